@@ -1,6 +1,8 @@
 """A bar above the viewport that asks something without standing in the way."""
 
-from PySide6.QtCore import QMargins, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QMargins, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
@@ -12,22 +14,9 @@ _ICON_SIDE = 18
 
 
 class QuestionBar(QFrame):
-    """One line of text and two buttons; hidden until there is something to ask.
+    """One line of text and a button for each answer; hidden until there is something to ask."""
 
-    Args:
-        yes: Text and tip of the button that agrees.
-        no: Text and tip of the button that does not.
-        parent: Parent widget.
-
-    Signals:
-        agreed: The first button was pressed.
-        declined: The second was.
-    """
-
-    agreed = Signal()
-    declined = Signal()
-
-    def __init__(self, yes: tuple[str, str], no: tuple[str, str], parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
@@ -36,20 +25,29 @@ class QuestionBar(QFrame):
         self.label = QLabel(self)
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setWordWrap(True)
-        self.yes_button, self.no_button = QPushButton(yes[0], self), QPushButton(no[0], self)
-        self.yes_button.setToolTip(yes[1])
-        self.no_button.setToolTip(no[1])
-        self.yes_button.clicked.connect(self.agreed)
-        self.no_button.clicked.connect(self.declined)
+        self.buttons: list[QPushButton] = []
         margins = QMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE)
-        layout = packed(QHBoxLayout(self), picture, spacing=SPACE_WIDE, margins=margins)
-        layout.addWidget(self.label, 1)
-        layout.addWidget(self.yes_button)
-        layout.addWidget(self.no_button)
+        self._layout = packed(QHBoxLayout(self), picture, spacing=SPACE_WIDE, margins=margins)
+        self._layout.addWidget(self.label, 1)
         self.hide()
 
-    def ask(self, text: str, details: str) -> None:
-        """Shows a question, with more of it in a tip; hides for ""."""
+    def ask(self, text: str, details: str = "", *answers: tuple[str, str, Callable[[], object]]) -> None:
+        """Shows a question in place of the one before; hides for "".
+
+        Args:
+            text: The question.
+            details: More of it, in a tip.
+            answers: Text and tip of each button, and what it does once the bar is gone.
+        """
+        while self.buttons:
+            self.buttons.pop().deleteLater()
+        for caption, tip, act in answers:
+            button = QPushButton(caption, self)
+            button.setToolTip(tip)
+            button.clicked.connect(self.hide)
+            button.clicked.connect(lambda _checked=False, act=act: act())
+            self._layout.addWidget(button)
+            self.buttons.append(button)
         self.label.setText(text)
         self.setToolTip(details)
         self.setVisible(bool(text))

@@ -51,6 +51,7 @@ class Document(QObject):
         self._state.view_state_changed.connect(self.view_state_changed)
         self._state.selection_changed.connect(self.selection_changed)
         self._path: Path | None = None
+        self._digest = ""
         self._unknown = UnknownContent()
         self._ids = NodeIds(self.scene)
         self.undo_stack = History(self)
@@ -67,6 +68,11 @@ class Document(QObject):
     def path(self) -> Path | None:
         """Project file, or None for one that was never saved."""
         return self._path
+
+    @property
+    def digest(self) -> str:
+        """Digest of the content of that file as it was read or written last; "" where that is not known."""
+        return self._digest
 
     @property
     def modified(self) -> bool:
@@ -89,6 +95,7 @@ class Document(QObject):
         view_state: ViewState | None = None,
         *,
         path: Path | None = None,
+        digest: str = "",
         unknown: UnknownContent | None = None,
         modified: bool = False,
     ) -> None:
@@ -98,20 +105,22 @@ class Document(QObject):
             scene: The new scene.
             view_state: Its camera, playhead and selection; defaults for None.
             path: Where it is stored, or None.
+            digest: Of what was read there.
             unknown: What its file holds beyond the known keys.
             modified: Whether it differs from the file, as a recovered project does.
         """
         self.undo_stack.clear()
         self.undo_stack.setClean()  # clearing an empty history leaves it unclean if it was
-        self._path, self._unknown, self._ids = path and path.absolute(), unknown or UnknownContent(), NodeIds(scene)
+        self._path, self._digest = path and path.absolute(), digest
+        self._unknown, self._ids = unknown or UnknownContent(), NodeIds(scene)
         self._state.replace(scene, view_state if view_state is not None else ViewState())
         if modified:
             self.undo_stack.resetClean()
         self.title_changed.emit()
 
-    def mark_saved(self, path: Path) -> None:
-        """Note that the scene as it is now was written to `path`, which becomes its file."""
-        self._path = path.absolute()
+    def mark_saved(self, path: Path, digest: str = "") -> None:
+        """Note that the scene as it is now was written to `path`, which becomes its file, with a digest."""
+        self._path, self._digest = path.absolute(), digest
         self.undo_stack.setClean()
         self.title_changed.emit()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
 from sim.kinds.contract import Dock
 from widgets.parts import Pages, ShallowArea
@@ -54,6 +54,9 @@ DISTANCE = DockSpec("distance", "Bake Distance", Qt.DockWidgetArea.BottomDockWid
 SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, DISTANCE, MESSAGES)
 ROOM_SIZE = 130
 """Default height of a panel that a kind has [px]."""
+
+DRAWER_SHARE = 0.22
+"""Part of the height of the window that a panel below the timeline opens with, where that is more."""
 
 SHARES = {OUTLINER: 0.19, INSPECTOR: 0.28}
 """Most of the width of the window that panels at the sides take by themselves: the viewport keeps half of it."""
@@ -103,6 +106,7 @@ class Docks(QObject):
             dock.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
             dock.topLevelChanged.connect(lambda _floating, dock=dock: dock.setFocus())
             self._docks[spec.id] = dock
+        self._switches = {spec.id: self._switch(self._docks[spec.id]) for spec in self._drawers}
         for spec in self._drawers:
             self._docks[spec.id].visibilityChanged.connect(lambda seen, spec=spec: self._note_heights(spec, seen))
         self._docks[TIMELINE.id].installEventFilter(self)
@@ -116,9 +120,9 @@ class Docks(QObject):
         """Names of all docks."""
         return tuple(self._docks)
 
-    def toggle_actions(self) -> list:
-        """Menu entries that show and hide each dock."""
-        return [dock.toggleViewAction() for dock in self._docks.values()]
+    def toggle_actions(self) -> list[QAction]:
+        """Menu entries that show and hide each dock; those that share a place come to its front first."""
+        return [self._switches.get(dock_id) or dock.toggleViewAction() for dock_id, dock in self._docks.items()]
 
     @property
     def _drawers(self) -> tuple[DockSpec, ...]:
@@ -127,7 +131,15 @@ class Docks(QObject):
 
     def drawer_actions(self) -> list[QAction]:
         """Switches of the docks that are closed by default."""
-        return [self._docks[spec.id].toggleViewAction() for spec in self._drawers]
+        return [self._switches[spec.id] for spec in self._drawers]
+
+    def _switch(self, dock: QDockWidget) -> QAction:
+        """Is on while the dock is seen, which one behind another is not."""
+        action = QAction(dock.windowTitle(), self, checkable=True)
+        action.setToolTip(f"Show {dock.windowTitle()}, or hide it where it is in front.")
+        action.triggered.connect(lambda on: self.reveal(dock.objectName()) if on else dock.hide())
+        dock.visibilityChanged.connect(action.setChecked)
+        return action
 
     @property
     def is_maximised(self) -> bool:
@@ -225,7 +237,8 @@ class Docks(QObject):
             below = self._docks[self._opened.id].geometry().bottom() - bottom
             free = below + self._window.centralWidget().height() - height - self._window.height() // 2 - _HANDLES
             docks.append(dock)
-            heights.append(max(min(self._drawer_height or self._opened.size, free), dock.height(), 1))
+            useful = max(self._opened.size, round(self._window.height() * DRAWER_SHARE))
+            heights.append(max(min(self._drawer_height or useful, free), dock.height(), 1))
         wanted = tuple(heights)
         for _ in range(_PASSES):
             self._window.resizeDocks(docks, heights, Qt.Orientation.Vertical)
@@ -274,19 +287,35 @@ class Docks(QObject):
                 dock.raise_()
 
     def save(self, settings: QSettings) -> None:
-        """Stores window geometry and dock layout."""
-        settings.setValue(_GEOMETRY, self._window.saveGeometry())
-        settings.setValue(_STATE, self._before or self._window.saveState(LAYOUT_VERSION))
+        """Stores window geometry and dock layout, as the last ones and as those of these screens."""
+        geometry, state = self._window.saveGeometry(), self._before or self._window.saveState(LAYOUT_VERSION)
+        for prefix in ("", _screens()):
+            settings.setValue(prefix + _GEOMETRY, geometry)
+            settings.setValue(prefix + _STATE, state)
+        settings.sync()  # the program may end before settings are written by themselves
 
     def restore(self, settings: QSettings) -> bool:
-        """Puts window and docks where they were; False when nothing usable is stored."""
-        geometry, state = settings.value(_GEOMETRY), settings.value(_STATE)
+        """Puts window and docks where they were; False when nothing usable is stored.
+
+        Screens of other sizes or scales have layouts of their own, at first the last one, fitted into the window.
+        """
+        prefix = _screens() if isinstance(settings.value(_screens() + _STATE), QByteArray) else ""
+        geometry, state = settings.value(prefix + _GEOMETRY), settings.value(prefix + _STATE)
         if not isinstance(geometry, QByteArray) or not isinstance(state, QByteArray):
             return False
         with self._arranging():
-            restored = self._window.restoreGeometry(geometry) and self._window.restoreState(state, LAYOUT_VERSION)
-        self._is_default = not restored
+            is_fitting = self._window.restoreGeometry(geometry)  # Qt refuses that of a screen of quite another width
+            restored = self._window.restoreState(state, LAYOUT_VERSION)
+        self._is_default = not (restored and is_fitting)
         return restored
+
+
+def _screens() -> str:
+    """Sizes and scales of the screens, as the start of the names of settings."""
+    sizes = (
+        (one.geometry().width(), one.geometry().height(), one.devicePixelRatio()) for one in QApplication.screens()
+    )
+    return "+".join(f"{width}x{height}@{scale:g}" for width, height, scale in sorted(sizes)) + "/"
 
 
 def _shared(docks: Iterable[Dock]) -> dict[str, Dock]:

@@ -1,6 +1,7 @@
 """Composition root of the editor: makes every part and wires them together."""
 
 import gc
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +17,13 @@ from app.editor.action_slots import action_slots
 from app.editor.add_menu import add_place_menus
 from app.editor.desk import Desk
 from app.editor.dialogs import Dialogs
+from app.editor.disk_changes import DiskChanges
 from app.editor.halts import Halts
 from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
 from app.editor.recovering import Recovering
 from app.editor.selected_node import SelectedNode
+from app.editor.signals import EndSignals
 from app.editor.simulation_work import SimulationWork
 from app.editor.window_state import WindowState
 from app.files.access import FileAccess
@@ -57,7 +60,6 @@ from app.viewport.overlays import ViewportOverlays
 from app.viewport.particle_marks import ParticleMarks
 from app.viewport.picker import Picker
 from app.viewport.second_engine import SecondEngine
-from app.viewport.shader_watch import ShaderWatch
 from app.viewport.tools import ViewportTools
 from app.viewport.turns import Turns
 from sim.assets.images import ImageBudget
@@ -133,7 +135,6 @@ class Editor:
         self.recovery = RecoveryStore(data_folder() / "recovery")
         self.recovering = Recovering(self.recovery, self.files, self.dialogs.recover)
         self.autosave = Autosave(self.document, self.recovery)
-        self.shader_watch = ShaderWatch()
         self._build_window()
         self._connect()
         if new_window_layout or not self.window.restore_layout(self.settings):
@@ -163,7 +164,7 @@ class Editor:
         self.panels.inspector.set_rooms(self.rooms)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.desk, self.rooms, config_folder(), self.baking)
-        self.output = Output(self.document, self.active, self.dialogs, self.panels)
+        self.output = Output(self.document, self.access, self.active, self.dialogs, self.panels)
         self.halts = Halts(self.desk, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
@@ -187,6 +188,9 @@ class Editor:
             "distance": self.distance.plot,
         }
         self.window = MainWindow(self.viewport, panels, action_slots(self), self.rooms, lambda: self.edits.place)
+        self.disk_changes = DiskChanges(
+            self.document, self.files, self.store, self.scene_files, self.window.disk_question
+        )
         self.menu = ViewportMenu(
             self.document, self.viewport, self.tools, self.window.actions_table, self.edits, self.rooms
         )
@@ -201,7 +205,7 @@ class Editor:
                 part.setParent(self.window)
 
     def _build_simulation(self) -> None:
-        self.work = SimulationWork(self.document, self.playback, self.stepper, self.client, self.viewport)
+        self.work = SimulationWork(self.document, self.access, self.playback, self.stepper, self.client, self.viewport)
         self.seek, self.baking, self.verifying = self.work.seek, self.work.baking, self.work.verifying
         second, another = (
             SecondEngine(self.document, self.scene_files, self.playback, self.store.loaded) for _ in range(2)
@@ -228,10 +232,9 @@ class Editor:
         self.turns.finished.connect(self._on_uploaded)
         self.turns.failed.connect(self.panels.fail)
         self.files.opened.connect(self._on_opened)
+        self.files.leaving.connect(self.panels.messages.clear)
         self.files.progress.connect(self.window.show_progress)
         self.access.asked.connect(self._on_outside)
-        self.window.question.agreed.connect(self.access.allow)
-        self.window.question.declined.connect(self.access.leave_out)
         self.files.failed.connect(self.panels.fail)
         self.files.warned.connect(self.panels.warn)
         # Not while a picture is painted: what appears in the window may give the viewport another size.
@@ -260,7 +263,9 @@ class Editor:
         self.panels.failed.connect(lambda: self.window.docks.reveal("messages"), _LATER)
         self.panels.frame_requested.connect(self.frame_selection)
         self.panels.locate_requested.connect(self.locate)
-        self.shader_watch.changed.connect(self.reload_shaders)
+        self.disk_changes.shaders_changed.connect(self.reload_shaders)
+        self.disk_changes.told.connect(self.window.show_news)
+        self.window.activated.connect(self.disk_changes.watch.look)
         self.panels.messages.unread_changed.connect(self.window.show_unread)
         self.window.docks["messages"].visibilityChanged.connect(
             lambda seen: self.panels.messages.mark_read() if seen else None
@@ -388,6 +393,15 @@ class Editor:
         if path is not None:
             self.panels.relocate(node_id, path)
 
+    def end(self, status: int) -> None:
+        """Ends the program without a question; what is unsaved is offered at the next start."""
+        failure = self.autosave.flush()
+        if failure:
+            print(f"sinew: unsaved changes are lost: {failure}", file=sys.stderr)
+        self.window.may_close = lambda: True
+        self.window.close()
+        QApplication.exit(status)
+
     def close(self) -> None:
         """Ends everything that runs, in the order of who needs whom."""
         self.playback.pause()
@@ -458,7 +472,9 @@ class Editor:
         self.panels.warn("", f"{name}: {text}" if name else text)
 
     def _on_outside(self, files: tuple[OutsideFile, ...]) -> None:
-        self.window.question.ask(*outside_question(files))
+        read = ("Read", "Read these files, as long as the project is open.", self.access.allow)
+        leave = ("Leave out", "Show the project without them; nothing there is touched.", self.access.leave_out)
+        self.window.question.ask(*outside_question(files), read, leave)
 
     def _on_dropped(self, paths: list[str]) -> None:
         self.files.drop([Path(path) for path in paths])
@@ -511,6 +527,7 @@ def run_editor(
         _leave_after_first_frame(editor, app.quit)
     else:
         QTimer.singleShot(0, editor.recovering.offer)
+    EndSignals(lambda number: editor.end(128 + number), app)
     status = app.exec()
     garbage.timer.stop()
     return status

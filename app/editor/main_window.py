@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSettings, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
@@ -21,10 +21,6 @@ from widgets.theme import dress
 from widgets.viewport import Viewport
 
 DEFAULT_SIZE = QSize(1440, 900)
-OUTSIDE = (
-    ("Read", "Read these files, as long as the project is open."),
-    ("Leave out", "Show the project without them; nothing there is touched."),
-)
 _NEWS = 10_000
 """How long it is said what came of something [ms]."""
 
@@ -36,14 +32,17 @@ class MainWindow(QMainWindow):
     """Viewport in the middle, docks around it, menus, toolbar and status bar.
 
     Signals:
+        activated: The user turned to this window.
         cancel_requested: The user gave up what is being loaded.
 
     Attributes:
         may_close: Asked before closing; False keeps the window open.
         closing: Called once the window will close, while GL can still be reached.
         question: Asks above the viewport whether files outside the project's folders are read.
+        disk_question: Asks there what becomes of a project that another program has changed.
     """
 
+    activated = Signal()
     cancel_requested = Signal()
 
     def __init__(
@@ -58,9 +57,9 @@ class MainWindow(QMainWindow):
         self.may_close: Callable[[], bool] = lambda: True
         self.closing: Callable[[], None] = lambda: None
         self.viewport = viewport
-        self.question = QuestionBar(*OUTSIDE)
+        self.question, self.disk_question = QuestionBar(), QuestionBar()
         centre = QWidget()
-        packed(QVBoxLayout(centre), self.question, spacing=0).addWidget(viewport, 1)
+        packed(QVBoxLayout(centre), self.question, self.disk_question, spacing=0).addWidget(viewport, 1)
         self.setCentralWidget(centre)
         self.resize(default_size(self.screen().availableGeometry().size()))
         self.actions_table = Actions(self, slots, rooms)
@@ -144,6 +143,12 @@ class MainWindow(QMainWindow):
         if event.size().height() < event.oldSize().height():
             QTimer.singleShot(0, self, self.docks.make_height)  # once the docks have the places that it leaves
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Tells when the user turns to this window."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            self.activated.emit()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape gives up what takes long, where nothing nearer to the focus has a use for it."""
         if event.key() == Qt.Key.Key_Escape and self._cancel.isVisible():
@@ -190,9 +195,10 @@ class MainWindow(QMainWindow):
             button.setDefaultAction(action)
             button.setAutoRaise(True)
             bar.addWidget(button)
+        bar.addWidget(self._unread)
         bar.addWidget(self._hint, 1)
-        for widget in (self._loading, self._bar, self._cancel, self._unread, self._seek, self._simulation,
-                       self._autosave):  # fmt: skip
+        # What changes its width stands left of what is pressed, which then stays where it is.
+        for widget in (self._autosave, self._simulation, self._loading, self._bar, self._cancel, self._seek):
             bar.addPermanentWidget(widget)
         self.show_progress("", 0.0)
         self.show_unread(0)

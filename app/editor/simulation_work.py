@@ -5,6 +5,7 @@ from PySide6.QtCore import QObject
 from app.document.document import Document
 from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
+from app.files.access import FileAccess
 from app.timeline.baking import Baking
 from app.timeline.playback import Playback
 from app.timeline.seek import SimulationSeek
@@ -27,6 +28,7 @@ class SimulationWork(QObject):
     def __init__(
         self,
         document: Document,
+        access: FileAccess,
         playback: Playback,
         stepper: SimulationStepper,
         client: ViewportClient,
@@ -36,7 +38,7 @@ class SimulationWork(QObject):
         self._document = document
         self.seek = SimulationSeek(document, playback, stepper)
         self.baking = Baking(document, playback, stepper, self.seek, client, viewport)
-        self.verifying, self.sweeping = Verifying(document, client), Sweeping(document, client)
+        self.verifying, self.sweeping = Verifying(document, access, client), Sweeping(document, access, client)
         self._window: MainWindow | None = None
         self._sweeps: SweepWindow | None = None
         for part in (self.seek, self.baking, self.verifying, self.sweeping):

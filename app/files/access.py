@@ -2,9 +2,13 @@
 
 from collections.abc import Iterable
 
+import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.files.outside_files import OutsideFile
+from sim.kinds import KINDS
+from sim.scene.params import ParamError, Settings, with_paths
+from sim.scene.scene import Scene
 
 WITHHELD = "lies outside the project's folders and is not read unless you allow it"
 """Reads the same whether there is such a file or not."""
@@ -28,6 +32,23 @@ class FileAccess(QObject):
     def allows(self, path: str) -> bool:
         """Whether a file may be read, and its being there be told."""
         return path not in self._withheld
+
+    def readable(self, scene: Scene) -> Scene:
+        """A scene as it is shown, which names no file that may not be read.
+
+        Raises:
+            ParamError: If a node cannot do without such a file.
+        """
+        for node in scene.nodes:
+            for use in KINDS[node.kind].files(node.settings):
+                if use.is_needed and not self.allows(use.path):
+                    raise ParamError(f"{node.name}: {use.path} {WITHHELD}")
+
+        def settings_of(settings: Settings) -> Settings:
+            return with_paths(settings, lambda path: path if self.allows(path) else "")
+
+        nodes = (msgspec.structs.replace(node, settings=settings_of(node.settings)) for node in scene.nodes)
+        return msgspec.structs.replace(scene, nodes=tuple(nodes)) if self._withheld else scene
 
     def withhold(self, files: Iterable[OutsideFile]) -> None:
         """Another project is open: asks about what it names elsewhere, and forgets what was withheld before."""

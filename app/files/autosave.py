@@ -16,6 +16,8 @@ from sim.scene.view_state import ViewState
 DELAY = 20.0
 """Time from the last edit to the recovery file [s]."""
 
+_Values = tuple[Scene, ViewState, UnknownContent, Path | None, str]
+
 _PATIENCE = 3.0
 """Edits that never pause are saved after this many delays."""
 
@@ -50,7 +52,7 @@ class Autosave(QObject):
         self._saved_at: float | None = None
         self._failure = ""
         self._status = ""
-        self._writing = False
+        self._writing = self._is_kept = False
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._timer = self._single_shot(self._write)
@@ -66,13 +68,20 @@ class Autosave(QObject):
         """Text for the status bar."""
         return self._status
 
+    def flush(self) -> str:
+        """Write what is unsaved at once, and keep it beyond the end; returns why that failed, or ""."""
+        self._pool.waitForDone()
+        self._is_kept = self._document.modified
+        return self._outcome(self._values()) if self._is_kept else ""
+
     def shutdown(self) -> None:
         """End orderly: wait for a running write, then remove the recovery file of this session."""
         self._timer.stop()
         self._settling.stop()
         self._ticking.stop()
         self._pool.waitForDone()
-        self._store.close()
+        if not self._is_kept:
+            self._store.close()
 
     def _single_shot(self, slot: Callable[[], None]) -> QTimer:
         timer = QTimer(self, singleShot=True)
@@ -108,13 +117,16 @@ class Autosave(QObject):
         self._waiting_since = None
         if not self._document.modified:
             return
-        document = self._document
-        values = (document.scene, document.view_state, document.unknown, document.path)
+        values = self._values()
         self._writing = True
         self._pool.start(lambda: self._written.emit(self._outcome(values), self._now()))
 
-    def _outcome(self, values: tuple[Scene, ViewState, UnknownContent, Path | None]) -> str:
-        """Runs on the worker thread: why writing failed, or ""."""
+    def _values(self) -> _Values:
+        document = self._document
+        return document.scene, document.view_state, document.unknown, document.path, document.digest
+
+    def _outcome(self, values: _Values) -> str:
+        """Why writing failed, or ""; runs on the worker thread."""
         try:
             self._store.write(*values)
         except ProjectError as error:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
 
+from app.files.digest import file_digest
 from sim.assets.images import ImageBudget, ImageError
 from sim.assets.load import load_model
 from sim.assets.mip_levels import MipImage, load_mip_image
@@ -48,12 +49,14 @@ class LoadedModel:
         images: Every texture that could be read, with its smaller levels.
         prepared: The model as its upload reads it.
         warnings: Those of the model, and one for every texture that could not be read, or not as large as it is.
+        digest: Of the content of the file.
     """
 
     model: CharacterModel
     images: dict[ImageSource, MipImage]
     prepared: PreparedModel
     warnings: tuple[str, ...]
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +180,7 @@ class ModelLoader(QObject):
     def _loaded(self, request: _Request) -> LoadedModel:
         report = _Progress(lambda fraction: self._advanced.emit(request, fraction))
         request.stop_here()
-        stopped = request.stopped.is_set
+        stopped, digest = request.stopped.is_set, file_digest(request.path)
         model = self._load(request.path, progress=lambda done: report(done * _MODEL_SHARE), cancelled=stopped)
         images: dict[ImageSource, MipImage] = {}
         warnings, failed = list(model.warnings), 0
@@ -195,7 +198,7 @@ class ModelLoader(QObject):
             if failed > TOLD_MAX:
                 warnings.append(f"{failed - TOLD_MAX:,} more textures cannot be read")
             warnings += self._budget.take_notes()
-            loaded = LoadedModel(model, images, prepare_model(model), tuple(warnings))
+            loaded = LoadedModel(model, images, prepare_model(model), tuple(warnings), digest)
         except BaseException:
             self._budget.give(_pixel_count(images))
             raise

@@ -1,6 +1,7 @@
 """Which model every node shows: loading, ready, missing or failed; loads what the scene asks for."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -88,12 +89,28 @@ class ModelStore(QObject):
         self._cache[str(path)] = loaded
         self._report(str(path), loaded)
 
+    @property
+    def known(self) -> Mapping[Path, str]:
+        """Files that are shown, with the digests of models; "" for the images of these."""
+        shown = {path: self._cache[path] for path in self._paths.values() if path in self._cache}
+        images = {image: "" for loaded in shown.values() for image in loaded.images if isinstance(image, Path)}
+        return images | {Path(path): loaded.digest for path, loaded in shown.items()}
+
     def reload(self, node_id: NodeId) -> None:
-        """Reads the file of a node again."""
-        path = self._paths.pop(node_id, None)
-        if path is not None:
-            self._cache.pop(path, None)
-        self.sync()
+        """Reads the file of a node again; what was read of it before stays until then, and where that fails."""
+        path = self._paths.get(node_id, "")
+        if path in self._cache:
+            self._requests[self._loader.load(node_id, Path(path))] = node_id
+        else:
+            self._paths.pop(node_id, None)
+            self.sync()
+
+    def reread(self, path: Path) -> None:
+        """Reads a model again whose file, or one of whose images, is another one now."""
+        for name, node_id in {name: node_id for node_id, name in self._paths.items()}.items():
+            loaded = self._cache.get(name)
+            if loaded is not None and (Path(name) == path or path in loaded.images):
+                self.reload(node_id)
 
     def cancel(self) -> None:
         """Gives up everything that is being read."""
@@ -152,8 +169,8 @@ class ModelStore(QObject):
 
     def _on_progress(self, request: int, fraction: float) -> None:
         node_id = self._requests.get(request)
-        if node_id is not None:
-            self._set(node_id, ModelStatus(ModelState.LOADING, text=self._paths[node_id], progress=fraction))
+        if node_id is not None and (path := self._paths[node_id]) not in self._cache:
+            self._set(node_id, ModelStatus(ModelState.LOADING, text=path, progress=fraction))
 
     def _on_loaded(self, request: int, loaded: LoadedModel) -> None:
         node_id = self._requests.pop(request, None)
@@ -162,17 +179,20 @@ class ModelStore(QObject):
         path = self._paths[node_id]
         self._cache[path] = loaded
         self._report(path, loaded)
-        self._set(node_id, ModelStatus(ModelState.UPLOADING, loaded.model, path))
+        for shown in [other for other, name in self._paths.items() if name == path]:
+            self._set(shown, ModelStatus(ModelState.UPLOADING, loaded.model, path))
 
     def _on_failed(self, request: int, text: str) -> None:
         node_id = self._requests.pop(request, None)
         if node_id is not None:
-            self._set(node_id, ModelStatus(ModelState.FAILED, text=text))
-            self.failed.emit(self._paths[node_id], text)
+            path = self._paths[node_id]
+            if path not in self._cache:
+                self._set(node_id, ModelStatus(ModelState.FAILED, text=text))
+            self.failed.emit(path, text if path not in self._cache else f"{text}; what was read before stays")
 
     def _on_cancelled(self, request: int) -> None:
         node_id = self._requests.pop(request, None)
-        if node_id is not None and node_id in self._paths:
+        if node_id is not None and self._paths.get(node_id, "") not in self._cache and node_id in self._paths:
             self._set(node_id, ModelStatus(ModelState.FAILED, text=f"{self._paths[node_id]}: loading was cancelled"))
 
     def _report(self, path: str, loaded: LoadedModel) -> None:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.files.digest import digest_of
 from app.files.migrations import MIGRATIONS, VERSION, Migration, MigrationError, migrated
 from app.files.project_decode import ProjectDecoder
 from app.files.project_encode import FORMAT, project_content
 from app.files.project_error import ProjectError
-from app.files.project_json import json_text, read_json
+from app.files.project_json import json_text, parse_json, read_bytes, read_json
 from app.files.unknown_content import UnknownContent
 from sim.assets.load_watch import LoadWatch
 from sim.export.atomic_file import write_atomically
@@ -42,6 +43,7 @@ class LoadedProject:
         unknown: What this version does not know; hand it to `save_project`.
         warnings: What was odd but kept or mended, one sentence each.
         migrated_from: Version of the file where that is an older one, else None.
+        digest: Of the content of the file.
     """
 
     scene: Scene
@@ -49,6 +51,7 @@ class LoadedProject:
     unknown: UnknownContent
     warnings: tuple[str, ...]
     migrated_from: int | None
+    digest: str = ""
 
 
 def is_project(path: Path) -> bool:
@@ -77,7 +80,8 @@ def load_project(
     """
     watch = LoadWatch(progress, cancelled)
     watch.advance()
-    content = read_json(path)
+    data = read_bytes(path)
+    content = parse_json(path, data)
     version = _version(path, content)
     try:
         content = migrated(content, version, migrations)
@@ -87,11 +91,11 @@ def load_project(
     scene, view_state = decoder.decode(content)
     watch.finish()
     older = version if version < VERSION else None
-    return LoadedProject(scene, view_state, decoder.unknown(), tuple(decoder.warnings), older)
+    return LoadedProject(scene, view_state, decoder.unknown(), tuple(decoder.warnings), older, digest_of(data))
 
 
-def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: UnknownContent | None = None) -> None:
-    """Write a project; at every moment the old or the new one is on the disk, complete.
+def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: UnknownContent | None = None) -> str:
+    """Write a project; at every moment the old or the new one is on the disk, complete; returns its digest.
 
     A file of an older version is kept beside as NAME.sinew.bak.
 
@@ -109,6 +113,7 @@ def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: Unkno
         data = (json_text(content) + "\n").encode("utf-8")
         _keep_older_version(Path(os.path.realpath(path)))
         write_atomically(path, data)
+        return digest_of(data)
     except OSError as error:
         raise ProjectError(path, "", error.strerror or str(error)) from error
     except ValueError as error:  # a null character in the path

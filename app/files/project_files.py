@@ -1,5 +1,6 @@
 """New, Open, Save, Import: what happens to files, and the questions that could lose work."""
 
+import dataclasses
 import enum
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.document.document import Document
 from app.files.access import FileAccess
+from app.files.digest import file_digest
 from app.files.model_loader import LoadedModel, ModelLoader
 from app.files.model_store import ModelStore
 from app.files.outside_files import OutsideFile
@@ -67,7 +69,9 @@ class ProjectFiles(QObject):
         ask_save_path: Asks where to save, with a suggestion; None when the user gives up.
 
     Signals:
+        leaving: Another project is about to take the place of what is open.
         opened: Another project or model is shown; carries whether its camera is to be framed anew.
+        overtaken: The project was not saved, since its file holds what was neither read nor written here.
         progress: File that is being read and the finished share; an empty name when nothing is.
         failed: A file and one line why it could not be used.
         warned: A file and one line about it.
@@ -75,7 +79,9 @@ class ProjectFiles(QObject):
             whether.
     """
 
+    leaving = Signal()
     opened = Signal(bool)
+    overtaken = Signal()
     progress = Signal(str, float)
     failed = Signal(str, str)
     warned = Signal(str, str)
@@ -98,7 +104,7 @@ class ProjectFiles(QObject):
         self._projects, self._access = projects, access
         self._ask_unsaved, self._ask_save_path = ask_unsaved, ask_save_path
         self._imports: dict[int, _Import] = {}
-        self._showing = False
+        self._showing = self._is_reloading = False
         loader.progress.connect(self._on_progress)
         loader.loaded.connect(self._on_loaded)
         loader.failed.connect(self._on_failed)
@@ -114,6 +120,7 @@ class ProjectFiles(QObject):
         """Shows an empty scene, after asking about unsaved changes."""
         if self.may_discard():
             self._cancel_reading()
+            self._leave()
             self._access.withhold(())
             self._document.replace_scene(Scene())
             self.opened.emit(False)
@@ -126,6 +133,12 @@ class ProjectFiles(QObject):
             self._add(path, make)
         else:
             self._load(path, replace=True)
+
+    def reload(self) -> None:
+        """Shows the project as its file is now, without a question: changes that were not saved are lost."""
+        if self._document.path is not None:
+            self._read(self._document.path)
+            self._is_reloading = True
 
     def recover(self, recovery: Recovery) -> None:
         """Opens what a crashed session left, as a changed project."""
@@ -182,19 +195,26 @@ class ProjectFiles(QObject):
             modified: Whether it differs from its file.
         """
         self._cancel_reading()
+        self._leave(path)
         self._access.withhold(outside)
         self._document.replace_scene(
-            project.scene, project.view_state, path=path, unknown=project.unknown, modified=modified
+            project.scene,
+            project.view_state,
+            path=path,
+            digest=project.digest,
+            unknown=project.unknown,
+            modified=modified,
         )
         self.opened.emit(False)
 
     def _on_project(self, read: ReadProject) -> None:
         self._show_progress(0.0)
-        if not self.may_discard():
+        if not self._is_reloading and not self.may_discard():
             return
         if read.recovery is not None:
             self.recovered.emit(read.recovery, True)
-            self.show_project(read.project, read.recovery.origin, read.outside, modified=True)
+            project = dataclasses.replace(read.project, digest=read.recovery.digest)
+            self.show_project(project, read.recovery.origin, read.outside, modified=True)
         else:
             self.show_project(read.project, read.path, read.outside)
             self._recent.add(read.path)
@@ -209,6 +229,7 @@ class ProjectFiles(QObject):
 
     def _read(self, path: Path, recovery: Recovery | None = None) -> None:
         self._cancel_reading()
+        self._is_reloading = False
         self._projects.load(path, {recent.parent for recent in self._recent.paths()}, recovery)
         self.progress.emit(str(path), 0.0)
 
@@ -228,6 +249,12 @@ class ProjectFiles(QObject):
             self._document.add_node(make(path, place))
         self._recent.add(path)
         self.opened.emit(was_empty)
+
+    def _leave(self, path: Path | None = None) -> None:
+        """Says that the project gives way to that of another file, unless nothing is open."""
+        here = self._document.path
+        if here != path if here is not None else self._document.scene.nodes:
+            self.leaving.emit()
 
     def _cancel_reading(self) -> None:
         self._projects.cancel()
@@ -277,9 +304,10 @@ class ProjectFiles(QObject):
     def _show(self, path: Path, loaded: LoadedModel, *, replace: bool) -> None:
         if replace and not self.may_discard():
             return
-        self._store.adopt(path, loaded)
         if replace:
+            self._leave()
             self._access.withhold(())
+        self._store.adopt(path, loaded)
         self._recent.add(path)
         node = Node(id="", name=path.stem, settings=ModelSettings(path=str(path)))
         makers = {kind.name: kind.companion for kind in KINDS.values() if kind.companion is not None}
@@ -302,9 +330,17 @@ class ProjectFiles(QObject):
     # --- saving ---------------------------------------------------------------------------------------
 
     def save(self) -> bool:
-        """Saves to the project's file, asking for one where there is none; whether it was saved."""
-        path = self._document.path
-        return self.save_to(path) if path is not None else self.save_as()
+        """Saves to the project's file, asking for one where there is none; whether it was saved.
+
+        A file that another program has written since is left alone, see `overtaken`.
+        """
+        path, digest = self._document.path, self._document.digest
+        if path is None:
+            return self.save_as()
+        if digest and file_digest(path) not in ("", digest):
+            self.overtaken.emit()
+            return False
+        return self.save_to(path)
 
     def save_as(self) -> bool:
         """Asks for a file and saves to it; whether it was saved."""
@@ -315,12 +351,12 @@ class ProjectFiles(QObject):
         """Saves to a file; whether it was saved."""
         document = self._document
         try:
-            save_project(path, document.scene, document.view_state, document.unknown)
+            digest = save_project(path, document.scene, document.view_state, document.unknown)
         except ProjectError as error:
             self.failed.emit(str(path), str(error))
             return False
         self._carry_bake(document.path, path)
-        document.mark_saved(path)
+        document.mark_saved(path, digest)
         self._recent.add(path)
         return True
 

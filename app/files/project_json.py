@@ -40,7 +40,7 @@ def read_json(path: Path) -> Any:
         ProjectError: If the file cannot be read, is too large, is no UTF-8 or no JSON, names a key twice,
             nests too deeply, holds too many values, a number that is not finite, or a text that is none.
     """
-    return parse_json(path, _read_bytes(path))
+    return parse_json(path, read_bytes(path))
 
 
 def parse_json(path: Path, data: bytes) -> Any:
@@ -84,7 +84,8 @@ def key_path(where: str, key: str) -> str:
     return f"{where}.{key}" if key.isidentifier() else f"{where}[{json.dumps(key)}]"
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """Content of a file that may hold a project; raises as `read_json`."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

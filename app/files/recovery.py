@@ -33,11 +33,13 @@ class Recovery:
         folder: Where it lies.
         origin: Project file that was open, or None for a project that was never saved.
         saved_at: When it was written.
+        digest: Of what that file held when it was read or written last; "" where that is not known.
     """
 
     folder: Path
     origin: Path | None
     saved_at: datetime
+    digest: str = ""
 
     @property
     def project(self) -> Path:
@@ -58,14 +60,16 @@ class RecoveryStore:
         self._locks: dict[Path, ProcessLock] = {}
         self._guard = threading.RLock()
 
-    def write(self, scene: Scene, view_state: ViewState, unknown: UnknownContent, origin: Path | None) -> None:
-        """Write this session's recovery file.
+    def write(
+        self, scene: Scene, view_state: ViewState, unknown: UnknownContent, origin: Path | None, digest: str = ""
+    ) -> None:
+        """Write this session's recovery file; the digest is that of `origin`.
 
         Raises:
             OSError: If the folder cannot be used.
             ProjectError: If the project cannot be written.
         """
-        text = json.dumps({"project": None if origin is None else os.fspath(origin)})
+        text = json.dumps({"project": None if origin is None else os.fspath(origin), "digest": digest})
         with self._guard:
             folder = self._own_folder()
             write_atomically(folder / _ORIGIN, text.encode())
@@ -150,13 +154,15 @@ def _recovery(folder: Path) -> Recovery | None:
         seconds = (folder / _PROJECT).stat().st_mtime
     except FileNotFoundError:
         return None
-    return Recovery(folder, _origin(folder), datetime.fromtimestamp(seconds, UTC))
+    origin, digest = _origin(folder)
+    return Recovery(folder, origin, datetime.fromtimestamp(seconds, UTC), digest)
 
 
-def _origin(folder: Path) -> Path | None:
-    """Where the project was saved; a damaged note makes it a project that never was."""
+def _origin(folder: Path) -> tuple[Path | None, str]:
+    """Where the project was saved, and the digest of that; a damaged note makes it a project that never was."""
     try:
-        project = json.loads((folder / _ORIGIN).read_bytes())["project"]
-    except (OSError, ValueError, LookupError, TypeError):
-        return None
-    return Path(project) if isinstance(project, str) and project else None
+        note = json.loads((folder / _ORIGIN).read_bytes())
+        project, digest = note["project"], note.get("digest", "")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None, ""
+    return (Path(project) if isinstance(project, str) and project else None), str(digest)

@@ -1,9 +1,9 @@
 """Meshes, images and strands that the settings of nodes name: read off the GUI thread, kept while they are named."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
@@ -65,7 +65,9 @@ class SceneFiles(QObject):
         self.textures: dict[Path, MipImage] = {}
         self.strands: dict[Path, StrandSet] = {}
         self._uses: dict[NodeId, tuple[FileUse, ...]] = {}
+        self._kept: tuple[dict[Any, Any], ...] = (self.meshes, self.images, self.textures, self.strands)
         self._reading: set[str | Path] = set()
+        self._outdated: set[str | Path] = set()
         self._failures: dict[str | Path, str] = {}
         self._shows_progress = False
         self._budget = budget
@@ -125,6 +127,16 @@ class SceneFiles(QObject):
                 self.failed.emit(str(path), self._failures[path])
         self.sync()
 
+    @property
+    def known(self) -> Mapping[Path, str]:
+        """Files that were read, each with no digest."""
+        return {Path(path): "" for kept in self._kept for path in kept}
+
+    def reread(self, path: Path) -> None:
+        """Reads a file again that is another one now; what was read of it before stays until then."""
+        self._outdated.update(key for kept in self._kept for key in kept if Path(key) == path)
+        self.retry(str(path))
+
     def retry(self, path: str) -> None:
         """Reads a file again that could not be read."""
         for key in (path, Path(path)):
@@ -133,15 +145,18 @@ class SceneFiles(QObject):
 
     def _follow(self, kept: dict[K, V], wanted: set[K], read: Callable[[K], V | str]) -> None:
         for path in kept.keys() - wanted:
-            gone = kept.pop(path)
-            pixels = gone.pixels if isinstance(gone, MipImage) else gone
-            if isinstance(pixels, np.ndarray):
-                self._budget.give(pixels.shape[0] * pixels.shape[1])
-        for path in wanted - kept.keys() - self._reading - self._failures.keys():
+            self._drop(kept.pop(path))
+        for path in wanted - (kept.keys() - self._outdated) - self._reading - self._failures.keys():
             self._reading.add(path)
+            self._outdated.discard(path)
             run_in_background(
                 lambda path=path: read(path), lambda result, path=path: self._arrived(kept, path, result), self
             )
+
+    def _drop(self, gone: object) -> None:
+        pixels = gone.pixels if isinstance(gone, MipImage) else gone
+        if isinstance(pixels, np.ndarray):
+            self._budget.give(pixels.shape[0] * pixels.shape[1])
 
     def _arrived(self, kept: dict[K, V], path: K, result: V | str) -> None:
         if path not in self._reading:  # it was given up
@@ -151,6 +166,7 @@ class SceneFiles(QObject):
             self._failures[path] = result
             self.failed.emit(str(path), f"{result}{_consequence(self._document.scene, path)}")
         else:
+            self._drop(kept.get(path))
             kept[path] = result
         for note in self._budget.take_notes():
             self.failed.emit(str(path), note)

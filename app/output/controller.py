@@ -11,6 +11,7 @@ from app.cli.picture_sink import NUMBERED
 from app.document.document import Document
 from app.editor.dialogs import Dialogs, Existing
 from app.editor.panels import Panels
+from app.files.access import FileAccess
 from app.files.project_error import ProjectError
 from app.output.jobs import Job, JobQueue
 from app.output.settings import (
@@ -36,6 +37,7 @@ class Output:
 
     Args:
         document: What is open.
+        access: Says what it may read.
         active: Gives the clip.
         dialogs: Ask for files.
         panels: Take what is told.
@@ -45,9 +47,11 @@ class Output:
         help: Called when the user asks for help in the window.
     """
 
-    def __init__(self, document: Document, active: ActiveModel, dialogs: Dialogs, panels: Panels) -> None:
+    def __init__(
+        self, document: Document, access: FileAccess, active: ActiveModel, dialogs: Dialogs, panels: Panels
+    ) -> None:
         self._document, self._active, self._dialogs = document, active, dialogs
-        self.queue = JobQueue()
+        self.queue = JobQueue(document, access)
         self.queue.written.connect(panels.inform)
         self.queue.failed.connect(panels.fail)
         self.queue.warned.connect(panels.warn)
@@ -126,7 +130,7 @@ class Output:
 
     def _queue(self, path: Path, words_of: Callable[[Path], list[str]], *, preview: bool = False) -> None:
         try:
-            folder, project = self.queue.snapshot(self._document)
+            folder, project = self.queue.snapshot()
         except ProjectError as error:
             self._failed(str(path), str(error))
             return

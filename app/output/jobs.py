@@ -16,8 +16,10 @@ from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signa
 import app
 from app.cli.progress import LINE, time_left
 from app.document.document import Document
+from app.files.access import FileAccess
 from app.files.project_error import ProjectError
 from app.files.project_file import PROJECT_SUFFIX, save_project
+from sim.scene.params import ParamError
 
 PATIENCE = 5000
 """How long a job that was asked to end may take [ms] before it is ended by force."""
@@ -70,6 +72,11 @@ class Job:
 class JobQueue(QObject):
     """Runs jobs one after another.
 
+    Args:
+        document: What is open.
+        access: Says what it may read, and so its jobs.
+        parent: Owner.
+
     Signals:
         changed: A job that stands otherwise.
         written: A file, and a note about it.
@@ -82,8 +89,9 @@ class JobQueue(QObject):
     failed = Signal(str, str)
     warned = Signal(str, str)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, document: Document, access: FileAccess, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._document, self._access = document, access
         self.jobs: list[Job] = []
         self._waiting: deque[Job] = deque()
         self._running: Job | None = None
@@ -96,16 +104,23 @@ class JobQueue(QObject):
         """Whether anything runs or waits."""
         return self._running is not None
 
-    def snapshot(self, document: Document) -> tuple[tempfile.TemporaryDirectory, Path]:
+    def snapshot(self) -> tuple[tempfile.TemporaryDirectory, Path]:
         """A folder with the project as it stands now, saved or not, and the project.
 
+        What may not be read here is not named there, so a job may read all that is.
+
         Raises:
-            ProjectError: If it cannot be written.
+            ProjectError: If it cannot be written, or needs a file that may not be read.
         """
+        document = self._document
+        try:
+            scene = self._access.readable(document.scene)
+        except ParamError as error:
+            raise ProjectError(document.path or Path(document.title), "", str(error)) from error
         folder = tempfile.TemporaryDirectory(prefix="sinew-output-", ignore_cleanup_errors=True)
         path = Path(folder.name) / f"{document.title}{PROJECT_SUFFIX}"
         try:
-            save_project(path, document.scene, document.view_state)
+            save_project(path, scene, document.view_state)
         except ProjectError:
             folder.cleanup()
             raise

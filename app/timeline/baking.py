@@ -14,6 +14,7 @@ from app.timeline.simulation_stepper import SimulationStepper
 from app.viewport.client import ViewportClient
 from sim.kept.bake import INDEX, Bake, BakeError, BakeWriter
 from sim.kept.key import is_current, node_keys
+from sim.scene.change import Change, ChangeKind
 from sim.scene.scene import NodeId, ParamRef
 from widgets.viewport import Viewport
 
@@ -58,6 +59,7 @@ class Baking(QObject):
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._turn)
         seek.ended.connect(self._on_simulated)
+        document.changed.connect(self._forget)
         client.given = _Shown(document, self)
 
     @property
@@ -218,6 +220,11 @@ class Baking(QObject):
         self._writer, self._wanted = None, ()
         self.progressed.emit("", 1.0)
         self.ended.emit(text)
+
+    def _forget(self, change: Change) -> None:
+        """What was told of other projects is told anew with them."""
+        if change.kind is ChangeKind.REPLACED:
+            self._told = {told for told in self._told if told[0] == str(self._document.path)}
 
     def _tell(self, text: str, signal: SignalInstance | None = None) -> None:
         told = str(self._document.path), text

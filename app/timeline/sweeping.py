@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.cli.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
 from app.document.document import Document
+from app.files.access import FileAccess
 from app.files.project_error import ProjectError
 from app.output.jobs import CANCELLED, FAILED, RUNNING, Job, JobQueue
 from app.viewport.client import ViewportClient
@@ -73,12 +74,12 @@ class Sweeping(QObject):
     done = Signal(list)
     failed = Signal(str)
 
-    def __init__(self, document: Document, client: ViewportClient) -> None:
+    def __init__(self, document: Document, access: FileAccess, client: ViewportClient) -> None:
         super().__init__()
-        self._document, self._client = document, client
+        self._client = client
         self._axes: list[Axis] = []
         self._folder: tempfile.TemporaryDirectory | None = None
-        self._queue = JobQueue(self)
+        self._queue = JobQueue(document, access, self)
         self._queue.changed.connect(self._on_changed)
         self._queue.written.connect(lambda _path, _note: self._read())
         self._queue.failed.connect(lambda _path, reason: self.failed.emit(reason))
@@ -99,7 +100,7 @@ class Sweeping(QObject):
         if self.busy:
             return
         try:
-            folder, project = self._queue.snapshot(self._document)
+            folder, project = self._queue.snapshot()
         except ProjectError as error:
             self.failed.emit(str(error))
             return

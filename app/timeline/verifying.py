@@ -3,6 +3,7 @@
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.document.document import Document
+from app.files.access import FileAccess
 from app.files.project_error import ProjectError
 from app.files.project_file import cache_folder
 from app.output.jobs import RUNNING, Job, JobQueue
@@ -27,11 +28,11 @@ class Verifying(QObject):
     warned = Signal(str, str)
     failed = Signal(str, str)
 
-    def __init__(self, document: Document, client: ViewportClient) -> None:
+    def __init__(self, document: Document, access: FileAccess, client: ViewportClient) -> None:
         super().__init__()
         self._document, self._client = document, client
         self._copy = ""
-        self._queue = JobQueue(self)
+        self._queue = JobQueue(document, access, self)
         self._queue.changed.connect(self._on_changed)
         self._queue.written.connect(lambda path, note: self._end(self.told, path, note))
         self._queue.failed.connect(lambda path, reason: self._end(self.failed, path, reason))
@@ -51,7 +52,7 @@ class Verifying(QObject):
             self.ended.emit("Nothing is baked beside the project")
         else:
             try:
-                folder, copy = self._queue.snapshot(self._document)
+                folder, copy = self._queue.snapshot()
             except ProjectError as error:
                 self.failed.emit(str(project), str(error))
                 return

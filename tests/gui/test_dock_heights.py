@@ -2,7 +2,8 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton
 
 from widgets.empty_state import EmptyState
 from widgets.timings.toolbar import Toolbar
@@ -113,3 +114,81 @@ def test_what_was_made_higher_opens_as_high_again(session, settle):
     docks.maximise(False)
     settle()
     assert heights(editor) == before
+
+
+def in_front(editor):
+    """Panels below the timeline that are seen."""
+    docks = editor.window.docks
+    return [spec.id for spec in docks._drawers if not docks[spec.id].visibleRegion().isEmpty()]
+
+
+def buttons(editor):
+    """Buttons of the status bar by their texts."""
+    found = (*editor.window.statusBar().findChildren(QToolButton), *editor.window.statusBar().findChildren(QPushButton))
+    return {button.text(): button for button in found if button.isVisible()}
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1600, 1000)])
+def test_a_button_brings_its_panel_to_the_front_and_hides_it_from_there(session, settle, size):
+    editor = session.start(new_window_layout=True)
+    editor.window.resize(*size)
+    settle(500)
+    for name, text in (("timings", "Timings"), ("messages", "Messages"), ("plots", "Plots"), ("messages", "Messages")):
+        QTest.mouseClick(buttons(editor)[text], Qt.MouseButton.LeftButton)
+        settle()
+        assert in_front(editor) == [name]
+        assert [label for label, button in buttons(editor).items() if button.isChecked()] == [text]
+        assert editor.window.docks[name].height() >= 0.15 * size[1], "room for what it is opened for"
+        assert editor.viewport.height() >= size[1] // 2
+    QTest.mouseClick(buttons(editor)["Messages"], Qt.MouseButton.LeftButton)
+    settle()
+    assert editor.window.docks["messages"].isHidden()
+    (front,) = in_front(editor)
+    entries = {action.text(): action for action in editor.window.menus.window.actions()}
+    behind = "Plots" if front == "timings" else "Timings"
+    entries[behind].trigger()
+    settle()
+    assert in_front(editor) == [behind.lower()], "the entry of the menu does the same"
+
+
+def test_buttons_of_the_status_bar_stay_where_they_are(session, settle):
+    editor = session.start(new_window_layout=True)
+    window = editor.window
+    window.show_progress("model.ezm", 0.5)
+    settle()
+    before = {text: button.pos() for text, button in buttons(editor).items()}
+    assert {"Cancel", "Messages"} < before.keys()
+    window.show_autosave("autosaved 12 s ago")
+    settle()
+    assert {text: button.pos() for text, button in buttons(editor).items()} == before
+    window.show_unread(12)
+    window.show_hint("Drag to orbit")
+    window.show_autosave("autosaved 3 min ago")
+    settle()
+    after = {text: button.pos() for text, button in buttons(editor).items()}
+    assert after.pop("12 new messages").x() > after["Timings"].x()
+    assert after == before
+
+
+def test_messages_of_another_project_go(session, settle, tmp_path, arm, qtbot):
+    editor = session.open(arm)
+    editor.panels.warn("", "of the arm")
+    path = tmp_path / "a.sinew"
+    editor.files.save_to(path)
+    editor.panels.warn("", "of a.sinew")
+    told = editor.panels.messages.model
+    session.load(editor, path)
+    assert [message.text for message in told.messages] == ["of the arm", "of a.sinew"], "it is the same project"
+    editor.files.import_model(arm)
+    qtbot.waitUntil(lambda: len(editor.document.scene.figures) == 2, timeout=60000)
+    assert len(told.messages) == 2
+    broken = tmp_path / "broken.sinew"
+    broken.write_text("{")
+    editor.files.open(broken)
+    qtbot.waitUntil(lambda: len(told.messages) == 3, timeout=60000)
+    session.load(editor, arm)
+    assert told.messages == ()
+    assert not buttons(editor).keys() & {"1 new message", "2 new messages", "3 new messages"}
+    editor.panels.warn("", "of the arm")
+    editor.files.new()
+    assert told.messages == ()

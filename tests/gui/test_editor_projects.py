@@ -135,7 +135,7 @@ def test_files_elsewhere_are_asked_about_once_before_they_are_touched(fresh, rea
     assert states(fresh) == dict.fromkeys("mns", ModelState.WITHHELD)
     texts = {fresh.store.status(node).text.partition(": ")[2] for node in "mns"}
     assert texts == {WITHHELD}, "it does not tell which are there"
-    QTest.mouseClick(question.no_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(question.buttons[1], Qt.MouseButton.LeftButton)
     assert not question.isVisible()
     qtbot.wait(50)
     assert touched == []
@@ -145,7 +145,7 @@ def test_files_elsewhere_are_asked_about_once_before_they_are_touched(fresh, rea
 def test_allowed_files_are_read(fresh, reaching, qtbot):
     fresh.files.open(reaching)
     qtbot.waitUntil(fresh.window.question.isVisible)
-    QTest.mouseClick(fresh.window.question.yes_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(fresh.window.question.buttons[0], Qt.MouseButton.LeftButton)
     assert not fresh.window.question.isVisible()
     qtbot.waitUntil(lambda: states(fresh)["m"] is ModelState.READY, timeout=20000)
     assert states(fresh)["n"] is ModelState.MISSING

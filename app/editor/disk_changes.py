@@ -1,0 +1,96 @@
+"""What other programs write while it is open here: shaders, models and images are read anew, projects after asking."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+import shaders
+from app.document.document import Document
+from app.files.file_watch import FileWatch
+from app.files.model_store import ModelStore
+from app.files.project_files import ProjectFiles
+from app.files.scene_files import SceneFiles
+from sim.printable import printable
+from widgets.question_bar import QuestionBar
+
+
+class DiskChanges(QObject):
+    """Follows the files of one window; nothing is overwritten or lost without a question.
+
+    Args:
+        document: What is open.
+        files: Saves and reloads it.
+        store: Models.
+        scene_files: What else the scene names.
+        question: Asks about the project.
+
+    Signals:
+        shaders_changed: Names of shader files.
+        told: One line about what is read anew.
+
+    Attributes:
+        watch: Looks at the files.
+    """
+
+    shaders_changed = Signal(list)
+    told = Signal(str)
+
+    def __init__(
+        self, document: Document, files: ProjectFiles, store: ModelStore, scene_files: SceneFiles, question: QuestionBar
+    ) -> None:
+        super().__init__()
+        self._document, self._files, self._question = document, files, question
+        self._store, self._scene_files = store, scene_files
+        self._asked: tuple[Path | None, str] | None = None
+        self.watch = FileWatch(self._known, self)
+        self.watch.changed.connect(self._on_changed)
+        files.overtaken.connect(self._ask_to_save)
+        document.title_changed.connect(self._on_title)
+        store.changed.connect(self.watch.look)
+        scene_files.changed.connect(self.watch.look)
+
+    def _known(self) -> dict[Path, str]:
+        known = {path: "" for path in shaders.ROOT.rglob("*") if path.suffix not in ("", ".py", ".pyc")}
+        known |= {**self._scene_files.known, **self._store.known}
+        if self._document.path is not None:
+            known[self._document.path] = self._document.digest
+        return known
+
+    def _on_changed(self, paths: list[Path]) -> None:
+        names = [path.relative_to(shaders.ROOT).as_posix() for path in paths if path.is_relative_to(shaders.ROOT)]
+        if names:
+            self.shaders_changed.emit(names)
+        if self._document.path in paths:
+            keep = ("Keep Mine", "Go on with what is open here; saving will ask again.", lambda: None)
+            self._ask("has been changed by another program.", self._reload, keep)
+        read = [path for path in paths if path in self._store.known or path in self._scene_files.known]
+        for path in read:
+            self._store.reread(path)
+            self._scene_files.reread(path)
+        if read:
+            self.told.emit(f"Changed on disk, read again: {', '.join(printable(path.name) for path in read)}")
+
+    def _ask_to_save(self) -> None:
+        anyway = ("Save Anyway", "Write what is open here over what another program wrote.", self._save_anyway)
+        save_as = ("Save As…", "Save what is open here to another file.", self._files.save_as)
+        self._ask("is not saved: another program has changed it meanwhile.", anyway, self._reload, save_as)
+
+    def _ask(self, text: str, *answers: tuple) -> None:
+        path = self._document.path or Path()
+        self._asked = path, self._document.digest
+        self._question.ask(f"{printable(path.name)} {text}", printable(str(path)), *answers)
+
+    @property
+    def _reload(self) -> tuple:
+        return "Reload", "Show what the file holds now. Changes that were not saved here are lost.", self._files.reload
+
+    def _save_anyway(self) -> None:
+        if self._document.path is not None:
+            self._files.save_to(self._document.path)
+
+    def _on_title(self) -> None:
+        """A question about another project, or another content, is over."""
+        if self._asked is not None and self._asked != (self._document.path, self._document.digest):
+            self._asked = None
+            self._question.ask("")
+        self.watch.look()

@@ -1,0 +1,321 @@
+"""What other programs write while it is open here: projects are asked about, models, images, shaders read anew."""
+
+import os
+import shutil
+import threading
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+import shaders
+from app.files import file_watch
+from app.files.digest import file_digest
+from app.files.file_watch import FileWatch
+from app.files.places import data_folder
+from app.files.project_file import load_project, save_project
+from app.files.project_files import Answer
+from app.files.recovery import RecoveryStore
+from app.files.unknown_content import UnknownContent
+from sim.figures.settings import ModelSettings
+from sim.kinds.hair.settings import HairSettings
+from sim.kinds.light.settings import LightSettings
+from sim.scene.scene import Node, ParamRef, Scene
+from sim.scene.view_state import ViewState
+from tests.gui.editor_harness import picture, sample
+from widgets.protocols import ModelState
+
+INTENSITY = ParamRef("l", "light", "intensity")
+PATIENCE = 60000
+
+
+def lit(intensity):
+    return Scene(nodes=(Node(id="l", name="Sun", settings=LightSettings(intensity=intensity)),))
+
+
+def write(path, intensity):
+    """Another program saves."""
+    save_project(path, lit(intensity), ViewState())
+
+
+def stored(path):
+    return load_project(path).scene.node("l").settings.intensity
+
+
+def shown(editor):
+    return editor.document.scene.node("l").settings.intensity
+
+
+def press(editor, caption):
+    (button,) = (one for one in editor.window.disk_question.buttons if one.text() == caption)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def captions(editor):
+    bar = editor.window.disk_question
+    return [button.text() for button in bar.buttons] if bar.isVisible() else []
+
+
+def turn_to(editor):
+    """The user comes back to the window."""
+    editor.window.activateWindow()
+    QApplication.sendEvent(editor.window, QEvent(QEvent.Type.ActivationChange))
+
+
+@pytest.fixture
+def project(tmp_path):
+    path = tmp_path / "work" / "scenes" / "lit.sinew"
+    path.parent.mkdir(parents=True)
+    write(path, 1.0)
+    return path
+
+
+@pytest.fixture
+def editor(session, project):
+    editor = session.open(project)
+    editor.disk_changes.watch._watcher.blockSignals(True)  # a disk that tells nothing
+    return editor
+
+
+def test_two_windows_on_one_project_do_not_overwrite_each_other(session, editor, project, qtbot):
+    other = session.open(project)
+    other.document.set_value(INTENSITY, 2.0)
+    assert other.files.save()
+    editor.document.set_value(INTENSITY, 3.0)
+    assert not editor.files.save()
+    assert stored(project) == 2.0
+    assert editor.document.modified
+    assert captions(editor) == ["Save Anyway", "Reload", "Save As…"]
+    assert "lit.sinew is not saved" in editor.window.disk_question.label.text()
+    assert editor.dialogs.asked == [], "nothing stands in the way"
+    press(editor, "Save Anyway")
+    assert stored(project) == 3.0
+    assert not editor.document.modified
+    assert captions(editor) == []
+    turn_to(other)
+    qtbot.waitUntil(lambda: captions(other) == ["Reload", "Keep Mine"], timeout=PATIENCE)
+    press(other, "Reload")
+    qtbot.waitUntil(lambda: shown(other) == 3.0, timeout=PATIENCE)
+    assert not other.document.modified
+    assert other.files.save()
+
+
+def test_contents_are_compared_not_times(editor, project):
+    before, text = project.stat(), project.read_text()
+    project.write_text(text.replace('"intensity": 1.0', '"intensity": 4.0'))
+    os.utime(project, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert project.stat().st_size == before.st_size
+    editor.document.set_value(INTENSITY, 3.0)
+    assert not editor.files.save()
+    assert stored(project) == 4.0
+    project.write_text(text)  # as it was read, later
+    assert editor.files.save()
+    assert stored(project) == 3.0
+
+
+def test_the_user_goes_on_with_what_is_on_the_disk(editor, project, qtbot):
+    write(project, 2.0)
+    editor.document.set_value(INTENSITY, 3.0)
+    editor.files.save()
+    press(editor, "Reload")
+    qtbot.waitUntil(lambda: shown(editor) == 2.0, timeout=PATIENCE)
+    assert captions(editor) == []
+    assert not editor.document.modified
+    assert editor.dialogs.asked == []
+
+
+def test_the_user_saves_to_another_file(editor, project):
+    write(project, 2.0)
+    editor.document.set_value(INTENSITY, 3.0)
+    editor.files.save()
+    editor.dialogs.path = project.with_name("mine.sinew")
+    press(editor, "Save As…")
+    assert (stored(project), stored(project.with_name("mine.sinew"))) == (2.0, 3.0)
+    assert captions(editor) == []
+
+
+def test_closing_does_not_overwrite_either(editor, project):
+    write(project, 2.0)
+    editor.document.set_value(INTENSITY, 3.0)
+    editor.dialogs.choice = Answer.SAVE
+    editor.window.close()
+    assert editor.window.isVisible()
+    assert stored(project) == 2.0
+    assert captions(editor) == ["Save Anyway", "Reload", "Save As…"]
+
+
+def test_a_changed_project_is_offered_once_when_the_user_comes_back(editor, project, qtbot):
+    write(project, 2.0)
+    qtbot.wait(400)
+    assert captions(editor) == []
+    turn_to(editor)
+    qtbot.waitUntil(lambda: captions(editor) == ["Reload", "Keep Mine"], timeout=PATIENCE)
+    assert shown(editor) == 1.0
+    press(editor, "Keep Mine")
+    turn_to(editor)
+    qtbot.wait(400)
+    assert captions(editor) == [], "the same content is asked about once"
+    editor.document.set_value(INTENSITY, 3.0)
+    assert not editor.files.save(), "but is not overwritten"
+
+
+def test_what_is_saved_here_is_no_change(editor, project, qtbot):
+    for value in (2.0, 3.0, 4.0):
+        editor.document.set_value(INTENSITY, value)
+        turn_to(editor)
+        assert editor.files.save()
+        turn_to(editor)
+        qtbot.wait(200)
+    assert captions(editor) == []
+    project.unlink()
+    turn_to(editor)
+    qtbot.wait(400)
+    assert captions(editor) == []
+    assert editor.files.save(), "a file that is gone is written again"
+
+
+def test_a_recovered_project_does_not_overwrite_what_came_later(session, project, qtbot):
+    store = RecoveryStore(data_folder() / "recovery")
+    store.write(lit(3.0), ViewState(), UnknownContent(), project, load_project(project).digest)
+    for lock in store._locks.values():
+        os.close(lock._handle)
+    write(project, 2.0)
+    editor = session.start()
+    editor.recovering.offer()
+    qtbot.waitUntil(lambda: captions(editor) == ["Reload", "Keep Mine"], timeout=PATIENCE)
+    assert shown(editor) == 3.0
+    assert not editor.files.save()
+    assert stored(project) == 2.0
+    press(editor, "Save Anyway")
+    assert stored(project) == 3.0
+
+
+@pytest.fixture
+def model(tmp_path):
+    return sample("arm", tmp_path / "work")
+
+
+@pytest.fixture
+def posed(session, model):
+    """An editor with a model that was moved."""
+    editor = session.open(model)
+    editor.document.rename("model-1", "Limb")
+    return editor
+
+
+def ready(editor):
+    return editor.store.status("model-1").state is ModelState.READY and not editor.turns.uploading
+
+
+def test_a_model_that_is_replaced_is_read_again_and_the_history_stays(posed, model, qtbot):
+    before = posed.store.loaded("model-1").model
+    taller = model.with_name("new.ezm")
+    taller.write_text(model.read_text().replace('<Animation name="twist"', '<Animation name="screw"'))
+    os.replace(taller, model)
+    qtbot.waitUntil(lambda: posed.store.loaded("model-1").model is not before, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: ready(posed), timeout=PATIENCE)
+    assert "screw" in [clip.name for clip in posed.store.loaded("model-1").model.clips]
+    assert posed.client.engine.model_of("model-1") is posed.store.loaded("model-1").model
+    assert "read again: arm.ezm" in posed.window._hint.text()
+    assert posed.document.modified
+    posed.document.undo_stack.undo()
+    assert posed.document.scene.node("model-1").name == "arm"
+    posed.document.undo_stack.redo()
+    assert posed.document.scene.node("model-1").name == "Limb"
+
+
+def test_a_model_that_can_no_longer_be_read_stays_until_it_can(posed, model, qtbot):
+    before, text = posed.store.loaded("model-1").model, model.read_text()
+    model.write_text(text[: len(text) // 2])
+    told = posed.panels.messages.model
+    qtbot.waitUntil(lambda: bool(told.messages), timeout=PATIENCE)
+    assert "what was read before stays" in told.messages[0].text
+    assert posed.store.loaded("model-1").model is before
+    assert posed.store.status("model-1").state is ModelState.READY
+    assert posed.client.engine.model_of("model-1") is before
+    model.unlink()
+    qtbot.wait(300)
+    model.write_text(text + "\n")
+    qtbot.waitUntil(lambda: posed.store.loaded("model-1").model is not before, timeout=PATIENCE)
+    assert len(told.messages) == 1
+
+
+def test_two_figures_of_one_file_are_both_read_again(posed, model, qtbot):
+    twin = posed.document.duplicate_node("model-1")
+    qtbot.waitUntil(lambda: not posed.turns.uploading and posed.store.loaded(twin) is not None, timeout=PATIENCE)
+    before = posed.store.loaded(twin).model
+    model.write_text(model.read_text() + "\n")
+    qtbot.waitUntil(lambda: posed.store.loaded(twin).model is not before, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not posed.turns.uploading, timeout=PATIENCE)
+    engine = posed.client.engine
+    assert engine.model_of(twin) is engine.model_of("model-1") is posed.store.loaded("model-1").model
+
+
+def test_a_texture_that_is_repainted_is_seen(posed, model, qtbot):
+    before = picture(posed)
+    (image,) = [path for path in posed.store.known if path != model]
+    with Image.open(image) as old:
+        Image.new("RGB", old.size, (255, 0, 255)).save(image)
+    loaded = posed.store.loaded("model-1")
+    qtbot.waitUntil(lambda: posed.store.loaded("model-1") is not loaded, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: ready(posed), timeout=PATIENCE)
+    assert np.abs(picture(posed).astype(int) - before).max() > 60
+
+
+def test_an_image_that_settings_name_is_read_again(session, model, tmp_path, qtbot):
+    image = tmp_path / "work" / "density.png"
+    Image.new("L", (4, 4), 255).save(image)
+    nodes = (
+        Node(id="m", name="Arm", settings=ModelSettings(path=str(model))),
+        Node(id="h", name="Hair", settings=HairSettings(density_texture=str(image))),
+    )
+    project = tmp_path / "work" / "a.sinew"
+    save_project(project, Scene(nodes=nodes), ViewState())
+    editor = session.open(project)
+    qtbot.waitUntil(lambda: image in editor.scene_files.images, timeout=PATIENCE)
+    left = editor.scene_files._budget._left
+    Image.new("L", (4, 4), 7).save(image)
+    qtbot.waitUntil(lambda: editor.scene_files.images[image].min() == 7, timeout=PATIENCE)
+    assert editor.scene_files._budget._left == left, "pixels are counted once"
+    image.write_bytes(b"no image")
+    qtbot.waitUntil(lambda: bool(editor.panels.messages.model.messages), timeout=PATIENCE)
+    assert editor.scene_files.images[image].min() == 7
+
+
+def test_a_shader_that_is_saved_is_compiled(session, tmp_path, monkeypatch, qtbot):
+    shutil.copytree(shaders.ROOT, tmp_path / "shaders")
+    monkeypatch.setattr(shaders, "ROOT", tmp_path / "shaders")
+    editor = session.start()
+    names = []
+    editor.disk_changes.shaders_changed.connect(names.extend)
+    file = tmp_path / "shaders" / "common" / "hash.glsl"
+    watch = editor.disk_changes.watch
+    qtbot.waitUntil(lambda: file in watch._told, timeout=PATIENCE)
+    file.touch()
+    qtbot.wait(400)
+    assert names == []
+    file.write_text(file.read_text() + "\n// saved\n")
+    qtbot.waitUntil(lambda: names == ["common/hash.glsl"], timeout=PATIENCE)
+
+
+def test_contents_are_compared_off_the_thread_of_the_window(qtbot, tmp_path, monkeypatch):
+    threads = []
+
+    def digest(path):
+        threads.append(threading.current_thread())
+        return file_digest(path)
+
+    monkeypatch.setattr(file_watch, "file_digest", digest)
+    file = tmp_path / "a"
+    file.write_bytes(b"1")
+    known = file_digest(file)
+    watch = FileWatch(lambda: {file: known})
+    changed = []
+    watch.changed.connect(changed.extend)
+    qtbot.waitUntil(lambda: bool(threads), timeout=PATIENCE)
+    file.write_bytes(b"2")
+    qtbot.waitUntil(lambda: changed == [file], timeout=PATIENCE)
+    assert threading.main_thread() not in threads

@@ -1,0 +1,82 @@
+"""An editor that is asked to end by the system keeps what was edited a moment ago."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from app.files.project_file import load_project, save_project
+from app.files.recovery import RecoveryStore
+from sim.kinds.light.settings import LightSettings
+from sim.scene.scene import Node, Scene
+from sim.scene.view_state import ViewState
+
+CHILD = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from app.editor import editor as module
+from sim.scene.scene import ParamRef
+
+class Edited(module.Editor):
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.files.opened.connect(lambda _: QTimer.singleShot(0, self.edit))
+
+    def edit(self):
+        if "edit" in sys.argv:
+            self.document.set_value(ParamRef("l", "light", "intensity"), 3.0)
+        if "dialog" in sys.argv:
+            QTimer.singleShot(100, lambda: print("ready", flush=True))
+            self.dialogs.unsaved("lit")
+        else:
+            print("ready", flush=True)
+
+module.Editor = Edited
+sys.exit(module.run_editor(Path(sys.argv[1])))
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    path = tmp_path / "lit.sinew"
+    save_project(path, Scene(nodes=(Node(id="l", name="Sun", settings=LightSettings(intensity=1.0)),)), ViewState())
+    return path
+
+
+def ended(project, repo_root, number, *words):
+    """Status of an editor that got a signal, and what it left."""
+    config = project.parent / "config"
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(project), *words],
+        cwd=repo_root,
+        env={**os.environ, "PYTHONPATH": str(repo_root), "SINEW_CONFIG_DIR": str(config)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout.readline().strip() == "ready"
+        process.send_signal(number)
+        process.wait(60)
+    finally:
+        process.kill()
+        process.communicate()
+    store = RecoveryStore(config / "data" / "recovery")
+    found = [(one.origin, load_project(one.project).scene.node("l").settings.intensity) for one in store.pending()]
+    return process.returncode, found
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("SIGTERM", ["edit"]), ("SIGHUP", ["edit"]), ("SIGINT", ["edit"]), ("SIGTERM", ["edit", "dialog"])],
+)
+def test_the_edit_of_this_moment_is_offered_at_the_next_start(project, repo_root, name, words):
+    number = getattr(signal, name)
+    assert ended(project, repo_root, number, *words) == (128 + number, [(project, 3.0)])
+    assert load_project(project).scene.node("l").settings.intensity == 1.0, "the file is the user's"
+
+
+def test_nothing_is_offered_where_nothing_was_edited(project, repo_root):
+    assert ended(project, repo_root, signal.SIGTERM) == (128 + signal.SIGTERM, [])

@@ -1,0 +1,71 @@
+"""Where panels are survives starts on screens of other scales."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+CHILD = """
+import json, sys
+from app import bootstrap
+app = bootstrap.application()
+from PySide6.QtCore import QEventLoop, Qt, QTimer
+from app.editor.editor import Editor
+
+def wait(time):
+    loop = QEventLoop()
+    QTimer.singleShot(time, loop.quit)
+    loop.exec()
+
+editor = Editor()
+window, docks = editor.window, editor.window.docks
+window.show()
+wait(500)
+if "arrange" in sys.argv:
+    window.resize(1300, 840)
+    docks["outliner"].hide()
+    docks.reveal("timings")
+    wait(100)
+    window.resizeDocks([docks["inspector"]], [401], Qt.Orientation.Horizontal)
+    wait(500)
+if "close" in sys.argv:
+    docks["timings"].hide()
+    wait(500)
+places = {name: [not docks[name].isHidden(), docks[name].width()] for name in ("outliner", "inspector", "timings")}
+print(json.dumps({"window": [window.width(), window.height()], "scale": window.devicePixelRatioF(), **places}))
+window.close()
+"""
+
+
+@pytest.fixture
+def start(tmp_path, repo_root):
+    """Starts an editor at a scale; gives where everything is before it is closed."""
+
+    def run(scale, *words):
+        environment = {"PYTHONPATH": str(repo_root), "SINEW_CONFIG_DIR": str(tmp_path), "QT_SCALE_FACTOR": str(scale)}
+        command = [sys.executable, "-c", CHILD, *words]
+        done = subprocess.run(
+            command, cwd=repo_root, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout.splitlines()[-1])
+        assert found.pop("scale") == scale
+        return found
+
+    return run
+
+
+def test_a_layout_survives_a_start_at_another_scale(start):
+    arranged = start(1, "arrange")
+    assert arranged == {"window": [1300, 840], "outliner": [False, arranged["outliner"][1]], "inspector": [True, 401],
+                        "timings": [True, 1300]}  # fmt: skip
+    larger = start(1.5, "close")
+    assert (larger["outliner"][0], larger["inspector"][0]) == (False, True), "as it was left, as far as there is room"
+    assert larger["inspector"][1] <= 0.4 * larger["window"][0]
+    again = start(1)
+    again["outliner"] = arranged["outliner"] = again["outliner"][0]
+    assert again == arranged
+    kept = start(1.5)
+    assert kept["timings"][0] is False, "every scale has its own"
