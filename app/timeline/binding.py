@@ -9,7 +9,6 @@ from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback, SimulationState
 from app.timeline.scene_menu import SceneMenu
 from sim.scene.clock import FrameRate
-from sim.scene.playback import LENGTH
 from sim.scene.playhead import play_range, stepped_frame, stepped_key
 from sim.scene.scene import PLAYBACK, ParamRef
 from widgets.timeline.clip_entry import ClipEntry, scene_entry
@@ -76,10 +75,10 @@ class TimelineBinding(QObject):
 
     def _refresh_scene(self) -> None:
         """The ruler shows scene time, whatever there is in the scene."""
-        settings, end = self._document.scene.playback, self._active.duration
+        settings = self._document.scene.playback
         self._timeline.set_playback(settings)
         keys = self._active.key_times
-        scene = scene_entry(settings.start_time, end or settings.end_time(LENGTH), settings.rate, keys)
+        scene = scene_entry(settings.start_time, self._active.shown_duration, settings.rate, keys)
         if scene != self._scene:
             self._scene = scene
             self._timeline.set_scene(scene)
