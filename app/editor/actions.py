@@ -139,6 +139,7 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("play.in", "Set &In", "Start the range at the playhead.", "I"),
     _spec("play.out", "Set &Out", "End the range at the playhead.", "O"),
     _spec("play.clear_range", "&Clear In and Out", "Play the whole clip.", "Alt+I"),
+    _spec("play.snap", "Scr&ub on Frames", "Scrub from frame to frame; Shift does the other.", check=True),
     _spec("play.bind_pose", "&Bind Pose", "Show the pose the skeleton was bound in.", "B", check=True),
     _spec("simulate.step", "Single &Step", "Pause and do one simulation step.", "Alt+."),
     _spec(

@@ -78,7 +78,7 @@ from widgets.timeline.timeline import Timeline
 from widgets.tour import TourStep
 from widgets.viewport import Viewport
 
-_THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
+_THEME, _BACK_END, _STEP_ROOM, _SNAPPING = "theme", "back_end", "step_room", "scrub_on_frames"
 _LATER = Qt.ConnectionType.QueuedConnection
 
 
@@ -194,6 +194,7 @@ class Editor:
         self.window.actions_table.check_one("theme", self.theme.mode.value)
         self.window.actions_table.check_one("back_end", self.client.back_end.value)
         self.window.actions_table.check_one("step_room", self.client.step_room.value)
+        self.set_snapping(self.settings.value(_SNAPPING, False, type=bool))
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
         for part in (*vars(self).values(), self.output.queue):
             # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
@@ -368,6 +369,12 @@ class Editor:
         self.window.actions_table.check_one("step_room", room.value)
         self.client.limit_steps(room)
         self.viewport.update()
+
+    def set_snapping(self, on: bool) -> None:
+        """Scrubs from frame to frame, or between them too; remembered."""
+        self.settings.setValue(_SNAPPING, on)
+        self.window.actions_table.check("play.snap", on)
+        self.timeline.set_snapping(on)
 
     def reload_shaders(self, names: list[str]) -> None:
         """Takes shader files that were saved while the program runs; a faulty one leaves the old program running."""

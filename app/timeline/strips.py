@@ -33,7 +33,7 @@ VALUES = (
     Value("clip_in", "Clip from", 0.0, 1e6, 0.05, unit="s", tip="First moment of the clip that is played"),
     Value("clip_out", "Clip to", 0.0, 1e6, 0.05, unit="s", tip="Last one; empty for the end", fallback=0.0),
     Value("speed", "Speed", -100.0, 100.0, 0.1, unit="×", tip="Negative plays the clip backwards, 0 holds it"),
-    Value("repeats", "Repeats", 0.0, 1e6, 1.0, tip="How often the clip is played; 0 for without end"),
+    Value("repeats", "Repeats", 0.0, 1e6, 1.0, special="∞", tip="How often the clip is played; 0 for ∞, without end"),
 )
 
 
@@ -62,7 +62,7 @@ class StripsBinding(QObject):
         for node in self._document.scene.figures:
             model = self._model(node)
             if model is not None and (strips := strips_of(node.settings, model)):
-                bars = strip_bars(strips, _durations(model))
+                bars = strip_bars(strips, _durations(model), [clip.name for clip in model.clips])
                 rows.append(StripRow(node.id, node.name, bars, active is not None and node.id == active.id))
         self._tracks.set_strips(rows)
 

@@ -10,7 +10,7 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.playback import LENGTH, SIMULATED_LENGTH, LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from sim.scene.strips import Strip
-from tests.gui.editor_harness import Mouse, Session, picture
+from tests.gui.editor_harness import Clock, Mouse, Session, picture
 from widgets.timeline.track_rows import Kept
 
 
@@ -142,6 +142,38 @@ def test_samples_with_a_simulation_last_ten_seconds(fresh, name, qtbot):
     Session(qtbot).load(fresh, resources.path("projects") / f"{name}.sinew")
     assert fresh.active.duration == SIMULATED_LENGTH
     assert fresh.panels.messages.model.rowCount() == 0
+
+
+def test_scrubbing_on_frames_is_an_option_that_is_remembered(session):
+    first = session.start(clock=Clock())
+
+    def frame(editor, modifiers=Qt.KeyboardModifier.NoModifier):
+        ruler = editor.timeline.ruler
+        place = QPointF(ruler.scale.x_of(1.4 / 30.0), ruler.height() / 2.0)
+        Mouse(ruler, modifiers=modifiers).click(place)
+        return editor.playback.playhead.time * 30.0
+
+    assert frame(first) == pytest.approx(1.4)
+    first.window.actions_table["play.snap"].trigger()
+    assert frame(first) == pytest.approx(1.0)
+    assert frame(first, Qt.KeyboardModifier.ShiftModifier) == pytest.approx(1.4)
+    session.close(first)
+    second = session.start(clock=Clock())
+    assert second.window.actions_table["play.snap"].isChecked()
+    assert frame(second) == pytest.approx(1.0)
+    second.window.actions_table["play.snap"].trigger()
+    assert frame(second) == pytest.approx(1.4)
+
+
+def test_a_strip_without_end_shows_no_zero(opened):
+    node = opened.active.node
+    menu = opened.strips.menu_of(node, opened.active.model, 0)
+    assert menu.fields["repeats"].display_text() == "∞"
+    menu.fields["repeats"].begin_edit()
+    QTest.keyClicks(menu.fields["repeats"], "3")
+    QTest.keyClick(menu.fields["repeats"], Qt.Key.Key_Return)
+    assert opened.active.node.settings.strips[0].repeats == 3.0
+    assert menu.fields["repeats"].display_text() == "3.00"
 
 
 def test_scrubbing_shows_the_simulated_frame_both_ways(opened):

@@ -157,6 +157,10 @@ class Timeline(QWidget):
         """Paint the strip again."""
         self.ruler.update_strip()
 
+    def set_snapping(self, snaps: bool) -> None:
+        """Whether scrubbing stays on whole frames."""
+        self.ruler.snaps = snaps
+
     def fit(self) -> None:
         """Show the whole clip on the ruler."""
         self.ruler.fit()
@@ -230,7 +234,7 @@ class Timeline(QWidget):
         row.set_expendable(
             [[*labels, fields.end_time], ends, [fields.time], [self.bind_pose_button], [self.speed_field], [end]]
         )
-        packed(QVBoxLayout(self), row, (self.ruler, 1), (self.tracks, 1), spacing=SPACE, margins=SPACE)
+        packed(QVBoxLayout(self), row, self.ruler, (self.tracks, 1), spacing=SPACE, margins=SPACE)
         order = [self.clip_chooser, self.bind_pose_button, *self.transport.buttons, self.loop_button]
         order += [self.speed_field, *fields.all, self.scene_button, self.ruler, self.tracks]
         for before, after in itertools.pairwise(order):
