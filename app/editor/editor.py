@@ -250,6 +250,8 @@ class Editor:
             lambda paths: self.overlays.show_drop(self.files.drop_text([Path(path) for path in paths]))
         )
         self.overlays.empty.chosen.connect(self.files.open)
+        self.recent.changed.connect(self._show_recent)
+        self._show_recent()
         self.overlays.empty.open_requested.connect(lambda: self.window.actions_table["file.open"].trigger())
         self.overlays.empty.tour_requested.connect(self.begin_tour)
         self.overlays.tour.shown.connect(self._on_tour)
@@ -466,6 +468,10 @@ class Editor:
 
     def _on_dropped(self, paths: list[str]) -> None:
         self.files.drop([Path(path) for path in paths])
+
+    def _show_recent(self) -> None:
+        self.overlays.empty.set_recent(self.recent.paths())
+        self.overlays.place()
 
     def _on_tour(self, step: TourStep) -> None:
         if step.panel:

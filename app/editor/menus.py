@@ -65,6 +65,7 @@ class Menus:
 
     Attributes:
         recent: Submenu of recent files, filled by its owner.
+        export: Submenu of formats.
         add: Menu of what can be added.
         window: Menu of the docks.
     """
@@ -79,7 +80,7 @@ class Menus:
     ) -> None:
         self._actions = actions
         self.recent = QMenu("Open &Recent", window)
-        export = QMenu("&Export", window)
+        export = self.export = QMenu("&Export", window, toolTipsVisible=True)
         export.addActions([actions[action_id] for action_id in EXPORTS])
         export.addSeparator()
         export.addActions([actions[action_id] for action_id in SCENE_EXPORTS])
