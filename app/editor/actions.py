@@ -84,13 +84,19 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("file.save", "&Save", "Save the project.", "Ctrl+S", icon="save"),
     _spec("file.save_as", "Save &As…", "Save the project under another name.", "Ctrl+Shift+S"),
     *(
-        _spec(id, f"Model as &{titled(writer.name)}…",
-              f"Write the selected model alone, with its skeleton and clips ({writer.suffixes[0]}).")
+        _spec(
+            id,
+            f"Model as &{titled(writer.name)}…",
+            f"Write the selected model alone, with its skeleton and clips ({writer.suffixes[0]}).",
+        )
         for id, writer in EXPORTS.items()
     ),
     *(
-        _spec(id, f"Scene over Time as {titled(known.name.removesuffix(' scene'))}…",
-              f"Write all that moves, frame by frame, as it is simulated ({' '.join(known.suffixes)}).")
+        _spec(
+            id,
+            f"Scene over Time as {titled(known.name.removesuffix(' scene'))}…",
+            f"Write all that moves, frame by frame, as it is simulated ({' '.join(known.suffixes)}).",
+        )
         for id, known in SCENE_EXPORTS.items()
     ),
     _spec("file.render", "Render Ani&mation…", "Draw frames into pictures or a film.", "Ctrl+F12"),

@@ -129,11 +129,6 @@ class Docks(QObject):
         """Switches of the docks that are closed by default."""
         return [self._docks[spec.id].toggleViewAction() for spec in self._drawers]
 
-    @property
-    def is_maximised(self) -> bool:
-        """Whether the viewport has the place of the docks."""
-        return self._before is not None
-
     def maximise(self, on: bool) -> None:
         """Gives the viewport the place of all docks, or gives it back to them."""
         with self._arranging():

@@ -346,11 +346,14 @@ class Editor:
             self.window.docks.reveal("timings")
 
     def compare_back_ends(self) -> None:
-        """Compares them in the scene as it plays, beginning to play if need be."""
+        """Compares them in the scene as it plays, beginning to play if need be, and then only as long as that takes."""
+        if baked := [node.name for node in self.document.scene.nodes if node.baked]:
+            self.window.show_news(f"{baked[0]} is baked, and so not simulated: free its bake to compare back ends")
+            return
         self.window.docks.reveal("timings")
-        if not self.playback.is_running:
+        if self.timings.compare_back_ends() and not self.playback.is_running:
             self.playback.toggle()
-        self.timings.compare_back_ends()
+            self.timings.trial.finished.connect(self.playback.pause, Qt.ConnectionType.SingleShotConnection)
 
     def set_theme(self, mode: ThemeMode) -> None:
         """Follows the system's colours, or stays dark or light; remembered."""
@@ -376,7 +379,7 @@ class Editor:
         """Scrubs from frame to frame, or between them too; remembered."""
         self.settings.setValue(_SNAPPING, on)
         self.window.actions_table.check("play.snap", on)
-        self.timeline.set_snapping(on)
+        self.timeline.ruler.snaps = on
 
     def reload_shaders(self, names: list[str]) -> None:
         """Takes shader files that were saved while the program runs; a faulty one leaves the old program running."""

@@ -288,7 +288,9 @@ class ProjectFiles(QObject):
             nodes = [node, *(make(loaded.model) for make in makers.values())]
             nodes = [msgspec.structs.replace(node, id=f"{node.kind}-1") for node in nodes]
             scene = Scene(nodes=tuple(nodes), view=ViewSettings(follow=True))
-            self._document.replace_scene(scene, ViewState(camera=Camera(yaw=yaw), selection=Selection(node=nodes[0].id)))
+            self._document.replace_scene(
+                scene, ViewState(camera=Camera(yaw=yaw), selection=Selection(node=nodes[0].id))
+            )
         else:
             with self._document.macro(f"Import {path.name}"):
                 if not self._document.scene.figures:

@@ -27,16 +27,13 @@ from app.timeline.active_model import ActiveModel
 from sim.export.formats import RENDER_FORMATS, SceneFormat
 from widgets.file_filter import file_filter
 
-SECONDS, STEPS_PER_SECOND = 5.0, 60
-"""Length of what has no clip [s], and the rate that is offered."""
-
 
 class Output:
     """Render and export of one editor.
 
     Args:
         document: What is open.
-        active: Gives the clip.
+        active: Knows how long the scene lasts.
         dialogs: Ask for files.
         panels: Take what is told.
 
@@ -61,9 +58,8 @@ class Output:
         if self._window is None:
             self._window = OutputWindow(self.queue, self.render, self.export, self._dialogs.parent)
             QShortcut(QKeySequence.StandardKey.HelpContents, self._window, activated=lambda: self.help())
-        clip = self._active.clip
-        length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
-        self._window.offer(round(length * STEPS_PER_SECOND))
+        playback = self._document.scene.playback
+        self._window.offer(playback.start_time, self._active.shown_duration, playback.rate)
         return self._window
 
     @property

@@ -88,7 +88,7 @@ def test_a_bake_that_is_missing_is_told_and_simulated(baked, qtbot):
     cache_folder(path).rename(path.with_name("elsewhere"))
     Session(qtbot).load(editor, path)
     assert [m.text for m in editor.panels.messages.model.messages] == [
-        "cloth: there are no baked steps in a.sinewcache; it is simulated"
+        "Cloth: there are no baked steps in a.sinewcache; it is simulated"
     ]
     editor.kept_bars.refresh()
     assert [row.is_baked for row in editor.timeline.tracks.bars] == [False]
@@ -131,8 +131,8 @@ def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbo
     assert not editor.verifying.busy
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     told = verified(editor, qtbot)
-    assert "cloth: step 1 is the first that differs, by " in told
+    assert "Cloth: step 1 is the first that differs, by " in told
     assert " m at most, at step 20 in particle " in told
     lines = [message.text for message in editor.panels.messages.model.messages]
     assert told in lines
-    assert "cloth: was baked with other settings" in lines
+    assert "Cloth: was baked with other settings" in lines

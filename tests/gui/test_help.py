@@ -84,7 +84,9 @@ def test_entries_of_the_export_menu_say_what_is_written(fresh):
     assert menu.toolTipsVisible()
     tips = [action.toolTip() for action in menu.actions() if not action.isSeparator()]
     assert len(set(tips)) == len(tips)
-    assert all(("selected model alone" in tip) == text.startswith("Model") for text, tip in zip(texts, tips, strict=True))
+    assert all(
+        ("selected model alone" in tip) == text.startswith("Model") for text, tip in zip(texts, tips, strict=True)
+    )
 
 
 def test_the_start_page_opens_files(fresh, qtbot):

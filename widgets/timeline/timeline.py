@@ -18,7 +18,6 @@ from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.controls import ClipChooser, ControlRow, Notice
 from widgets.timeline.fields import END, TimeFields, speed_field
 from widgets.timeline.ruler import Ruler
-from widgets.timeline.ruler_canvas import StripPainter
 from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT
 from widgets.timeline.tracks import Tracks
 from widgets.timeline.transport import LoopButton, Transport, TransportButton
@@ -144,22 +143,6 @@ class Timeline(QWidget):
     def set_realtime(self, text: str, warn: bool = False) -> None:
         """Say how playback keeps up, such as "real time" or "dropping frames: 21 of 60 drawn"."""
         self.notice.set_notice(text, warn)
-
-    def set_empty_text(self, text: str) -> None:
-        """What the ruler says while there is no clip."""
-        self.ruler.set_empty_text(text or _EMPTY_TEXT)
-
-    def set_strip(self, paint: StripPainter | None, height: float = 0.0) -> None:
-        """Reserve a strip under the ruler: `paint(painter, rectangle, scale)`; None removes it."""
-        self.ruler.set_strip(paint, height)
-
-    def update_strip(self) -> None:
-        """Paint the strip again."""
-        self.ruler.update_strip()
-
-    def set_snapping(self, snaps: bool) -> None:
-        """Whether scrubbing stays on whole frames."""
-        self.ruler.snaps = snaps
 
     def fit(self) -> None:
         """Show the whole clip on the ruler."""
