@@ -52,9 +52,7 @@ class SceneMenu:
         """Lets the scene end where the strip ends that ends last."""
         end, rate = self._active.end_of_strips, self._document.scene.playback.rate
         if end > 0.0:
-            self._document.set_value(
-                ParamRef(PLAYBACK, PLAYBACK, "end"), round(end * self._document.scene.playback.rate)
-            )
+            self._document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), round(end * rate))
 
     def _show(self, *_: object) -> None:
         playback = self._document.scene.playback
