@@ -10,6 +10,7 @@ from app.output.settings import ExportSettings, RenderSettings
 from resources import path
 from sim.export.formats import PICTURE_WRITERS, SCENE_FORMATS
 from sim.kinds import KINDS
+from sim.printable import titled
 from sim.scene.params import Param, params_of, range_text, value_text
 from widgets.inspector.inspector import Inspector
 from widgets.start_page import Sample
@@ -65,7 +66,7 @@ def picture_of(project: Path) -> Path:
 def shipped_samples() -> list[Sample]:
     """The projects that come with the program, called as their files are."""
     projects = sorted(path("projects").glob(f"*{PROJECT_SUFFIX}"))
-    return [Sample(file.stem.replace("-", " ").capitalize(), file, picture_of(file)) for file in projects]
+    return [Sample(titled(file.stem.replace("-", " ")), file, picture_of(file)) for file in projects]
 
 
 def settings_text(records: tuple[Param, ...]) -> str:

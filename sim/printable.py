@@ -6,6 +6,8 @@ import re
 # paragraphs, and halves of surrogate pairs, which no stream takes.
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
+_SMALL = frozenset(("a", "of", "on"))
+
 
 def printable(text: str, limit: int | None = None) -> str:
     """`text` on one line, with escapes such as `\\x1b` for what cannot be shown; otherwise every script is kept.
@@ -20,6 +22,11 @@ def printable(text: str, limit: int | None = None) -> str:
         text = text[: limit - 1] + "…"
     shown = _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
     return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def titled(name: str) -> str:
+    """A name of plain words with the capitals of a title, such as "Springs on a Head"."""
+    return " ".join(word.capitalize() if word.islower() and word not in _SMALL else word for word in name.split(" "))
 
 
 def printable_json(text: str) -> str:

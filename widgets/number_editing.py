@@ -75,7 +75,7 @@ class NumberEditing(QLineEdit):
         self._start: float | None = None
         self._held = False
         self._announced = False
-        self._sample = ""
+        self._sample = self._special = ""
         self._number = ""
         self.setFont(tabular(self.font()))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -120,6 +120,11 @@ class NumberEditing(QLineEdit):
         self._sample = text
         self.updateGeometry()
 
+    def set_special_text(self, text: str) -> None:
+        """Text that is shown instead of the least value of the range."""
+        self._special = text
+        self._show_number()
+
     @property
     def is_held(self) -> bool:
         """Whether a drag or the text is open."""
@@ -128,6 +133,8 @@ class NumberEditing(QLineEdit):
     def display_text(self) -> str:
         """The number as shown, without the unit."""
         shown = self._fallback if self._value is None else self._value
+        if self._special and shown == self._range.lo:
+            return self._special
         return format_number(shown, self._decimals, self._decimals_max)
 
     # Changes by the user

@@ -270,7 +270,11 @@ class Outliner(QWidget):
     def _changed(self, change: Change) -> None:
         # Most edits, and all that come in dozens a second, are of values that no row shows.
         if change.kind is not ChangeKind.VALUE or change.ref is None or _is_shown(change.ref):
+            grows = change.kind in (ChangeKind.ADDED, ChangeKind.NODES)
+            is_new = grows and any(self.model.entry_of((node_id,)) is None for node_id in self._target.scene.by_id)
             self.model.set_scene(self._target.scene)
+            if is_new:  # and is to be seen
+                self.filter_line.clear()
 
     def _filter(self, text: str) -> None:
         self._is_syncing = True

@@ -1,4 +1,4 @@
-"""What an empty scene offers: samples as pictures to click, a file of one's own, a tour."""
+"""What an empty scene offers: samples as pictures to click, files that were open before, one of one's own, a tour."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 
 from widgets.icons import icon
 from widgets.parts import packed
-from widgets.shown import menu_text
+from widgets.shown import menu_text, tip_text
 from widgets.theme import SPACE, SPACE_WIDE
 
 _PICTURE = QSize(120, 75)
-_CARD_WIDTH, _COLUMNS_MAX = 136, 4
+_CARD_WIDTH, _COLUMNS_MAX, _RECENT_MAX = 136, 4, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,14 @@ class Sample:
 
 
 class StartPage(QFrame):
-    """Sits in the middle of the viewport; leaves out pictures where there is no room for them.
+    """Sits in the middle of the viewport; leaves out pictures and recent files where there is no room for them.
 
     Args:
         samples: What is offered.
         parent: The viewport.
 
     Signals:
-        chosen: A sample was clicked; carries its path.
+        chosen: A sample or a recent file was clicked; carries its path.
         open_requested: The user wants to open a file.
         tour_requested: The user wants to be shown around.
     """
@@ -54,36 +54,62 @@ class StartPage(QFrame):
         self.hint = QLabel("Click a sample, open a file, or drop one here.", self)
         self.hint.setWordWrap(True)
         self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.open_button = QPushButton(icon("open"), "Open a file…", self)
+        self.open_button = QPushButton(icon("open"), "Open File…", self)
         self.open_button.setToolTip("Open a project or a model (Ctrl+O).")
-        self.tour_button = QPushButton("Tour in seven steps", self)
+        self.tour_button = QPushButton("Tour in Seven Steps", self)
         self.tour_button.setToolTip("What is where, and what to try first.")
         self.open_button.clicked.connect(self.open_requested)
         self.tour_button.clicked.connect(self.tour_requested)
         self.cards = [self._card(sample) for sample in samples]
+        self.recent: list[QToolButton] = []
         self._grid, self._columns = QGridLayout(), 0
         self._grid.setSpacing(SPACE)
+        self._recent = QWidget(self)
+        files = packed(QVBoxLayout(self._recent), QLabel("Recent Files", self._recent), spacing=SPACE)
+        files.setAlignment(Qt.AlignmentFlag.AlignTop)
+        offered = packed(QHBoxLayout(), self._grid, self._recent, spacing=2 * SPACE_WIDE)
         buttons = packed(QHBoxLayout(), self.open_button, self.tour_button, spacing=SPACE_WIDE)
         buttons.addStretch(1)
-        packed(QVBoxLayout(self), title, self.hint, self._grid, buttons, spacing=SPACE_WIDE, margins=2 * SPACE_WIDE)
+        packed(QVBoxLayout(self), title, self.hint, offered, buttons, spacing=SPACE_WIDE, margins=2 * SPACE_WIDE)
+
+    def set_recent(self, paths: Sequence[Path]) -> None:
+        """Offers files that were open before, those that are still there."""
+        for button in self.recent:
+            button.hide()
+            button.deleteLater()  # later, for it may be the one that was clicked
+        self.recent = [self._file(path) for path in [path for path in paths if path.is_file()][:_RECENT_MAX]]
+        for button in self.recent:
+            self._recent.layout().addWidget(button)
 
     def place(self, width: int, height: int) -> None:
         """Takes the middle of a viewport of this size [px]."""
-        room = width - 8 * SPACE_WIDE
+        room = width - 8 * SPACE_WIDE - (self._recent.sizeHint().width() if self.recent else 0)
         columns = min(max(room // _CARD_WIDTH, 1), _COLUMNS_MAX)
         if columns != self._columns:
             self._columns = columns
             for number, card in enumerate(self.cards):
                 self._grid.addWidget(card, number // columns, number % columns)
+        self._recent.setVisible(bool(self.recent))
         for rows in range(-(-len(self.cards) // columns), -1, -1):
             for number, card in enumerate(self.cards):
                 card.setVisible(number < rows * columns)
             self.adjustSize()
             if self.sizeHint().height() <= height - 2 * SPACE_WIDE:
                 break
+        else:
+            self._recent.hide()
+            self.adjustSize()
         size = self.sizeHint().boundedTo(QSize(width, height))
         self.resize(size)
         self.move((width - size.width()) // 2, (height - size.height()) // 2)
+
+    def _file(self, path: Path) -> QToolButton:
+        button = QToolButton(self._recent, autoRaise=True)
+        name = self.fontMetrics().elidedText(path.name, Qt.TextElideMode.ElideMiddle, _CARD_WIDTH)
+        button.setText(menu_text(name))
+        button.setToolTip(tip_text(f"Open {path}"))
+        button.clicked.connect(lambda: self.chosen.emit(path))
+        return button
 
     def _card(self, sample: Sample) -> QToolButton:
         card = QToolButton(self)

@@ -60,9 +60,9 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 def default_name(node: Node) -> str:
-    """Name of a node that was given none: the stem of its file, else its kind."""
+    """Name of a node that was given none: the stem of its file, else its kind, as a title."""
     path = node.settings.path if node.settings.is_figure else ""
-    return PurePath(path).stem or node.kind
+    return PurePath(path).stem or node.kind.capitalize()
 
 
 def renamed_links(node: Node, ids: Mapping[NodeId, NodeId]) -> Node:

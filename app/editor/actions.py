@@ -15,6 +15,7 @@ from sim.gl.back_end import TITLES, BackEndChoice
 from sim.kept.store import StepRoom
 from sim.kinds import KINDS
 from sim.kinds.contract import Command, Panel
+from sim.printable import titled
 from sim.scene.params import Param, params_of
 from sim.scene.view import ViewSettings
 from widgets.cheat_sheet import ShortcutEntry
@@ -83,11 +84,19 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("file.save", "&Save", "Save the project.", "Ctrl+S", icon="save"),
     _spec("file.save_as", "Save &As…", "Save the project under another name.", "Ctrl+Shift+S"),
     *(
-        _spec(id, f"&{writer.name}…", f"Write the selected model as {writer.name} ({writer.suffixes[0]}).")
+        _spec(
+            id,
+            f"Model as &{titled(writer.name)}…",
+            f"Write the selected model alone, with its skeleton and clips ({writer.suffixes[0]}).",
+        )
         for id, writer in EXPORTS.items()
     ),
     *(
-        _spec(id, f"{known.name}…", f"Write what the scene shows over time ({' '.join(known.suffixes)}).")
+        _spec(
+            id,
+            f"Scene over Time as {titled(known.name.removesuffix(' scene'))}…",
+            f"Write all that moves, frame by frame, as it is simulated ({' '.join(known.suffixes)}).",
+        )
         for id, known in SCENE_EXPORTS.items()
     ),
     _spec("file.render", "Render Ani&mation…", "Draw frames into pictures or a film.", "Ctrl+F12"),
@@ -139,6 +148,7 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("play.in", "Set &In", "Start the range at the playhead.", "I"),
     _spec("play.out", "Set &Out", "End the range at the playhead.", "O"),
     _spec("play.clear_range", "&Clear In and Out", "Play the whole clip.", "Alt+I"),
+    _spec("play.snap", "Scr&ub on Frames", "Scrub from frame to frame; Shift does the other.", check=True),
     _spec("play.bind_pose", "&Bind Pose", "Show the pose the skeleton was bound in.", "B", check=True),
     _spec("simulate.step", "Single &Step", "Pause and do one simulation step.", "Alt+."),
     _spec(

@@ -47,7 +47,7 @@ class DockSpec:
 
 OUTLINER = DockSpec("outliner", "Outliner", Qt.DockWidgetArea.LeftDockWidgetArea, 270)
 INSPECTOR = DockSpec("inspector", "Inspector", Qt.DockWidgetArea.RightDockWidgetArea, 320)
-TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 148)
+TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 156)
 TIMINGS = DockSpec("timings", "Timings", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
 MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 120)
 DISTANCE = DockSpec("distance", "Bake Distance", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
@@ -140,11 +140,6 @@ class Docks(QObject):
         action.triggered.connect(lambda on: self.reveal(dock.objectName()) if on else dock.hide())
         dock.visibilityChanged.connect(action.setChecked)
         return action
-
-    @property
-    def is_maximised(self) -> bool:
-        """Whether the viewport has the place of the docks."""
-        return self._before is not None
 
     def maximise(self, on: bool) -> None:
         """Gives the viewport the place of all docks, or gives it back to them."""

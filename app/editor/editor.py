@@ -80,7 +80,7 @@ from widgets.timeline.timeline import Timeline
 from widgets.tour import TourStep
 from widgets.viewport import Viewport
 
-_THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
+_THEME, _BACK_END, _STEP_ROOM, _SNAPPING = "theme", "back_end", "step_room", "scrub_on_frames"
 _LATER = Qt.ConnectionType.QueuedConnection
 
 
@@ -198,6 +198,7 @@ class Editor:
         self.window.actions_table.check_one("theme", self.theme.mode.value)
         self.window.actions_table.check_one("back_end", self.client.back_end.value)
         self.window.actions_table.check_one("step_room", self.client.step_room.value)
+        self.set_snapping(self.settings.value(_SNAPPING, False, type=bool))
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
         for part in (*vars(self).values(), self.output.queue):
             # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
@@ -255,6 +256,8 @@ class Editor:
             lambda paths: self.overlays.show_drop(self.files.drop_text([Path(path) for path in paths]))
         )
         self.overlays.empty.chosen.connect(self.files.open)
+        self.recent.changed.connect(self._show_recent)
+        self._show_recent()
         self.overlays.empty.open_requested.connect(lambda: self.window.actions_table["file.open"].trigger())
         self.overlays.empty.tour_requested.connect(self.begin_tour)
         self.overlays.tour.shown.connect(self._on_tour)
@@ -351,11 +354,14 @@ class Editor:
             self.window.docks.reveal("timings")
 
     def compare_back_ends(self) -> None:
-        """Compares them in the scene as it plays, beginning to play if need be."""
+        """Compares them in the scene as it plays, beginning to play if need be, and then only as long as that takes."""
+        if baked := [node.name for node in self.document.scene.nodes if node.baked]:
+            self.window.show_news(f"{baked[0]} is baked, and so not simulated: free its bake to compare back ends")
+            return
         self.window.docks.reveal("timings")
-        if not self.playback.is_running:
+        if self.timings.compare_back_ends() and not self.playback.is_running:
             self.playback.toggle()
-        self.timings.compare_back_ends()
+            self.timings.trial.finished.connect(self.playback.pause, Qt.ConnectionType.SingleShotConnection)
 
     def set_theme(self, mode: ThemeMode) -> None:
         """Follows the system's colours, or stays dark or light; remembered."""
@@ -376,6 +382,12 @@ class Editor:
         self.window.actions_table.check_one("step_room", room.value)
         self.client.limit_steps(room)
         self.viewport.update()
+
+    def set_snapping(self, on: bool) -> None:
+        """Scrubs from frame to frame, or between them too; remembered."""
+        self.settings.setValue(_SNAPPING, on)
+        self.window.actions_table.check("play.snap", on)
+        self.timeline.ruler.snaps = on
 
     def reload_shaders(self, names: list[str]) -> None:
         """Takes shader files that were saved while the program runs; a faulty one leaves the old program running."""
@@ -478,6 +490,10 @@ class Editor:
 
     def _on_dropped(self, paths: list[str]) -> None:
         self.files.drop([Path(path) for path in paths])
+
+    def _show_recent(self) -> None:
+        self.overlays.empty.set_recent(self.recent.paths())
+        self.overlays.place()
 
     def _on_tour(self, step: TourStep) -> None:
         if step.panel:

@@ -51,7 +51,7 @@ TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", "timing.
 SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")
 PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previous", "play.next_key",
             "play.previous_key", "play.first", "play.last", SEPARATOR, "play.in", "play.out", "play.clear_range",
-            SEPARATOR, "play.bind_pose")  # fmt: skip
+            SEPARATOR, "play.snap", "play.bind_pose")  # fmt: skip
 HELP = ("help.guide", "help.tour", "help.shortcuts", SEPARATOR, "help.about")
 TOOLBAR = ("file.open", "file.save", SEPARATOR, "edit.undo", "edit.redo", SEPARATOR, "play.toggle", SEPARATOR,
            "view.home", "overlay.bones", "overlay.grid", SEPARATOR,
@@ -65,6 +65,7 @@ class Menus:
 
     Attributes:
         recent: Submenu of recent files, filled by its owner.
+        export: Submenu of formats.
         add: Menu of what can be added.
         window: Menu of the docks.
     """
@@ -79,7 +80,7 @@ class Menus:
     ) -> None:
         self._actions = actions
         self.recent = QMenu("Open &Recent", window)
-        export = QMenu("&Export", window)
+        export = self.export = QMenu("&Export", window, toolTipsVisible=True)
         export.addActions([actions[action_id] for action_id in EXPORTS])
         export.addSeparator()
         export.addActions([actions[action_id] for action_id in SCENE_EXPORTS])

@@ -53,6 +53,7 @@ class SimulationWork(QObject):
         self.baking.warned.connect(lambda text: panels.warn("", text))
         self.baking.failed.connect(lambda text: panels.fail("", text))
         self.verifying.told.connect(panels.inform)
+        self.verifying.told.connect(lambda *_: window.docks.reveal("messages"))  # where it can be read at leisure
         self.verifying.warned.connect(panels.warn)
         self.verifying.failed.connect(panels.fail)
 

@@ -60,9 +60,12 @@ class ProjectDecoder:
             LoadCancelled: If the watch says so.
         """
         self._keep_unknown(content, _FILE_KEYS, "$", ())
+        nodes, playback = self.decode_nodes(content.get("nodes", [])), content.get(PLAYBACK, {})
+        if isinstance(playback, dict) and any(KINDS[node.kind].system for node in nodes):
+            playback = {"min_length": 0.0, **playback}  # a file without it lasts as long as its clip, as it always did
         scene = Scene(
-            nodes=self.decode_nodes(content.get("nodes", [])),
-            playback=self._struct(PlaybackSettings, content.get(PLAYBACK, {}), f"$.{PLAYBACK}", (PLAYBACK,)),
+            nodes=nodes,
+            playback=self._struct(PlaybackSettings, playback, f"$.{PLAYBACK}", (PLAYBACK,)),
             view=self._struct(ViewSettings, content.get(VIEW, {}), f"$.{VIEW}", (VIEW,)),
         )
         state = self._struct(ViewState, content.get("state", {}), "$.state", ("state",))

@@ -310,16 +310,19 @@ class ProjectFiles(QObject):
         self._store.adopt(path, loaded)
         self._recent.add(path)
         node = Node(id="", name=path.stem, settings=ModelSettings(path=str(path)))
+        yaw = Camera().yaw + front_at_first(loaded.model)
         makers = {kind.name: kind.companion for kind in KINDS.values() if kind.companion is not None}
         if replace:
             nodes = [node, *(make(loaded.model) for make in makers.values())]
             nodes = [msgspec.structs.replace(node, id=f"{node.kind}-1") for node in nodes]
             scene = Scene(nodes=tuple(nodes), view=ViewSettings(follow=True))
-            camera = Camera(yaw=Camera().yaw + front_at_first(loaded.model))
-            self._document.replace_scene(scene, ViewState(camera=camera, selection=Selection(node=nodes[0].id)))
+            self._document.replace_scene(
+                scene, ViewState(camera=Camera(yaw=yaw), selection=Selection(node=nodes[0].id))
+            )
         else:
             with self._document.macro(f"Import {path.name}"):
                 if not self._document.scene.figures:
+                    self._document.set_camera(msgspec.structs.replace(self._document.view_state.camera, yaw=yaw))
                     self._document.set_value(ParamRef(VIEW, VIEW, "follow"), True)
                 for kind, make in makers.items():
                     if not self._document.scene.of_kind(kind):

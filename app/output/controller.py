@@ -28,9 +28,6 @@ from app.timeline.active_model import ActiveModel
 from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat
 from widgets.file_filter import file_filter
 
-SECONDS, STEPS_PER_SECOND = 5.0, 60
-"""Length of what has no clip [s], and the rate that is offered."""
-
 
 class Output:
     """Render and export of one editor.
@@ -38,7 +35,7 @@ class Output:
     Args:
         document: What is open.
         access: Says what it may read.
-        active: Gives the clip.
+        active: Knows how long the scene lasts.
         dialogs: Ask for files.
         panels: Take what is told.
 
@@ -65,9 +62,8 @@ class Output:
         if self._window is None:
             self._window = OutputWindow(self.queue, self.render, self.export, self._dialogs.parent)
             QShortcut(QKeySequence.StandardKey.HelpContents, self._window, activated=lambda: self.help())
-        clip = self._active.clip
-        length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
-        self._window.offer(round(length * STEPS_PER_SECOND))
+        playback = self._document.scene.playback
+        self._window.offer(playback.start_time, self._active.shown_duration, playback.rate)
         return self._window
 
     @property

@@ -23,6 +23,7 @@ from app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, JobQ
 from app.output.settings import ExportSettings, RenderSettings, missing_films
 from sim.export.error import missing_package
 from sim.export.formats import SCENE_FORMATS, SceneFormat
+from sim.scene.clock import STEP_TIME
 from widgets.parts import packed
 from widgets.settings_form import SettingsForm
 from widgets.theme import SPACE, SPACE_WIDE, dress
@@ -53,7 +54,8 @@ class OutputWindow(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Render and Export")
-        self._queue, self._offered = queue, 0
+        self._queue = queue
+        self._offered: dict[SettingsForm, tuple[int, int, float]] = {}
         self.render_form = SettingsForm(RenderSettings())
         self.export_form = SettingsForm(ExportSettings())
         self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
@@ -143,12 +145,16 @@ class OutputWindow(QDialog):
         self.refusal.setVisible(bool(reason))
         self._grow()
 
-    def offer(self, last: int) -> None:
-        """Offers the last frame of the scene, where the user has not chosen another one."""
-        for form in (self.render_form, self.export_form):
-            if form.settings.last == self._offered:
-                form.show_values(last=last)
-        self._offered = last
+    def offer(self, start: float, end: float, rate: float) -> None:
+        """Offers the frames of the scene from a start to an end [s], where the user has not chosen others.
+
+        Pictures are rendered at the rate of the scene; exports have every step of the simulation.
+        """
+        for form, at in ((self.render_form, rate), (self.export_form, 1.0 / STEP_TIME)):
+            held = form.settings
+            if (held.first, held.last, held.rate) == self._offered.get(form, (0, 0, held.rate)):
+                self._offered[form] = (round(start * at), round(end * at), at)
+                form.show_values(**dict(zip(("first", "last", "rate"), self._offered[form], strict=True)))
 
     def _grow(self) -> None:
         """Makes room for what has appeared; labels of several lines do not ask for it themselves."""

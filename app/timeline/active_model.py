@@ -7,6 +7,7 @@ from app.files.model_store import ModelStore
 from sim.assets.model import CharacterModel, Clip
 from sim.figures.placement import active_clip
 from sim.figures.playing import clip_of, parts_of, playing_time, strips_of
+from sim.kinds import KINDS
 from sim.scene.playback import LENGTH
 from sim.scene.scene import Node
 
@@ -41,10 +42,15 @@ class ActiveModel:
     @property
     def duration(self) -> float:
         """End of the scene [s]; 0 while a model is read whose clip may decide it."""
-        playback = self._document.scene.playback
-        if playback.end is not None:
-            return playback.end_time(0.0)
-        return playback.end_time(length) if (length := self._playing_time()) > 0.0 else length
+        is_known = self._document.scene.playback.end is not None or self._playing_time() > 0.0
+        return self.shown_duration if is_known else 0.0
+
+    @property
+    def shown_duration(self) -> float:
+        """End of the scene [s], also while a model is read."""
+        scene = self._document.scene
+        simulated = any(kind.system and scene.of_kind(name) for name, kind in KINDS.items())
+        return scene.playback.end_time(self._playing_time() or LENGTH, simulated=simulated)
 
     @property
     def frame_step(self) -> float:

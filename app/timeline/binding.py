@@ -1,5 +1,7 @@
 """Joins the timeline with the playhead and the document; the widget itself knows neither."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
 
 from app.document.document import Document
@@ -9,7 +11,8 @@ from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback, SimulationState
 from app.timeline.scene_menu import SceneMenu
 from sim.scene.clock import FrameRate
-from sim.scene.playback import LENGTH
+from sim.scene.params import param_of
+from sim.scene.playback import PlaybackSettings
 from sim.scene.playhead import play_range, stepped_frame, stepped_key
 from sim.scene.scene import PLAYBACK, ParamRef
 from widgets.timeline.clip_entry import ClipEntry, scene_entry
@@ -76,10 +79,10 @@ class TimelineBinding(QObject):
 
     def _refresh_scene(self) -> None:
         """The ruler shows scene time, whatever there is in the scene."""
-        settings, end = self._document.scene.playback, self._active.duration
+        settings = self._document.scene.playback
         self._timeline.set_playback(settings)
         keys = self._active.key_times
-        scene = scene_entry(settings.start_time, end or settings.end_time(LENGTH), settings.rate, keys)
+        scene = scene_entry(settings.start_time, self._active.shown_duration, settings.rate, keys)
         if scene != self._scene:
             self._scene = scene
             self._timeline.set_scene(scene)
@@ -107,11 +110,11 @@ class TimelineBinding(QObject):
         timeline.bind_pose_toggled.connect(self.set_bind_pose)
 
     def _connect_edits(self) -> None:
-        timeline = self._timeline
-        timeline.edit_started.connect(self._start)
-        timeline.edited.connect(self._edit)
-        timeline.edit_finished.connect(self._finish)
-        timeline.edit_cancelled.connect(self._cancel)
+        for source in (self._timeline, self.scene_menu.menu):
+            source.edit_started.connect(self._start)
+            source.edited.connect(self._edit)
+            source.edit_finished.connect(lambda name: self._end(name, self._document.end_gesture))
+            source.edit_cancelled.connect(lambda name: self._end(name, self._document.cancel_gesture))
 
     def step(self, frames: int) -> None:
         """Pauses some frames further; what is simulated goes along."""
@@ -167,14 +170,10 @@ class TimelineBinding(QObject):
         self._gestures[name] = self._document.new_gesture()
 
     def _edit(self, name: str, value: object) -> None:
+        if isinstance(value, float) and param_of(PlaybackSettings, name).type is int:
+            value = round(value)
         self._document.set_value(ParamRef(PLAYBACK, PLAYBACK, name), value, self._gestures.get(name))
 
-    def _finish(self, name: str) -> None:
-        gesture = self._gestures.pop(name, None)
-        if gesture is not None:
-            self._document.end_gesture(gesture)
-
-    def _cancel(self, name: str) -> None:
-        gesture = self._gestures.pop(name, None)
-        if gesture is not None:
-            self._document.cancel_gesture(gesture)
+    def _end(self, name: str, end: Callable[[Gesture], None]) -> None:
+        if (gesture := self._gestures.pop(name, None)) is not None:
+            end(gesture)

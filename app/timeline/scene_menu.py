@@ -6,7 +6,6 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
 
 from app.document.document import Document
-from app.document.gesture import Gesture
 from app.timeline.active_model import ActiveModel
 from sim.scene.params import param_of
 from sim.scene.playback import FRAME_MAX, PlaybackSettings
@@ -31,16 +30,11 @@ VALUES = (
 
 
 class SceneMenu:
-    """Opens from the button of the timeline; every gesture is one entry of the history."""
+    """Opens from the button of the timeline."""
 
     def __init__(self, timeline: Timeline, document: Document, active: ActiveModel) -> None:
         self._document, self._active, self._button = document, active, timeline.scene_button
-        self._gesture: Gesture | None = None
         menu = self.menu = ValuesMenu(VALUES, timeline)
-        menu.edit_started.connect(lambda _: self._start())
-        menu.edited.connect(self._edit)
-        menu.edit_finished.connect(lambda _: self._end(cancel=False))
-        menu.edit_cancelled.connect(lambda _: self._end(cancel=True))
         self.fit_action = QAction("Fit to the Longest Strip", menu)
         self.fit_action.setToolTip("Let the scene end where the last strip of any model does")
         self.fit_action.triggered.connect(lambda _=False: self.fit())
@@ -56,28 +50,12 @@ class SceneMenu:
 
     def fit(self) -> None:
         """Lets the scene end where the strip ends that ends last."""
-        end = self._active.end_of_strips
+        end, rate = self._active.end_of_strips, self._document.scene.playback.rate
         if end > 0.0:
-            self._document.set_value(_ref("end"), round(end * self._document.scene.playback.rate))
+            self._document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), round(end * rate))
 
     def _show(self, *_: object) -> None:
         playback = self._document.scene.playback
         self.menu.fields["end"].set_fallback(round(self._active.duration * playback.rate))
         self.menu.show_values(**{value.name: getattr(playback, value.name) for value in VALUES})
         self.fit_action.setEnabled(self._active.end_of_strips > 0.0)
-
-    def _start(self) -> None:
-        self._gesture = self._document.new_gesture()
-
-    def _edit(self, name: str, value: float | None) -> None:
-        whole = param_of(PlaybackSettings, name).type is int
-        self._document.set_value(_ref(name), round(value) if whole and value is not None else value, self._gesture)
-
-    def _end(self, *, cancel: bool) -> None:
-        gesture, self._gesture = self._gesture, None
-        if gesture is not None:
-            (self._document.cancel_gesture if cancel else self._document.end_gesture)(gesture)
-
-
-def _ref(name: str) -> ParamRef:
-    return ParamRef(PLAYBACK, PLAYBACK, name)

@@ -33,7 +33,7 @@ VALUES = (
     Value("clip_in", "Clip from", 0.0, 1e6, 0.05, unit="s", tip="First moment of the clip that is played"),
     Value("clip_out", "Clip to", 0.0, 1e6, 0.05, unit="s", tip="Last one; empty for the end", fallback=0.0),
     Value("speed", "Speed", -100.0, 100.0, 0.1, unit="×", tip="Negative plays the clip backwards, 0 holds it"),
-    Value("repeats", "Repeats", 0.0, 1e6, 1.0, tip="How often the clip is played; 0 for without end"),
+    Value("repeats", "Repeats", 0.0, 1e6, 1.0, special="∞", tip="How often the clip is played; 0 for ∞, without end"),
 )
 
 
@@ -48,7 +48,7 @@ class StripsBinding(QObject):
         tracks.edit_started.connect(self._start)
         tracks.edited.connect(self._drag)
         tracks.edit_finished.connect(self._finish)
-        tracks.edit_cancelled.connect(self._cancel)
+        tracks.edit_cancelled.connect(lambda: self._finish(document.cancel_gesture))
         tracks.chosen.connect(lambda node: document.select(Selection(node=node)) if node != self._chosen else None)
         tracks.menu_requested.connect(self.open_menu)
         document.changed.connect(self.refresh)
@@ -62,7 +62,7 @@ class StripsBinding(QObject):
         for node in self._document.scene.figures:
             model = self._model(node)
             if model is not None and (strips := strips_of(node.settings, model)):
-                bars = strip_bars(strips, _durations(model))
+                bars = strip_bars(strips, _durations(model), [clip.name for clip in model.clips])
                 rows.append(StripRow(node.id, node.name, bars, active is not None and node.id == active.id))
         self._tracks.set_strips(rows)
 
@@ -88,7 +88,7 @@ class StripsBinding(QObject):
             menu.edit_started.connect(lambda _: self._start(node.id, "values"))
             menu.edited.connect(lambda name, value: self._change(node.id, index, **{name: value}))
             menu.edit_finished.connect(lambda _: self._finish())
-            menu.edit_cancelled.connect(lambda _: self._cancel())
+            menu.edit_cancelled.connect(lambda _: self._finish(self._document.cancel_gesture))
             clips = menu.addMenu("Play Another Clip")
             for clip in model.clips:
                 clips.addAction(menu_text(clip.name), _call(self._set_clip, node.id, index, clip.name))
@@ -143,15 +143,10 @@ class StripsBinding(QObject):
         changed = msgspec.structs.replace(strips[index], **values)
         self._put(node_id, (*strips[:index], changed, *strips[index + 1 :]), self._gesture)
 
-    def _finish(self) -> None:
+    def _finish(self, end: Callable[[Gesture], None] | None = None) -> None:
         gesture, self._gesture = self._gesture, None
         if gesture is not None:
-            self._document.end_gesture(gesture)
-
-    def _cancel(self) -> None:
-        gesture, self._gesture = self._gesture, None
-        if gesture is not None:
-            self._document.cancel_gesture(gesture)
+            (end or self._document.end_gesture)(gesture)
 
     # --- values ---------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from app.timeline.sweeping import PICTURE, Sweeping, Tried, axes_of, in_words
 from sim.kept.sweep import Axis, SweepError
 from sim.kinds import KINDS
 from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Effect, Param, ParamError, Role, params_of, value_text
+from sim.scene.params import Effect, Param, ParamError, Role, Scale, params_of, value_text
 from sim.scene.scene import Node, ParamRef
 from widgets.empty_state import EmptyState
 from widgets.parts import Pages, packed
@@ -130,7 +130,7 @@ class SweepWindow(QDialog):
                 for record in records:
                     name.addItem(record.label, record)
                     name.setItemData(name.count() - 1, record.tooltip, Qt.ItemDataRole.ToolTipRole)
-                name.setCurrentIndex(0)
+                name.setCurrentIndex(0 if number else _first_choice(records))
                 name.blockSignals(False)
                 self._offer_values(number)
             self._show_tried([])
@@ -241,6 +241,12 @@ class SweepWindow(QDialog):
         figures = [f"{name}: {value:.4g}" for name, value in one.figures.items() if math.isfinite(value)]
         lines = [in_words(self._axes, one.values), f"{one.steps} steps", *figures]
         self.facts.setText("\n".join([*lines, one.problem] if one.problem else lines))
+
+
+def _first_choice(records: Sequence[Param]) -> int:
+    """Number of the setting to begin with: one that the running simulation takes, and that spans magnitudes."""
+    live = [number for number, record in enumerate(records) if record.declared.effect is Effect.STEP]
+    return next((number for number in live if records[number].declared.scale is Scale.LOG), next(iter(live), 0))
 
 
 def _short(value: Any) -> str:

@@ -125,15 +125,16 @@ class TimingsPanel(QObject):
         """Begins a recording under the name in the dock, or ends the one that runs."""
         self.view.toolbar.record_button.click()
 
-    def compare_back_ends(self) -> None:
-        """Measures transform feedback and compute in turn, from frame to frame, and shows both against each other."""
+    def compare_back_ends(self) -> bool:
+        """Measures transform feedback and compute in turn and shows both against each other; whether that began."""
         back_ends = self._client.engine.context.back_ends if self._client.engine is not None else None
         if back_ends is None or not back_ends.has_compute:
             self.hint.emit(back_ends.status if back_ends is not None else "There is no picture yet")
-            return
+            return False
         if not self._on:
             self.measure(True)
         self.trial.start()
+        return True
 
     def clear(self) -> None:
         """Forgets the frames of the last minute, and what animation frames cost; recordings stay."""

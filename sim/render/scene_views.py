@@ -176,11 +176,12 @@ class SceneViews:
     def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
         """Box in the world [m] of one node, or of all that is visible; None when there is nothing.
 
-        That of something whose parts fly off holds most of where they fly.
+        That of something whose parts fly off holds most of where they fly; where there are surfaces, all are these.
         """
         self._catch_up()
         if node_id is None:
-            return joined([box for boxes in self._boxes() for box in boxes])
+            solids, flights = self._boxes()
+            return joined(solids or flights)
         shown = self._shown.get(node_id)
         if shown is None:
             return None

@@ -11,6 +11,9 @@ from sim.scene.params import Effect, param
 LENGTH = 5.0
 """How long a scene lasts in which no clip is played [s]."""
 
+SIMULATED_LENGTH = 10.0
+"""How long a scene lasts at least in which something is simulated [s]: most clips end before cloth has settled."""
+
 FRAME_MAX = 1_000_000
 """Largest number of a frame."""
 
@@ -52,9 +55,14 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
                    effect=Effect.RESET)
     ] = 0  # fmt: skip
     end: Annotated[
-        Frame | None, param("Last frame of the scene; none is the end of the clip of the first model.", unit="frames",
-                            lo=0, hi=FRAME_MAX, effect=Effect.VIEW, bounded=False)
+        Frame | None, param("Last frame of the scene; none is the end of the clip of the first model, or that of the "
+                            "shortest simulation, whichever is later.", unit="frames", lo=0, hi=FRAME_MAX,
+                            effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
+    min_length: Annotated[
+        float, param("Length of the scene, at least, while something is simulated and no last frame is set.",
+                     unit="s", lo=0.0, hi=1000.0, effect=Effect.VIEW, label="Shortest simulation")
+    ] = SIMULATED_LENGTH  # fmt: skip
     run_up: Annotated[
         float, param("Time that is simulated before the first frame, from the bind pose into the first pose.",
                      unit="s", lo=0.0, hi=60.0, soft=(0.0, 5.0), step=0.1, effect=Effect.RESET, label="Run-up")
@@ -70,7 +78,8 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
         """Where what is simulated starts: at the start of the run-up, which lasts whole steps [s]."""
         return self.start_time - round(self.run_up / STEP_TIME) * STEP_TIME
 
-    def end_time(self, duration: float) -> float:
-        """End of the scene [s], where it would last so many seconds by itself."""
-        last = duration if self.end is None else min(max(self.end, 0), FRAME_MAX) / self.rate
-        return max(last, self.start_time)
+    def end_time(self, duration: float, *, simulated: bool = False) -> float:
+        """End of the scene [s], where what plays ends after so many seconds and something may be simulated."""
+        if self.end is not None:
+            return max(min(max(self.end, 0), FRAME_MAX) / self.rate, self.start_time)
+        return max(duration, self.start_time + (self.min_length if simulated else 0.0))

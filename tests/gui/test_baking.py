@@ -181,7 +181,7 @@ def test_a_bake_that_is_missing_is_told_and_simulated(baked, qtbot):
     cache_folder(path).rename(path.with_name("elsewhere"))
     Session(qtbot).load(editor, path)
     assert [m.text for m in editor.panels.messages.model.messages] == [
-        "cloth: there are no baked steps in a.sinewcache; it is simulated"
+        "Cloth: there are no baked steps in a.sinewcache; it is simulated"
     ]
     editor.kept_bars.refresh()
     assert [row.is_baked for row in editor.timeline.tracks.bars] == [False]
@@ -216,7 +216,11 @@ def verified(editor, qtbot):
 def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbot):
     editor, cloth, _ = baked
     shown = states(editor, (13,))
-    assert verified(editor, qtbot) == "Bake verified: 1 node, 20 steps, equal to the bit"
+    outcome = "Bake verified: 1 node, 20 steps, equal to the bit"
+    assert not editor.panels.messages.isVisible()
+    assert verified(editor, qtbot) == outcome
+    assert editor.panels.messages.isVisible(), "the outcome stays where it can be read"
+    assert outcome in [message.text for message in editor.panels.messages.model.messages]
     assert states(editor, (13,)) == shown
     with qtbot.waitSignal(editor.verifying.progressed, timeout=60000):
         editor.verifying.start()
@@ -224,8 +228,8 @@ def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbo
     assert not editor.verifying.busy
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     told = verified(editor, qtbot)
-    assert "Bake not verified: cloth: step 1 is the first that differs in its positions and velocities, by " in told
+    assert "Bake not verified: Cloth: step 1 is the first that differs in its positions and velocities, by " in told
     assert " m at most, at step 20 in particle " in told
     lines = [message.text for message in editor.panels.messages.model.messages]
     assert told in lines
-    assert "cloth: its bake is out of date" in lines
+    assert "Cloth: its bake is out of date" in lines

@@ -52,7 +52,7 @@ def test_a_row_that_is_dropped_rides_there_and_stays_where_it_was_as_one_edit(ed
         assert document.scene.node(light.id).transform != light.transform
         np.testing.assert_allclose(placement(editor, light.id), before, atol=1e-9)
         assert document.undo_stack.count() == 1
-        assert document.undo_stack.undoText() == f"Attach light to {text}"
+        assert document.undo_stack.undoText() == f"Attach Light to {text}"
         assert below(editor, model)[0] == light.id
         document.undo_stack.undo()
         assert document.scene.node(light.id) == light
@@ -69,7 +69,7 @@ def test_a_row_that_is_dropped_beside_everything_rides_on_nothing_any_more(edito
     drop(editor, light)
     assert document.scene.node(light).attachment == Attachment()
     np.testing.assert_allclose(placement(editor, light), before, atol=1e-9)
-    assert document.undo_stack.undoText() == "Detach light"
+    assert document.undo_stack.undoText() == "Detach Light"
     assert document.undo_stack.count() == 2
     drop(editor, light)
     assert document.undo_stack.count() == 2  # there is nothing to detach it from
@@ -87,7 +87,7 @@ def test_a_node_cannot_ride_on_itself_and_says_so(editor):
     assert document.undo_stack.count() == count
     errors = [m.text for m in editor.panels.messages.model.messages if m.severity is Severity.ERROR]
     assert errors
-    assert set(errors) == {"light cannot ride on itself"}
+    assert set(errors) == {"Light cannot ride on itself"}
 
 
 def test_what_rode_on_a_node_that_is_removed_keeps_its_wish_and_one_undo_brings_both_back(editor):

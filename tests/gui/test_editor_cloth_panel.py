@@ -168,7 +168,7 @@ def stopped(editor, clock):
 
 def test_a_stopped_cloth_is_told_with_an_offer(stopped):
     (text,) = messages(stopped)
-    assert text.startswith("cloth: stopped at ")
+    assert text.startswith("Cloth: stopped at ")
     assert text.endswith("Reset or resume it in the inspector.")
     assert stopped.panels.inspector.head.notice.isVisible()
 
@@ -199,7 +199,7 @@ def test_a_preset_is_one_edit(editor):
     assert {name: getattr(node(editor).settings, name) for name in PRESETS["Denim"]} == PRESETS["Denim"]
     assert editor.panels.inspector.head.presets.combo.currentText() == "Denim"
     assert editor.document.undo_stack.count() == count + 1
-    assert editor.document.undo_stack.undoText() == "Use Denim for cloth"
+    assert editor.document.undo_stack.undoText() == "Use Denim for Cloth"
     editor.document.undo_stack.undo()
     assert node(editor).settings == before
     assert editor.panels.inspector.head.presets.combo.currentIndex() == -1

@@ -98,7 +98,7 @@ def test_dragging_a_light_is_one_entry_and_the_light_stays_under_the_mouse(edito
     assert moved.transform.position != light.transform.position
     assert (reached - target).manhattanLength() < 0.5
     assert editor.document.undo_stack.count() == 1
-    assert editor.document.undo_stack.undoText() == "Move light"
+    assert editor.document.undo_stack.undoText() == "Move Light"
     assert editor.document.selection.node == light.id
     editor.document.undo_stack.undo()
     assert editor.document.scene.node(light.id) == light

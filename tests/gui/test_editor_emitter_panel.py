@@ -136,7 +136,7 @@ def test_reseeding_is_one_edit_and_gives_other_particles(stage):
     seed = stage.settings.seed
     stage.editor.rooms["emitter"].seed_button.click()
     assert stage.settings.seed != seed
-    assert stage.document.undo_stack.undoText() == "Reseed emitter"
+    assert stage.document.undo_stack.undoText() == "Reseed Emitter"
     stage.play(5)
     with stage.editor.viewport.gl_current():
         assert not np.array_equal(stage.system.read()["position"][:, :3], before)
@@ -188,7 +188,7 @@ def test_every_preset_is_one_edit_and_is_recognised(stage):
         assert {field: getattr(stage.settings, field) for field in values} == values
         assert PRESETS.name_of(stage.settings, {}) == name
         assert stage.settings.seed == 7
-        assert stage.document.undo_stack.undoText() == f"Use {name} for emitter"
+        assert stage.document.undo_stack.undoText() == f"Use {name} for Emitter"
         assert stage.document.undo_stack.count() == 1
         stage.document.undo_stack.undo()
         assert stage.settings == before
@@ -241,7 +241,7 @@ def test_without_its_model_a_surface_degrades_and_comes_back_by_undo(on_skin, qt
 def test_settings_that_nothing_can_be_made_of_are_said_and_the_emitter_goes_on(stage):
     stage.set(mode=EmissionMode.BURST)
     (text,) = stage.messages()
-    assert text == "emitter: bursts: an emitter of bursts alone needs at least one, such as 0:100; it goes on as it was"
+    assert text == "Emitter: bursts: an emitter of bursts alone needs at least one, such as 0:100; it goes on as it was"
     assert stage.status.note.startswith("bursts:")
     stage.set(bursts="0:50")
     assert stage.status.note == ""
@@ -298,7 +298,7 @@ def test_a_missing_or_broken_image_is_one_message(stage, tmp_path, qtbot):
             picture(stage.editor)
         errors = stage.messages(Severity.ERROR)
         assert len(errors) == count + 1
-        assert errors[-1].endswith("; the particles of emitter are round spots instead")
+        assert errors[-1].endswith("; the particles of Emitter are round spots instead")
 
 
 def test_a_density_map_is_read_for_a_surface(on_skin, image, qtbot):
@@ -334,7 +334,7 @@ def test_a_copy_is_independent_and_keeps_everything(stage):
     stage.editor.window.actions_table["edit.duplicate"].trigger()
     copy = stage.document.scene.of_kind("emitter")[1]
     assert copy.settings == stage.settings
-    assert copy.name == "emitter.001"
+    assert copy.name == "Emitter.001"
     stage.document.set_value(ParamRef(copy.id, "emitter", "rate"), 5.0)
     assert stage.settings.rate == 77.0
     stage.editor.window.actions_table["edit.delete"].trigger()

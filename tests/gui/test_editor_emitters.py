@@ -151,7 +151,7 @@ def test_a_knob_is_dragged_as_one_edit(empty):
         stage.mouse.drag(start, start + way)
         assert getattr(stage.settings, name) != getattr(before, name)
         assert stage.document.undo_stack.count() == 1
-        assert stage.document.undo_stack.undoText() == f"Change the {words} of emitter"
+        assert stage.document.undo_stack.undoText() == f"Change the {words} of Emitter"
         stage.document.undo_stack.undo()
         assert stage.settings == before
         assert stage.document.selection.node == stage.node

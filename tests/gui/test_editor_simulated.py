@@ -59,7 +59,7 @@ def test_the_outliner_mutes_what_is_simulated(two_cloths):
     editor, node, _ = two_cloths
     editor.panels.outliner.mute_requested.emit(node, True)
     assert editor.document.scene.node(node).muted
-    assert editor.document.undo_stack.undoText() == "Turn on muted of cloth"
+    assert editor.document.undo_stack.undoText() == "Turn on muted of Cloth"
 
 
 def test_the_transport_plays_a_scene_that_has_particles_alone(fresh, qtbot):

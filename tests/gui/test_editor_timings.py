@@ -245,6 +245,7 @@ def test_back_ends_are_compared_frame_by_frame(editor, play, monkeypatch):
     assert editor.playback.is_running
     play(24)
     assert not trial.running
+    assert not editor.playback.is_running, "it played for the comparison alone"
     assert [(one.name, len(one.samples)) for one in found] == [("Transform feedback", 4), ("Compute", 4)]
     numbers = [[sample.number for sample in one.samples] for one in found]
     assert all(a < b < c for a, b, c in zip(numbers[0], numbers[1], numbers[0][1:], strict=False)), "in turn"
@@ -252,3 +253,23 @@ def test_back_ends_are_compared_frame_by_frame(editor, play, monkeypatch):
     page = editor.timings.view.compare_page
     assert (page.a_box.currentText(), page.b_box.currentText()) == ("Transform feedback", "Compute")
     assert editor.timings.view.pages.currentWidget() is page
+
+
+def test_back_ends_are_compared_on_while_it_plays(editor, play, monkeypatch):
+    if not editor.client.engine.context.back_ends.has_compute:
+        pytest.skip("no compute here")
+    monkeypatch.setattr("app.timings.back_end_trial.FRAMES", 4)
+    editor.playback.toggle()
+    editor.window.actions_table["timing.compare_back_ends"].trigger()
+    play(24)
+    assert not editor.timings.trial.running
+    assert editor.playback.is_running, "the user began to play"
+
+
+def test_back_ends_of_what_is_baked_are_not_compared(editor):
+    cloth = editor.edits.add("cloth")
+    editor.document.set_value(ParamRef(cloth, "node", "baked"), True)
+    editor.window.actions_table["timing.compare_back_ends"].trigger()
+    assert not editor.timings.trial.running
+    assert not editor.playback.is_running
+    assert editor.window._hint.text() == "Cloth is baked, and so not simulated: free its bake to compare back ends"

@@ -5,6 +5,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from sim.scene.camera import Camera
 from sim.scene.scene import ParamRef
 from tests.gui.editor_harness import Session, picture, sample
 
@@ -66,6 +67,37 @@ def test_each_answer_is_one_entry_that_takes_the_scene_along(editor, text, scale
     assert editor.rooms["model"].unit.notice.isVisible() == (text != "Leave"), "an answer that is undone is none"
 
 
+def test_a_figure_among_others_is_framed_once_its_unit_is_known(editor, qtbot, tmp_path):
+    """The camera stood where a figure of a hundred metres is seen; the other one keeps its size."""
+    asked = model_of(editor)
+    editor.files.import_model(sample("tiny", tmp_path))
+    qtbot.waitUntil(lambda: len(editor.document.scene.figures) == 2, timeout=60000)
+    qtbot.waitUntil(lambda: not editor.store.loading and not editor.turns.uploading, timeout=60000)
+    picture(editor)
+    editor.edits.select(asked)
+    picture(editor)
+    far = editor.document.view_state.camera.distance
+    answer(editor, "Centimetres")
+    camera, box = editor.document.view_state.camera, editor.client.engine.bounds(asked)
+    assert camera.distance < 0.1 * far
+    np.testing.assert_allclose(camera.target, 0.5 * (box.lo + box.hi), atol=1e-6)
+
+
+def test_home_frames_what_has_a_surface_and_not_where_particles_fly(editor):
+    document = editor.document
+    document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 1.0)
+    editor.frame_all()
+    alone = document.view_state.camera
+    emitter = editor.edits.add("emitter.fireworks")
+    picture(editor)
+    assert editor.client.engine.bounds(emitter).size.max() > 2.0 * editor.client.engine.bounds().size.max()
+    editor.frame_all()
+    assert document.view_state.camera == alone
+    document.remove_node(model_of(editor))
+    editor.frame_all()
+    assert document.view_state.camera.distance > alone.distance, "there is nothing else to be framed"
+
+
 def test_a_figure_of_a_sound_size_is_not_asked_about(editor):
     document = editor.document
     document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 1.0)
@@ -77,3 +109,14 @@ def test_a_model_is_opened_with_its_front_to_the_camera(fresh, qtbot, tmp_path, 
     monkeypatch.setattr("app.files.project_files.front_at_first", lambda _: 180.0)
     Session(qtbot).load(fresh, sample("arm", tmp_path))
     assert fresh.document.view_state.camera.yaw == 210.0
+
+
+def test_the_first_figure_of_a_scene_is_seen_from_its_front(fresh, qtbot, tmp_path, monkeypatch):
+    monkeypatch.setattr("app.files.project_files.front_at_first", lambda _: 90.0)
+    fresh.edits.add("light")
+    for name, turned in (("arm", 120.0), ("tiny", 10.0)):
+        count = len(fresh.document.scene.figures)
+        fresh.files.import_model(sample(name, tmp_path))
+        qtbot.waitUntil(lambda count=count: len(fresh.document.scene.figures) > count, timeout=60000)
+        assert fresh.document.view_state.camera.yaw == turned, "the user looks from elsewhere by the second"
+        fresh.document.set_camera(Camera(yaw=10.0))

@@ -12,6 +12,7 @@ from app.help import GUIDE, TOUR, TOUR_SAMPLE, guide_texts, shipped_samples
 from app.output.settings import RenderSettings
 from resources import path as resource
 from sim.kinds import KINDS
+from sim.printable import titled
 from sim.scene.params import params_of
 from tests.gui.editor_harness import sample
 from widgets.inspector.form_items import SettingItem, items_of
@@ -39,11 +40,53 @@ def test_a_click_on_a_picture_opens_the_sample(fresh, qtbot):
 @pytest.mark.parametrize(("width", "height", "rows"), [(680, 560, 3), (530, 459, 3), (530, 330, 2), (530, 160, 0)])
 def test_as_many_rows_of_samples_are_shown_as_fit(fresh, width, height, rows):
     page = fresh.overlays.empty
+    page.set_recent(())
     page.place(width, height)
     columns = sum(card.y() == page.cards[0].y() for card in page.cards[:4]) if rows else 0
     assert sum(not card.isHidden() for card in page.cards) == rows * columns
     assert page.height() <= height
     fresh.overlays.place()
+
+
+def test_recent_files_are_offered_beside_the_samples(fresh, qtbot, tmp_path):
+    page, arm = fresh.overlays.empty, sample("arm", tmp_path)
+    fresh.recent.clear()
+    assert page.recent == []
+    fresh.recent.add(tmp_path / "gone.ezm")
+    fresh.recent.add(arm)
+    (entry,) = page.recent
+    assert entry.isVisible()
+    assert (entry.text(), str(arm) in entry.toolTip()) == ("arm.ezm", True)
+    assert entry.x() + entry.parentWidget().x() > max(card.geometry().right() for card in page.cards)
+    page.place(530, 120)
+    assert page.height() <= 120
+    fresh.overlays.place()
+    with qtbot.waitSignal(fresh.files.opened, timeout=60000):
+        QTest.mouseClick(entry, LEFT)
+    assert fresh.document.scene.figures[0].name == "arm"
+
+
+def test_names_of_what_is_offered_have_the_capitals_of_titles(fresh):
+    titles = {one.title for one in shipped_samples()}
+    assert {"Cape", "Cloth on Ellipsoid", "Hair on Sphere"} <= titles
+    for kind in KINDS.values():
+        for entry in kind.adds:
+            fresh.edits.add(entry.id)
+            name, label = fresh.document.selected.name, entry.label.replace("&", "").rpartition(": ")[2]
+            assert name.removesuffix(".001") == label == titled(label), "it is called as its entry is"
+
+
+def test_entries_of_the_export_menu_say_what_is_written(fresh):
+    menu = fresh.window.menus.export
+    texts = [action.text().replace("&", "") for action in menu.actions() if not action.isSeparator()]
+    assert texts[:2] == ["Model as EZMesh…", "Model as glTF…"]
+    assert {"Scene over Time as glTF…", "Scene over Time as USD…", "Scene over Time as Vertex Texture…"} <= set(texts)
+    assert menu.toolTipsVisible()
+    tips = [action.toolTip() for action in menu.actions() if not action.isSeparator()]
+    assert len(set(tips)) == len(tips)
+    assert all(
+        ("selected model alone" in tip) == text.startswith("Model") for text, tip in zip(texts, tips, strict=True)
+    )
 
 
 def test_the_start_page_opens_files(fresh, qtbot):

@@ -14,7 +14,7 @@ from app.output.jobs import CANCELLED, DONE, FAILED
 from app.output.settings import RenderSettings, picture_path, refused, render_words
 from app.output.window import OutputWindow
 from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
-from sim.scene.scene import ParamRef
+from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import picture
 from widgets.message_model import Severity
 
@@ -36,6 +36,26 @@ def started(editor, action, path, **values):
     form.show_values(**values)
     button.click()
     return editor.output.queue.jobs[-1]
+
+
+def test_the_frames_that_are_offered_are_those_of_the_scene(editor):
+    document, window = editor.document, editor.output.window
+    form = window.render_form
+
+    def offered(form):
+        editor.window.actions_table["file.render"].trigger()
+        return form.settings.first, form.settings.last, form.settings.rate
+
+    assert offered(form) == (0, round(editor.active.duration * 30.0), 30.0)
+    values = {"rate": 24.0, "start": 12, "end": 60}
+    document.set_values({ParamRef(PLAYBACK, PLAYBACK, name): value for name, value in values.items()})
+    assert offered(form) == (12, 60, 24.0)
+    assert offered(window.export_form) == (30, 150, 60.0), "exports have every step"
+    form.show_values(last=20)
+    document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), 90)
+    assert offered(form) == (12, 20, 24.0), "what the user chose stays"
+    assert offered(window.export_form) == (30, 225, 60.0)
+    window.close()
 
 
 def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_path):

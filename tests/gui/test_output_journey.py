@@ -113,7 +113,7 @@ def test_films_pictures_and_scenes_by_the_menus(user, project, node, tmp_path):
         jobs.append(user.answers(window.render_button, tmp_path / f"{project}{suffix}"))
     for suffix in (".glb", ".usdc", ".abc"):
         name = SCENE_FORMATS.of(tmp_path / f"a{suffix}").name
-        window = user.chooses("File", "Export", name)
+        window = user.chooses("File", "Export", f"Scene over Time as {name.removesuffix(' scene')}")
         assert window.format.name == name
         user.types(window.export_form, last=FRAMES - 1, rate=30.0)
         jobs.append(user.answers(window.export_button, tmp_path / project))

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
 
+import resources
 from sim.scene.clock import STEP_TIME
-from sim.scene.playback import LENGTH, LoopMode
+from sim.scene.playback import LENGTH, SIMULATED_LENGTH, LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from sim.scene.strips import Strip
-from tests.gui.editor_harness import Mouse, Session, picture
+from tests.gui.editor_harness import Clock, Mouse, Session, picture
 from widgets.timeline.track_rows import Kept
 
 
@@ -92,6 +94,86 @@ def test_the_range_is_fitted_to_the_longest_strip_and_survives_the_file(opened, 
     assert opened.document.scene.playback == scene.playback
     assert opened.document.scene.node(node.id).settings.strips == strips
     assert opened.playback.start == 12 / 30.0
+
+
+def test_what_is_simulated_outlasts_a_short_clip(opened):
+    document, clip = opened.document, opened.active.clip.duration
+    assert opened.active.duration == clip < SIMULATED_LENGTH
+    for entry in ("cloth", "emitter"):
+        opened.edits.add(entry)
+        assert opened.active.duration == opened.timeline.ruler.clip.duration == SIMULATED_LENGTH
+    entries = document.undo_stack.count()
+    document.undo_stack.undo()
+    assert opened.active.duration == SIMULATED_LENGTH, "one of them is still there"
+    document.undo_stack.undo()
+    assert opened.active.duration == clip, "the same entry of the history takes the length back"
+    document.undo_stack.redo()
+    assert (opened.active.duration, document.undo_stack.count()) == (SIMULATED_LENGTH, entries)
+
+
+def test_a_length_that_the_user_set_stays(opened):
+    opened.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), 45)
+    opened.edits.add("cloth")
+    assert opened.active.duration == 45 / 30.0
+    assert opened.document.scene.playback.end == 45
+
+
+def test_the_end_of_the_scene_is_a_field_in_frames_and_in_seconds(opened):
+    document, fields = opened.document, opened.timeline.fields
+    opened.edits.add("cloth")
+    assert fields.labels[fields.end].text() == "End"
+    assert (fields.end.text(), fields.end_time.text()) == ("300", "10.00 s")
+    for field, text, end in ((fields.end, "90", 90), (fields.end_time, "4.5", 135)):
+        field.begin_edit()
+        field.selectAll()
+        QTest.keyClicks(field, text)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        assert document.scene.playback.end == end
+        assert (fields.end.value(), fields.end_time.value()) == (float(end), end / 30.0)
+        assert opened.timeline.ruler.clip.duration == end / 30.0
+    document.undo_stack.undo()
+    document.undo_stack.undo()
+    assert document.scene.playback.end is None
+    assert opened.active.duration == SIMULATED_LENGTH
+
+
+@pytest.mark.parametrize("name", ["cape", "sparks", "humanoid", "fur"])
+def test_samples_with_a_simulation_last_ten_seconds(fresh, name, qtbot):
+    Session(qtbot).load(fresh, resources.path("projects") / f"{name}.sinew")
+    assert fresh.active.duration == SIMULATED_LENGTH
+    assert fresh.panels.messages.model.rowCount() == 0
+
+
+def test_scrubbing_on_frames_is_an_option_that_is_remembered(session):
+    first = session.start(clock=Clock())
+
+    def frame(editor, modifiers=Qt.KeyboardModifier.NoModifier):
+        ruler = editor.timeline.ruler
+        place = QPointF(ruler.scale.x_of(1.4 / 30.0), ruler.height() / 2.0)
+        Mouse(ruler, modifiers=modifiers).click(place)
+        return editor.playback.playhead.time * 30.0
+
+    assert frame(first) == pytest.approx(1.4)
+    first.window.actions_table["play.snap"].trigger()
+    assert frame(first) == pytest.approx(1.0)
+    assert frame(first, Qt.KeyboardModifier.ShiftModifier) == pytest.approx(1.4)
+    session.close(first)
+    second = session.start(clock=Clock())
+    assert second.window.actions_table["play.snap"].isChecked()
+    assert frame(second) == pytest.approx(1.0)
+    second.window.actions_table["play.snap"].trigger()
+    assert frame(second) == pytest.approx(1.4)
+
+
+def test_a_strip_without_end_shows_no_zero(opened):
+    node = opened.active.node
+    menu = opened.strips.menu_of(node, opened.active.model, 0)
+    assert menu.fields["repeats"].display_text() == "∞"
+    menu.fields["repeats"].begin_edit()
+    QTest.keyClicks(menu.fields["repeats"], "3")
+    QTest.keyClick(menu.fields["repeats"], Qt.Key.Key_Return)
+    assert opened.active.node.settings.strips[0].repeats == 3.0
+    assert menu.fields["repeats"].display_text() == "3.00"
 
 
 def test_scrubbing_shows_the_simulated_frame_both_ways(opened):

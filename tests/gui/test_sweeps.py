@@ -38,7 +38,7 @@ def test_a_click_on_the_map_takes_values_over_as_one_edit(sweeps, qtbot):
     editor, window, cloth = sweeps
     run(window, qtbot, "4, 16", "10, 60, 1e6")
     assert [cell.is_stable for cell in window.map.cells] == [True, True, False, True, True, False]
-    assert window.map.cells[4].tip == "cloth.substeps 16, cloth.stretch_stiffness 60"
+    assert window.map.cells[4].tip == "Cloth.substeps 16, Cloth.stretch_stiffness 60"
     assert {"time [ms/step]", "strain", "energy max"} <= {
         window.measure.itemText(number) for number in range(window.measure.count())
     }
@@ -59,6 +59,18 @@ def test_a_click_on_the_map_takes_values_over_as_one_edit(sweeps, qtbot):
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Return):
         QTest.keyClick(window.map, key)
     assert editor.document.scene.node(cloth).settings.stretch_stiffness == 60.0
+
+
+@pytest.mark.parametrize(("entry", "setting"), [("cloth", "Density"), ("emitter", "Rate"), ("hair", "Bending length")])
+def test_the_window_begins_with_a_setting_that_steps_take_and_values_around_it(fresh, entry, setting):
+    fresh.edits.add(entry)
+    fresh.window.actions_table["simulate.sweep"].trigger()
+    window = fresh.work.sweeps
+    assert window.names[0].currentText() == setting
+    assert window.values[0].text().endswith(":log:5")
+    assert window.names[1].currentText() == "None"
+    assert window.told.text() == "5 runs"
+    window.close()
 
 
 def test_values_of_one_setting_are_rows(sweeps, qtbot):

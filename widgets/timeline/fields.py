@@ -1,16 +1,18 @@
-"""The numbers of the timeline: speed, frame, time, and the range in frames."""
+"""The numbers of the timeline: speed, frame, time, the range in frames, and the end of the scene."""
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QLabel, QWidget
 
 from sim.scene.params import param_of
-from sim.scene.playback import PlaybackSettings
+from sim.scene.playback import FRAME_MAX, PlaybackSettings
 from widgets.number_field import NumberField
 from widgets.theme import SPACE_WIDE
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, RangeLimits
 
+END = "end"
+_BY_ITSELF = "clear it for that of the clip, or 10 s with something simulated"
 _HABITS = "Drag to change (Shift finer, Ctrl coarser), double click or type to edit"
 
 
@@ -42,12 +44,12 @@ def speed_field(parent: QWidget) -> NumberField:
 
 
 class TimeFields(QObject):
-    """Frame and time of the playhead, in and out point; the row lays the widgets out.
+    """Frame and time of the playhead, in and out point, end of the scene; the row lays the widgets out.
 
     Signals:
         scrub_started, scrubbed(seconds), scrub_finished: Edits of frame or time.
         edit_started(name), edited(name, seconds or None), edit_finished(name), edit_cancelled(name): Edits
-            of the range.
+            of the range, and of the last frame, which is a number of a frame.
     """
 
     scrub_started = Signal()
@@ -68,6 +70,9 @@ class TimeFields(QObject):
             name: NumberField(parent, lo=0.0, hi=0.0, step=1.0, decimals=0, decimals_max=2, whole=False, optional=True)
             for name in (IN_POINT, OUT_POINT)
         }
+        self._end: int | None = None
+        self.end = NumberField(parent, lo=0.0, hi=FRAME_MAX, step=1.0, decimals=0, optional=True)
+        self.end_time = NumberField(parent, lo=0.0, hi=FRAME_MAX, step=0.1, decimals=2, unit="s", optional=True)
         self._describe()
         self.labels = {
             field: FieldLabel(text, field, parent)
@@ -76,6 +81,7 @@ class TimeFields(QObject):
                 ("Time", self.time),
                 ("In", self.ends[IN_POINT]),
                 ("Out", self.ends[OUT_POINT]),
+                ("End", self.end),
             )
         }
         self._connect()
@@ -83,7 +89,7 @@ class TimeFields(QObject):
     @property
     def all(self) -> list[NumberField]:
         """Fields from left to right."""
-        return [self.frame, self.time, *self.ends.values()]
+        return [*self.labels, self.end_time]
 
     def set_clip(self, clip: ClipEntry) -> None:
         """Take ranges and widths from a clip."""
@@ -92,10 +98,12 @@ class TimeFields(QObject):
         self.frame.set_range(0.0, last)
         self.time.set_range(0.0, clip.duration)
         self.time.set_step(clip.frame_step)
-        for field in (self.frame, *self.ends.values()):
+        for field in (self.frame, *self.ends.values(), self.end):
             field.set_sample_text("0" * max(len(str(clip.last_frame)), 3) + ".0")
         self.time.set_sample_text("0" * max(len(str(int(clip.duration))), 2) + ".000")
+        self.end_time.set_sample_text("0" * max(len(str(int(clip.duration))), 2) + ".00")
         self.set_points(self._points[IN_POINT], self._points[OUT_POINT])
+        self.set_end(self._end)
 
     def set_time(self, time: float) -> None:
         """Show the playhead [s]."""
@@ -113,12 +121,22 @@ class TimeFields(QObject):
             field.set_fallback(fallbacks[name])
             field.set_value(None if value is None else clip.frame_of(value))
 
+    def set_end(self, end: int | None) -> None:
+        """Show the last frame of the scene; None is the one that it has by itself, shown dim."""
+        self._end = end
+        self.end.set_fallback(float(self._clip.last_frame))
+        self.end.set_value(end)
+        self.end_time.set_fallback(self._clip.duration)
+        self.end_time.set_value(None if end is None else self._clip.duration)
+
     def _describe(self) -> None:
         for field, name, tip in (
             (self.frame, "Frame", f"Frame of the playhead; fractions lie between keys\n{_HABITS}"),
             (self.time, "Time", f"Time of the playhead in seconds\n{_HABITS}"),
             (self.ends[IN_POINT], "In point", f"First frame that plays (I); clear it for the start\n{_HABITS}"),
             (self.ends[OUT_POINT], "Out point", f"Last frame that plays (O); clear it for the end\n{_HABITS}"),
+            (self.end, "End", f"Last frame of the scene; {_BY_ITSELF}\n{_HABITS}"),
+            (self.end_time, "End time", f"End of the scene in seconds; {_BY_ITSELF}\n{_HABITS}"),
         ):
             field.setAccessibleName(name)
             field.setToolTip(tip)
@@ -130,11 +148,18 @@ class TimeFields(QObject):
             field.edit_cancelled.connect(self.scrub_finished)
         self.frame.edited.connect(lambda frame: self.scrubbed.emit(self._clip.time_of(frame)))
         self.time.edited.connect(self.scrubbed.emit)
+        self.end.edited.connect(lambda frame: self.edited.emit(END, None if frame is None else round(frame)))
+        self.end_time.edited.connect(self._edit_end_time)
         for name, field in self.ends.items():
-            field.edit_started.connect(lambda name=name: self.edit_started.emit(name))
             field.edited.connect(lambda frame, name=name: self._edit_point(name, frame))
+        for name, field in (*self.ends.items(), (END, self.end), (END, self.end_time)):
+            field.edit_started.connect(lambda name=name: self.edit_started.emit(name))
             field.edit_finished.connect(lambda name=name: self.edit_finished.emit(name))
             field.edit_cancelled.connect(lambda name=name: self.edit_cancelled.emit(name))
+
+    def _edit_end_time(self, seconds: float | None) -> None:
+        """Send the frame that is nearest to a moment [s]."""
+        self.edited.emit(END, None if seconds is None else min(round(self._clip.frame_of(seconds)), FRAME_MAX))
 
     def _edit_point(self, name: str, frame: float | None) -> None:
         """Send a point in seconds, kept a frame away from the other end."""

@@ -20,7 +20,7 @@ _GRIP = 5.0
 
 
 class Scrub:
-    """The playhead follows the mouse; Shift keeps it on whole frames."""
+    """The playhead follows the mouse, on whole frames where the ruler snaps; Shift does the other."""
 
     def __init__(self, ruler: "Ruler") -> None:
         self._ruler, self._before = ruler, ruler.time
@@ -30,7 +30,7 @@ class Scrub:
         """Put the playhead under the mouse, within the clip."""
         clip = self._ruler.clip
         time = self._ruler.scale.time_of(x)
-        if modifiers & Qt.KeyboardModifier.ShiftModifier:
+        if self._ruler.snaps != bool(modifiers & Qt.KeyboardModifier.ShiftModifier):
             time = snapped(time, clip.frame_step)
         self._ruler.scrub_to(min(max(time, 0.0), clip.duration))
 
@@ -101,6 +101,9 @@ class Ruler(RulerCanvas):
         scrub_started, scrubbed(seconds), scrub_finished: The playhead is taken, moved, let go.
         edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): An in or out
             point; a cancelled edit has sent the old value by a last `edited`.
+
+    Attributes:
+        snaps: Whether scrubbing stays on whole frames.
     """
 
     scrub_started = Signal()
@@ -114,6 +117,7 @@ class Ruler(RulerCanvas):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._gesture: Scrub | MarkerDrag | Pan | None = None
+        self.snaps = False
         self._strip_tip: Callable[[float], str] | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -146,8 +146,8 @@ class RulerCanvas(QWidget):
     # Painting
 
     def sizeHint(self) -> QSize:
-        """Wide, and a little more than the least height."""
-        return QSize(600, self.minimumSizeHint().height() + 8)
+        """Wide, and no higher than need be."""
+        return QSize(600, self.minimumSizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         """Room for both rows of labels, the lane and the strip."""

@@ -16,16 +16,15 @@ from widgets.parts import packed
 from widgets.theme import SPACE
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.controls import ClipChooser, ControlRow, Notice
-from widgets.timeline.fields import TimeFields, speed_field
+from widgets.timeline.fields import END, TimeFields, speed_field
 from widgets.timeline.ruler import Ruler
-from widgets.timeline.ruler_canvas import StripPainter
 from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT
 from widgets.timeline.tracks import Tracks
 from widgets.timeline.transport import LoopButton, Transport, TransportButton
 
 _EMPTY_TEXT = "No animation. Open or drop a model that has one, and its frames appear here."
 _BIND_POSE_TIP = "Show the pose the skeleton was bound in, ignoring the clip"
-_SCENE_TIP = "First and last frame of the scene, frame rate and run-up"
+_SCENE_TIP = "Scene: first and last frame, frame rate and run-up"
 _LOOP, _SPEED = "loop", "speed"
 
 
@@ -133,6 +132,7 @@ class Timeline(QWidget):
         self.loop_button.set_mode(playback.loop)
         self.speed_field.set_value(playback.speed)
         self.fields.set_points(playback.in_point, playback.out_point)
+        self.fields.set_end(playback.end)
         self.ruler.set_points(playback.in_point, playback.out_point)
 
     def set_bind_pose(self, shown: bool) -> None:
@@ -143,18 +143,6 @@ class Timeline(QWidget):
     def set_realtime(self, text: str, warn: bool = False) -> None:
         """Say how playback keeps up, such as "real time" or "dropping frames: 21 of 60 drawn"."""
         self.notice.set_notice(text, warn)
-
-    def set_empty_text(self, text: str) -> None:
-        """What the ruler says while there is no clip."""
-        self.ruler.set_empty_text(text or _EMPTY_TEXT)
-
-    def set_strip(self, paint: StripPainter | None, height: float = 0.0) -> None:
-        """Reserve a strip under the ruler: `paint(painter, rectangle, scale)`; None removes it."""
-        self.ruler.set_strip(paint, height)
-
-    def update_strip(self) -> None:
-        """Paint the strip again."""
-        self.ruler.update_strip()
 
     def fit(self) -> None:
         """Show the whole clip on the ruler."""
@@ -200,8 +188,7 @@ class Timeline(QWidget):
     @property
     def _numbers(self) -> list[QWidget]:
         """What says where it is and how it plays."""
-        labels = self.fields.labels
-        return [self.loop_button, self.speed_field, *labels, *labels.values()]
+        return [self.loop_button, self.speed_field, *self.fields.all, *self.fields.labels.values()]
 
     def _show_on_ruler(self, clip: ClipEntry | None) -> None:
         self.ruler.set_clip(clip)
@@ -216,21 +203,23 @@ class Timeline(QWidget):
 
     def _arrange(self) -> None:
         row, fields = self._row, self.fields
-        row.add(self.clip_chooser, self.bind_pose_button, self.scene_button)
+        row.add(self.clip_chooser, self.bind_pose_button)
         row.add_stretch(5, self.notice)
         row.add(self.transport)
         row.add_gap()
         row.add(self.loop_button, self.speed_field)
         row.add_stretch(3)
-        for field in (fields.frame, fields.time, *fields.ends.values()):
-            row.add(fields.labels[field], field)
-        ends = list(fields.ends.values())
+        for field in fields.all:
+            row.add(*([fields.labels[field]] if field in fields.labels else ()), field)
+        row.add(self.scene_button)
+        ends, end = list(fields.ends.values()), fields.labels[fields.end]
+        labels = [label for label in fields.labels.values() if label is not end]
         row.set_expendable(
-            [list(fields.labels.values()), ends, [fields.time], [self.bind_pose_button], [self.speed_field]]
+            [[*labels, fields.end_time], ends, [fields.time], [self.bind_pose_button], [self.speed_field], [end]]
         )
-        packed(QVBoxLayout(self), row, (self.ruler, 1), (self.tracks, 1), spacing=SPACE, margins=SPACE)
-        order = [self.clip_chooser, self.bind_pose_button, self.scene_button, *self.transport.buttons, self.loop_button]
-        order += [self.speed_field, *fields.all, self.ruler, self.tracks]
+        packed(QVBoxLayout(self), row, self.ruler, (self.tracks, 1), spacing=SPACE, margins=SPACE)
+        order = [self.clip_chooser, self.bind_pose_button, *self.transport.buttons, self.loop_button]
+        order += [self.speed_field, *fields.all, self.scene_button, self.ruler, self.tracks]
         for before, after in itertools.pairwise(order):
             QWidget.setTabOrder(before, after)
 
@@ -266,6 +255,9 @@ class Timeline(QWidget):
         self.scrubbed.emit(time)
 
     def _edit_point(self, name: str, value: float | None) -> None:
+        if name == END:
+            self.edited.emit(name, value)
+            return
         points = {IN_POINT: self.ruler.point(IN_POINT), OUT_POINT: self.ruler.point(OUT_POINT), name: value}
         self.ruler.set_points(points[IN_POINT], points[OUT_POINT])
         self.fields.set_points(points[IN_POINT], points[OUT_POINT])

@@ -18,6 +18,7 @@ class StripBar:
         start, end: Where it lies [s]; the end may be infinite.
         length: Of one repetition [s].
         fade: How long it takes over from the strip before [s].
+        clip: Number of its clip in the model, which decides the colour.
     """
 
     index: int
@@ -26,6 +27,7 @@ class StripBar:
     end: float
     length: float
     fade: float = 0.0
+    clip: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,14 @@ class BarRow:
     is_outdated: bool = False
 
 
-def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float]) -> tuple[StripBar, ...]:
-    """Bars of strips, in the order of their starts; `duration` gives the length of a clip of a name [s]."""
+def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float], clips: Sequence[str]) -> tuple[StripBar, ...]:
+    """Bars of strips, in the order of their starts.
+
+    Args:
+        strips: In any order.
+        duration: Gives the length of a clip of a name [s].
+        clips: Names of the clips of the model; another one stands for the first.
+    """
     order = sorted(range(len(strips)), key=lambda index: strips[index].start)
     bars: list[StripBar] = []
     for index in order:
@@ -79,7 +87,8 @@ def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float]) -> tup
         length, end = strip.length(duration(strip.clip)), strip.end(duration(strip.clip))
         before = max((bar.end for bar in bars), default=-math.inf)
         fade = min(before, end) - strip.start if before < math.inf else 0.0
-        bars.append(StripBar(index, strip_text(strip), strip.start, end, length, max(fade, 0.0)))
+        clip = clips.index(strip.clip) if strip.clip in clips else 0
+        bars.append(StripBar(index, strip_text(strip), strip.start, end, length, max(fade, 0.0), clip))
     return tuple(bars)
 
 
@@ -87,7 +96,7 @@ def strip_text(strip: Strip) -> str:
     """What a strip plays, such as "walk × 3, 0.5 speed"."""
     words = strip.clip
     if strip.repeats == 0.0:
-        words += " ∞"
+        words += ", repeats ∞"
     elif strip.repeats != 1.0:
         words += f" × {strip.repeats:.3g}"
     return words if strip.speed == 1.0 else f"{words}, {strip.speed:g} speed"

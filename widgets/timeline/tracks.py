@@ -20,16 +20,21 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QPolygonF,
+    QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 
 from widgets.number_field import mixed
 from widgets.timeline.ruler_paint import small_font
 from widgets.timeline.ruler_scale import RulerScale, fitted, snapped
 from widgets.timeline.track_rows import KEPT_TEXT, BarRow, Kept, StripBar, StripRow
+from widgets.timings.colours import PALETTE
 
-_PADDING, _GRIP, _THRESHOLD, _ROWS_SHOWN = 4.0, 5.0, 2.0, 2
+_PADDING, _GRIP, _THRESHOLD, _WHEEL_NOTCH = 4.0, 5.0, 2.0, 120.0
+_HUES = ("#3a78c2", *(PALETTE[number] for number in (0, 2, 6, 5, 1, 3)))
+"""Colours of the clips of a model; those that blue is told apart from."""
+
 MOVE, START, END = "move", "start", "end"
 
 
@@ -66,8 +71,11 @@ class Tracks(QWidget):
         self.strips: tuple[StripRow, ...] = ()
         self.bars: tuple[BarRow, ...] = ()
         self._scale = fitted(1.0, 1.0)
-        self._time, self._frame_step, self._first = 0.0, 1.0 / 30.0, 0
+        self._time, self._frame_step = 0.0, 1.0 / 30.0
         self._drag: _Drag | None = None
+        self.scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
+        self.scroll_bar.valueChanged.connect(lambda _: self.update())
+        self.scroll_bar.hide()
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Tracks")
@@ -103,17 +111,27 @@ class Tracks(QWidget):
         self._time = time
 
     def sizeHint(self) -> QSize:
-        """Room for a few rows, however many there are: the window keeps its shape when something is added."""
-        return QSize(160, math.ceil(_ROWS_SHOWN * self.row_height) + 2)
+        """Room for a row of each sort, however many there are: the window keeps its shape when something is added."""
+        return QSize(160, math.ceil(self.strip_height + self.bar_height) + 2)
 
     def minimumSizeHint(self) -> QSize:
         """Room for one; the others are scrolled to."""
-        return QSize(160, math.ceil(self.row_height) + 2)
+        return QSize(160, math.ceil(self.strip_height) + 2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The scroll bar stands at the right edge."""
+        super().resizeEvent(event)
+        self._arrange()
 
     @property
-    def row_height(self) -> float:
-        """Height of a row [px]."""
+    def bar_height(self) -> float:
+        """Height of a row of kept steps [px]."""
         return math.ceil(QFontMetricsF(small_font(self.font())).height()) + 5.0
+
+    @property
+    def strip_height(self) -> float:
+        """Height of a row of strips, which are taken hold of [px]."""
+        return self.bar_height + 7.0
 
     def place_of(self, node: str, index: int) -> QRectF:
         """Where the bar of a strip is drawn."""
@@ -123,12 +141,26 @@ class Tracks(QWidget):
         raise KeyError(node)
 
     def _arrange(self) -> None:
-        self._first = max(min(self._first, len(self.strips) + len(self.bars) - self._seen), 0)
+        """Fits the scroll bar to what there is; it is in sight where not everything is."""
+        hidden = math.ceil(self._top(len(self.strips) + len(self.bars))) - self.height()
+        bar, width = self.scroll_bar, self.scroll_bar.sizeHint().width()
+        bar.setRange(0, max(hidden, 0))
+        bar.setPageStep(self.height())
+        bar.setSingleStep(math.ceil(self.bar_height))
+        bar.setGeometry(self.width() - width, 0, width, self.height())
+        bar.setVisible(hidden > 0)
         self.update()
 
-    @property
-    def _seen(self) -> int:
-        return max(int(self.height() // self.row_height), 1)
+    def _top(self, number: int) -> float:
+        """Upper edge of a row, before anything is scrolled [px]."""
+        strips = min(number, len(self.strips))
+        return strips * self.strip_height + (number - strips) * self.bar_height
+
+    def _row_at(self, y: float) -> int:
+        """Number of the row at a height of the widget [px]; that of none beyond the last one."""
+        y += self.scroll_bar.value()
+        strips = len(self.strips) * self.strip_height
+        return int(y // self.strip_height) if y < strips else len(self.strips) + int((y - strips) // self.bar_height)
 
     # Painting
 
@@ -139,7 +171,7 @@ class Tracks(QWidget):
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), base)
             painter.setFont(small_font(self.font()))
-            for number in range(self._first, len(self.strips) + len(self.bars)):
+            for number in range(self._row_at(0.0), len(self.strips) + len(self.bars)):
                 area = self._row_rect(number)
                 painter.fillRect(QRectF(0.0, area.bottom() - 1.0, area.width(), 1.0), mixed(base, text, 0.1))
                 if number < len(self.strips):
@@ -150,13 +182,14 @@ class Tracks(QWidget):
 
     def _paint_strips(self, painter: QPainter, number: int, row: StripRow) -> None:
         palette, role = self.palette(), QPalette.ColorRole
-        base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
+        base, text = palette.color(role.Base), palette.color(role.Text)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for bar in row.bars:
+            hue = QColor(_HUES[bar.clip % len(_HUES)])
             area = self._bar_rect(number, bar)
             held = self._drag is not None and self._drag.row.node == row.node and self._drag.bar.index == bar.index
-            fill = mixed(base, accent, 0.62 if held else 0.42 if row.is_active else 0.24)
-            painter.setPen(mixed(base, accent, 0.9))
+            fill = mixed(base, hue, 0.62 if held else 0.42 if row.is_active else 0.24)
+            painter.setPen(mixed(base, hue, 0.9))
             painter.setBrush(fill)
             painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 3.0, 3.0)
             if bar.fade > 0.0:
@@ -164,9 +197,9 @@ class Tracks(QWidget):
                 right = left + self._scale.pixels(bar.fade)
                 corners = [QPointF(left, area.top()), QPointF(right, area.top()), QPointF(left, area.bottom())]
                 painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(mixed(base, accent, 0.62 if row.is_active else 0.36))
+                painter.setBrush(mixed(base, hue, 0.62 if row.is_active else 0.36))
                 painter.drawPolygon(QPolygonF(corners))
-                painter.setPen(mixed(base, accent, 0.9))
+                painter.setPen(mixed(base, hue, 0.9))
                 painter.drawLine(corners[1], corners[2])  # the one goes down as the other comes up
             self._paint_turns(painter, area, bar, mixed(fill, text, 0.4))
             painter.setPen(text)
@@ -220,7 +253,8 @@ class Tracks(QWidget):
         }[kept]
 
     def _row_rect(self, number: int) -> QRectF:
-        return QRectF(0.0, (number - self._first) * self.row_height, self.width(), self.row_height)
+        top = self._top(number)
+        return QRectF(0.0, top - self.scroll_bar.value(), self.width(), self._top(number + 1) - top)
 
     def _bar_rect(self, number: int, bar: StripBar) -> QRectF:
         row = self._row_rect(number)
@@ -286,9 +320,8 @@ class Tracks(QWidget):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Other rows, where there are many."""
-        rows, step = len(self.strips) + len(self.bars), -1 if event.angleDelta().y() > 0 else 1
-        self._first = max(min(self._first + step, rows - self._seen), 0)
-        self.update()
+        rows = event.angleDelta().y() / _WHEEL_NOTCH
+        self.scroll_bar.setValue(self.scroll_bar.value() - round(rows * self.scroll_bar.singleStep()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape takes a gesture back."""
@@ -309,12 +342,15 @@ class Tracks(QWidget):
 
     def tip_at(self, place: QPointF) -> str:
         """What lies there, in words."""
-        number = int(place.y() // self.row_height) + self._first
+        number = self._row_at(place.y())
         if number < len(self.strips):
             found = self._at(place)
             bar = found[1] if found is not None else None
+            if bar is None:
+                return self.strips[number].name
             habits = "Drag to move, drag an end to trim or repeat (Ctrl between frames), double click for values"
-            return f"{self.strips[number].name}: {bar.text}\n{habits}" if bar is not None else self.strips[number].name
+            endless = "" if math.isfinite(bar.end) else "∞: the clip is played over and over to the end of the scene\n"
+            return f"{self.strips[number].name}: {bar.text}\n{endless}{habits}"
         if number - len(self.strips) >= len(self.bars):
             return ""
         row, time = self.bars[number - len(self.strips)], self._scale.time_of(place.x())
@@ -323,7 +359,7 @@ class Tracks(QWidget):
 
     def _at(self, place: QPointF) -> tuple[StripRow, StripBar | None, str] | None:
         """Row, bar and part of it under a place; the upper bar where two overlap is the later one."""
-        number = int(place.y() // self.row_height) + self._first
+        number = self._row_at(place.y())
         if not 0 <= number < len(self.strips):
             return None
         row = self.strips[number]

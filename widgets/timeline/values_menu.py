@@ -12,7 +12,10 @@ from widgets.theme import SPACE_WIDE
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One row: name, label, unit and range of a number; with a fallback it may be empty, which means that."""
+    """One row: name, label, unit and range of a number; with a fallback it may be empty, which means that.
+
+    The special text is shown instead of the least value.
+    """
 
     name: str
     label: str
@@ -23,6 +26,7 @@ class Value:
     unit: str = ""
     tip: str = ""
     fallback: float | None = None
+    special: str = ""
 
 
 class ValuesMenu(QMenu):
@@ -50,6 +54,7 @@ class ValuesMenu(QMenu):
             )  # fmt: skip
             field.setAccessibleName(row.label)
             field.setToolTip(row.tip)
+            field.set_special_text(row.special)
             if row.fallback is not None:
                 field.set_fallback(row.fallback)
             self.fields[row.name] = field

@@ -63,7 +63,7 @@ def section_cloth(node: Node, model: CharacterModel, section: str, places: Place
         return str(error)
     stable = max(settings.substeps, stable_substeps(cloth, settings))
     settings = msgspec.structs.replace(settings, pin_list=top_pins(cloth), substeps=stable)
-    bare = Node(id="", name=f"{section or node.name} cloth", attachment=Attachment(node=node.id), settings=settings)
+    bare = Node(id="", name=f"{section or node.name} Cloth", attachment=Attachment(node=node.id), settings=settings)
     return msgspec.structs.replace(bare, transform=relative_transform(placement, places.carrier(bare)))
 
 

@@ -161,5 +161,5 @@ class HairPanel(Panel):
             if engine is not None:
                 place = replace(place, area=engine.skin_area(figure.id, section=section))
             settings = sized(with_preset(HairSettings(density_section=section), PLAIN), place)
-            made = Node(id="", name=f"hair on {section}", attachment=Attachment(node=figure.id), settings=settings)
+            made = Node(id="", name=f"Hair on {section}", attachment=Attachment(node=figure.id), settings=settings)
             self._desk.document.add_node(made)

@@ -59,4 +59,6 @@ class UnitQuestion:
         scales = (CENTIMETRE, INCH, scale * PERSON / size_of(node.settings, loaded.model), scale)
         self._answered.add((node.id, node.settings.path, scales[answer]))
         self._desk.edits.set_all(f"Set the unit of {node.name}", {node.id: {"unit_scale": scales[answer]}})
+        if len(self._desk.document.scene.figures) > 1:  # else the camera has kept its picture
+            self._desk.panels.frame_requested.emit()
         self.follow(self._desk.selected(ModelSettings.kind))

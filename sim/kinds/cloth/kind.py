@@ -31,7 +31,7 @@ def new_cloth(place: AddPlace) -> Node:
     size = place.fitting(_FIGURE)
     position = (x, max(y + 0.75 * size, 1.6 * size), z)
     return Node(
-        id="", name="cloth", transform=Transform(position=position), settings=with_lengths(ClothSettings(), size)
+        id="", name="Cloth", transform=Transform(position=position), settings=with_lengths(ClothSettings(), size)
     )
 
 

@@ -24,10 +24,10 @@ def new_collider(shape: SolidShape, place: AddPlace) -> Node:
     )
     settings = with_lengths(settings, place.fitting(_LIMB if is_on_bone else _FIGURE))
     if shape is SolidShape.PLANE:
-        return Node(id="", name=shape.value, settings=settings)
+        return Node(id="", name=shape.value.capitalize(), settings=settings)
     if place.attachment.node:
-        return Node(id="", name=shape.value, attachment=place.attachment, settings=settings)
-    return Node(id="", name=shape.value, transform=Transform(position=place.target), settings=settings)
+        return Node(id="", name=shape.value.capitalize(), attachment=place.attachment, settings=settings)
+    return Node(id="", name=shape.value.capitalize(), transform=Transform(position=place.target), settings=settings)
 
 
 def idle(node: Node) -> frozenset[str]:

@@ -10,6 +10,7 @@ from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.presets import PRESET_FIELDS, PRESETS, with_preset
 from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
+from sim.printable import titled
 from sim.scene.params import Settings, with_lengths
 from sim.scene.places import rebased
 from sim.scene.scene import Attachment, Node
@@ -41,7 +42,7 @@ def new_emitter(preset: str, place: AddPlace) -> Node:
     settings = with_preset(EmitterSettings(), preset) if preset else EmitterSettings()
     size = 1.0 if place.attachment.node else place.fitting(_FIGURE)
     settings = with_lengths(settings, size)
-    name, figure = preset.lower() or "emitter", place.figure
+    name, figure = titled(preset) or "Emitter", place.figure
     if place.attachment.node:
         return Node(id="", name=name, attachment=place.attachment, settings=settings)
     if figure is not None:
@@ -177,7 +178,7 @@ EMITTER = Kind(
         *(
             AddEntry(
                 f"emitter.{name.lower().replace(' ', '-')}",
-                name,
+                titled(name),
                 f"Add {name.lower()}, on the selected bone or model if there is one.",
                 functools.partial(new_emitter, name),
                 group="&Emitter",

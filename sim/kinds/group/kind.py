@@ -9,7 +9,7 @@ ICON = "mdi6.folder-outline"
 
 def new_group(place: AddPlace) -> Node:
     """An empty group; on the selected bone if there is one."""
-    return Node(id="", name="group", attachment=place.attachment, settings=GroupSettings())
+    return Node(id="", name="Group", attachment=place.attachment, settings=GroupSettings())
 
 
 GROUP = Kind(

@@ -10,6 +10,7 @@ from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
 from sim.kinds.hair.root_settings import MAPPED, ON_SKIN, images_of
 from sim.kinds.hair.settings import HairForm, HairLook, HairSettings, HairSolver, HairSource
+from sim.printable import titled
 from sim.scene.params import Settings, params_of, with_lengths
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform
@@ -43,7 +44,7 @@ _OF_SOLVER = {HairSolver.ROD: _ROD, HairSolver.SPRINGS: _SPRINGS, HairSolver.LAY
 def new_hair(preset: str, place: AddPlace) -> Node:
     """Hair of a preset, or some for "": on the selected model, where a bone is selected by its weights."""
     settings = with_preset(HairSettings(), preset or PLAIN)
-    name, view = preset.lower() or "hair", place.view.selection
+    name, view = titled(preset) or "Hair", place.view.selection
     if place.figure is not None and settings.source is not HairSource.ELLIPSOID:
         settings = msgspec.structs.replace(sized(settings, place), density_bone=view.bone or "")
         return Node(id="", name=name, attachment=Attachment(node=place.figure.id), settings=settings)
@@ -172,7 +173,7 @@ HAIR = Kind(
         *(
             AddEntry(
                 f"hair.{name.lower().replace(' ', '-')}",
-                name,
+                titled(name),
                 f"Add hair: {name.lower()}, on the selected model or bone if there is one.",
                 functools.partial(new_hair, name),
                 group="&Hair",

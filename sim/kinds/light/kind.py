@@ -18,11 +18,11 @@ def new_light(place: AddPlace) -> Node:
     """A light between the camera and its target, up and to the right, where it can be seen and grabbed."""
     camera = place.view.camera
     if place.attachment.node:
-        return Node(id="", name="light", attachment=place.attachment, settings=LightSettings())
+        return Node(id="", name="Light", attachment=place.attachment, settings=LightSettings())
     right, up, back = camera.rotation()
     position = glm.dvec3(*camera.target) + (0.2 * right + 0.18 * up + 0.3 * back) * camera.distance
     settings = LightSettings(reach=min(max(0.5 * camera.distance, 1e-3), 1e6))
-    return Node(id="", name="light", transform=Transform(position=position.to_tuple()), settings=settings)
+    return Node(id="", name="Light", transform=Transform(position=position.to_tuple()), settings=settings)
 
 
 def key_light(model: CharacterModel) -> Node:
@@ -34,7 +34,7 @@ def key_light(model: CharacterModel) -> Node:
     x, z = glm.dvec2(float(centre[0]), float(centre[2])) + (0.9 * aside + 1.15 * ahead) * size
     position = (x, 1.45 * size, z)
     light = LightSettings(reach=1.9 * size)
-    return Node(id="", name="light", transform=Transform(position=position), settings=light)
+    return Node(id="", name="Light", transform=Transform(position=position), settings=light)
 
 
 LIGHT = Kind(

@@ -10,6 +10,8 @@ from sim.figures.settings import ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
+from sim.scene.change import Change, ChangeKind
+from sim.scene.params import Effect
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import SignalLog, bind_pose, character, ref
@@ -179,6 +181,18 @@ def test_the_filter_keeps_parents_and_goes_back(outliner):
     assert [name for name, _ in tree_of(outliner.proxy)] == ["dude", "cape", "lamp", "View"]
     assert not view.isExpanded(proxy_index(outliner, "a", "skeleton"))
     assert outliner.log == []
+
+
+def test_what_is_added_is_in_sight_although_a_filter_is_set(outliner, target):
+    outliner.filter_line.setText("hand")
+    change = Change(ChangeKind.NODES, None, Effect.REBUILD)
+    renamed = [msgspec.structs.replace(node, name=f"{node.name} 2") for node in target.scene.nodes]
+    target.replace(msgspec.structs.replace(target.scene, nodes=tuple(renamed)), change)
+    assert outliner.filter_line.text() == "hand", "nothing was added"
+    added = Node(id="d", name="crate", settings=ModelSettings())
+    target.replace(msgspec.structs.replace(target.scene, nodes=(*target.scene.nodes, added)), change)
+    assert outliner.filter_line.text() == ""
+    assert proxy_index(outliner, "d").isValid()
 
 
 def test_a_filter_that_finds_nothing_says_so(outliner):

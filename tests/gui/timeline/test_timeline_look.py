@@ -93,7 +93,7 @@ def test_it_fits_into_1280_pixels_and_gives_up_parts_below(timeline):
 def test_a_strip_gets_the_scale_of_the_ruler_and_its_room(timeline):
     calls = []
     before = timeline.minimumSizeHint().height()
-    timeline.set_strip(lambda painter, rect, scale: calls.append((QRectF(rect), scale)), 24.0)
+    timeline.ruler.set_strip(lambda painter, rect, scale: calls.append((QRectF(rect), scale)), 24.0)
     timeline.resize(1280, 140)
     timeline.ruler.grab()
     assert timeline.minimumSizeHint().height() == before + 24
@@ -101,5 +101,5 @@ def test_a_strip_gets_the_scale_of_the_ruler_and_its_room(timeline):
     assert rect.height() == 24.0
     assert rect.bottom() <= timeline.ruler.height()
     assert scale == timeline.ruler.scale
-    timeline.set_strip(None)
+    timeline.ruler.set_strip(None)
     assert timeline.minimumSizeHint().height() == before

@@ -19,7 +19,7 @@ def test_setters_emit_nothing(timeline, log, clips):
     timeline.set_playback(PlaybackSettings(loop=LoopMode.ONCE, speed=-2.0, in_point=0.2, out_point=0.8))
     timeline.set_bind_pose(True)
     timeline.set_realtime("real time")
-    timeline.set_empty_text("Nothing here")
+    timeline.ruler.set_empty_text("Nothing here")
     timeline.set_clips([], "")
     QApplication.processEvents()
     assert log == []

@@ -42,6 +42,10 @@ def only(folder: Path, kind: str, values: dict[str, Any], *others: dict[str, Any
     return opened(folder, {"id": "n", "name": "N", "transform": OWN, kind: values, **node}, *others).scene.node("n")
 
 
+ENDED_WITH_THE_CLIP = ("cape", "cloth-on-ellipsoid", "fountain", "sparks")
+"""Where something was simulated before that made a scene longer."""
+
+
 def place_of(raw: dict[str, Any]) -> np.ndarray:
     return node_matrix(msgspec.convert(raw, Transform))
 
@@ -62,6 +66,8 @@ def test_the_projects_of_before_are_those_of_now(name: str, tmp_path: Path) -> N
     now["nodes"] = [node for node in now["nodes"] if node["id"] in known]
     for node in now["nodes"]:
         node.get("model", {}).update(SINCE.get(node["id"], {}))
+    if name in ENDED_WITH_THE_CLIP:
+        now["playback"]["min_length"] = 0.0
     shipped = folder / "shipped.sinew"
     shipped.write_text(json.dumps(now), encoding="utf-8")
     old, new = load_project(path), load_project(shipped)

@@ -22,6 +22,7 @@ from sim.export import atomic_file
 from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
+from sim.scene.playback import SIMULATED_LENGTH
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view_state import Selection, ViewState
@@ -103,6 +104,7 @@ GOLDEN = """{
     "rate": 30.0,
     "start": 0,
     "end": null,
+    "min_length": 10.0,
     "run_up": 0.0
   },
   "view": {
@@ -425,6 +427,22 @@ def test_unknown_keys_are_kept_everywhere_with_a_warning_each(folder):
     written = json.loads(path.read_text(encoding="utf-8"))
     assert written == content
     assert list(written["nodes"][0])[-2:] == ["zeta", "alpha beta"]
+
+
+@pytest.mark.parametrize(("kind", "written", "read"), [
+    ("cloth", None, 0.0), ("cloth", 4.0, 4.0), ("cloth", 10.0, 10.0), ("collider", None, SIMULATED_LENGTH),
+])  # fmt: skip
+def test_a_scene_with_a_simulation_lasts_as_long_as_when_it_was_saved(folder, kind, written, read):
+    """Files of before say nothing of a shortest length; where something was simulated, their clip decided alone."""
+    content = {"format": "sinew-project", "version": 2, "nodes": [{"id": "a", "name": "A", kind: {}}], "playback": {}}
+    content["playback"] |= {"end": None} | ({} if written is None else {"min_length": written})
+    path = folder / "a.sinew"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    project = load_project(path)
+    assert project.warnings == ()
+    assert project.scene.playback.min_length == read
+    save_project(path, project.scene, project.view_state, project.unknown)
+    assert load_project(path).scene.playback == project.scene.playback
 
 
 def test_unknown_keys_follow_their_node(folder):

@@ -1,0 +1,106 @@
+"""The rows under the ruler: which of them are in sight, how tall they are, and what tells one clip from another."""
+
+import math
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication
+
+from sim.scene.strips import Strip
+from widgets.timeline.ruler_scale import fitted
+from widgets.timeline.track_rows import BarRow, StripRow, strip_bars
+from widgets.timeline.tracks import Tracks
+
+CLIPS = ["walk", "run", "wave"]
+NODES = 7
+
+
+def row(*strips, node="a"):
+    return StripRow(node, node, strip_bars(strips, lambda _: 2.0, CLIPS))
+
+
+@pytest.fixture
+def tracks(qtbot):
+    shown = Tracks()
+    qtbot.addWidget(shown)
+    shown.resize(600, 60)
+    shown.set_scale(fitted(10.0, 600.0), 1.0 / 30.0)
+    shown.set_strips([row(Strip(clip="walk"))])
+    shown.set_bars([BarRow(f"n{number}", f"Node {number}") for number in range(NODES)])
+    shown.show()
+    qtbot.waitExposed(shown)
+    return shown
+
+
+def wheel(tracks, notches):
+    place = QPointF(100.0, 20.0)
+    event = QWheelEvent(
+        place, tracks.mapToGlobal(place), QPoint(), QPoint(0, 120 * notches), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(tracks, event)
+
+
+def named(tracks):
+    """What the tips name from top to bottom."""
+    tips = (tracks.tip_at(QPointF(100.0, y + 0.5)) for y in range(tracks.height()))
+    return list(dict.fromkeys(tip.partition(":")[0] for tip in tips if tip))
+
+
+def test_rows_that_do_not_fit_are_scrolled_to(tracks):
+    assert tracks.scroll_bar.isVisible()
+    assert named(tracks)[0] == "a"
+    wheel(tracks, -20)
+    assert named(tracks)[-1] == f"Node {NODES - 1}"
+    assert "a" not in named(tracks)
+    wheel(tracks, 20)
+    assert named(tracks)[0] == "a"
+    tracks.scroll_bar.setValue(tracks.scroll_bar.maximum())
+    assert named(tracks)[-1] == f"Node {NODES - 1}"
+
+
+def test_a_taller_panel_shows_more_rows_and_then_all(tracks):
+    few = named(tracks)
+    tracks.resize(600, 300)
+    assert named(tracks) == ["a", *(f"Node {number}" for number in range(NODES))]
+    assert len(few) < NODES
+    assert not tracks.scroll_bar.isVisible()
+
+
+def test_fewer_rows_take_the_scrolling_back(tracks):
+    wheel(tracks, -20)
+    tracks.set_bars([])
+    assert tracks.scroll_bar.value() == 0
+    assert named(tracks) == ["a"]
+
+
+def test_a_strip_is_taken_hold_of_where_it_was_scrolled_to(tracks):
+    tracks.set_strips([row(Strip(clip="walk"), node=str(number)) for number in range(4)])
+    wheel(tracks, -1)
+    for number in ("1", "2"):
+        place = tracks.place_of(number, 0).center()
+        assert tracks.tip_at(place).startswith(f"{number}: walk")
+
+
+def test_strips_are_taller_than_bars_and_have_a_colour_per_clip(tracks):
+    tracks.resize(600, 300)
+    strips = [Strip(clip=clip, start=2.5 * n, repeats=1.0) for n, clip in enumerate((*CLIPS, "walk"))]
+    tracks.set_strips([row(*strips)])
+    assert tracks.strip_height >= 1.3 * tracks.bar_height
+    assert tracks.place_of("a", 0).height() > 1.1 * tracks.bar_height
+    image = tracks.grab().toImage()
+    places = [tracks.place_of("a", index) for index in range(len(strips))]
+    colours = [image.pixelColor(QPoint(round(p.right() - 6.0), round(p.bottom() - 4.0))).name() for p in places]
+    assert len(set(colours)) == len(CLIPS)
+    assert colours[0] == colours[-1], "the same clip looks the same"
+
+
+def test_a_strip_without_end_says_so_in_words(tracks):
+    (bar,) = tracks.strips[0].bars
+    assert bar.text == "walk, repeats ∞"
+    assert bar.end == math.inf
+    assert "∞: the clip is played over and over" in tracks.tip_at(tracks.place_of("a", 0).center())
+    tracks.set_strips([row(Strip(clip="walk", repeats=2.0))])
+    assert tracks.strips[0].bars[0].text == "walk × 2"
+    assert "∞" not in tracks.tip_at(tracks.place_of("a", 0).center())
