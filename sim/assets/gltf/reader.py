@@ -51,7 +51,7 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     model.materials = MaterialReader(document, accessors, folder, warnings).read()
     watch.advance()
     _Placer(document, accessors, budget, model, watch).place(shown_nodes(document, options.scene))
-    model.clips = read_clips(document, accessors, warnings)
+    model.clips = read_clips(document, accessors, budget, warnings)
     _warn_of_the_rest(document, warnings)
     return model
 
