@@ -22,6 +22,12 @@ def printable(text: str, limit: int | None = None) -> str:
     return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
 
 
+def size_text(size: int) -> str:
+    """A number of bytes in a unit that fits, such as "1.8 MiB"."""
+    exponent = min(max(size.bit_length() - 1, 0) // 10, 4)
+    return f"{size / 2 ** (10 * exponent):.1f} {'KMGT'[exponent - 1]}iB" if exponent else f"{size} bytes"
+
+
 def printable_json(text: str) -> str:
     """JSON text of any lines with JSON escapes for what cannot be shown; names stay what they are."""
     rows = text.split("\n")

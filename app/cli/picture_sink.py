@@ -20,6 +20,7 @@ from sim.export.film import Film
 from sim.export.formats import FILM_FORMATS, LAYER_FORMATS, PICTURE_WRITERS, RENDER_FORMATS, FilmFormat
 from sim.export.layers import Layers
 from sim.export.read_back import ReadBack
+from sim.printable import size_text
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -187,11 +188,6 @@ def picture_sink(
 def sides(size: tuple[int, int]) -> str:
     """A size in words, such as "1280 × 720"."""
     return f"{size[0]} × {size[1]}"
-
-
-def size_text(size: int) -> str:
-    """A number of bytes in words, such as "1.8 MiB"."""
-    return f"{size / 2**20:.1f} MiB" if size >= 2**20 else f"{size / 2**10:.1f} KiB"
 
 
 def is_film(path: Path) -> bool:

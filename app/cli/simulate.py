@@ -22,6 +22,7 @@ from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.export.formats import ARRAY_WRITERS
 from sim.export.npz import Frames
 from sim.kinds.contract import Array
+from sim.printable import size_text
 from sim.scene.clock import STEP_TIME
 
 STEPS = 300
@@ -177,7 +178,7 @@ def require_room(output: Path, size: int) -> None:
     """
     free = shutil.disk_usage(output.parent).free
     if 2 * size > free:
-        reason = f"needs {2 * size / 1e9:.1f} GB while it is written, and {free / 1e9:.1f} GB are free"
+        reason = f"needs {size_text(2 * size)} while it is written, and {size_text(free)} are free"
         raise CommandError(output, "", f"{reason}; fewer steps or a larger --every take less")
 
 

@@ -328,6 +328,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
+def test_the_project_with_morph_targets_is_exported_and_read_back(tmp_path: Path) -> None:
+    path = exported(resources.path("projects") / "faces.sinew", tmp_path / "faces.glb", "--frames", "0:10")
+    Checked(path.read_bytes())
+    assert load_model(path).mesh.targets is not None
+
+
 @pytest.mark.parametrize("suffix", SCENE_FORMATS.suffixes())
 def test_a_full_disk_leaves_nothing(
     suffix: str, project: Path, small_disk: Path, capsys: pytest.CaptureFixture[str]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.notes import KEPT, Notes
-from sim.printable import printable, printable_json
+from sim.printable import printable, printable_json, size_text
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,18 @@ def test_notes_keep_each_once_and_count_the_rest() -> None:
     copied.append("a")
     assert copied[-1] == "3 more warnings are not shown."
     assert notes[-1] == "2 more warnings are not shown."
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 bytes"),
+        (1023, "1023 bytes"),
+        (1024, "1.0 KiB"),
+        (40_000_000, "38.1 MiB"),
+        (3 << 30, "3.0 GiB"),
+        (5 << 50, "5120.0 TiB"),
+    ],
+)
+def test_sizes_have_units_that_fit(size: int, text: str) -> None:
+    assert size_text(size) == text

@@ -26,7 +26,11 @@ def read_clips(document: Document, accessors: Accessors, budget: Budget, warning
     clips = []
     for number, animation in enumerate(document.animations):
         name = animation.name.strip() or f"clip {number}"
-        clips.append(RawClip(name, 0, 0.0, 0.0, [], _channels(document, number, animation, _Keys(accessors, budget), parts, warnings)))
+        clips.append(
+            RawClip(
+                name, 0, 0.0, 0.0, [], _channels(document, number, animation, _Keys(accessors, budget), parts, warnings)
+            )
+        )
     return clips
 
 

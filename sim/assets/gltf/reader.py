@@ -76,7 +76,12 @@ class _Placer:
                 continue
             mesh = part_of(self._document.meshes, node.mesh, f"nodes[{index}].mesh", "meshes")
             self._watch.advance()
-            for skin in self._skins_of(index, node):
+            skins = self._skins_of(index, node)
+            place = f"nodes[{index}]" + (f" with {len(skins):,} instances" if len(skins) > 1 else "")
+            if skins:
+                for number in range(len(mesh.primitives)):
+                    self._primitives.charge(node.mesh, number, self._names, len(skins), place)
+            for skin in skins:
                 self._place(index, node, mesh, skin)
 
     def _place(self, index: int, node: Node, mesh: Mesh, skin: int) -> None:
@@ -118,6 +123,7 @@ class _Placer:
         if node.extensions.instancing is None:
             return [self._added(RawSkin([index], np.eye(4)[None]))]
         placements = self._instances(node.extensions.instancing, f"nodes[{index}].extensions.EXT_mesh_gpu_instancing")
+        self._parts.add("instances", count=len(placements))
         return [self._added(RawSkin([index], placement[None])) for placement in placements]
 
     def _added(self, skin: RawSkin) -> int:

@@ -26,6 +26,7 @@ from sim.export.scene.recording import Form, Recording, Rig, Track, plain_materi
 from sim.jobs.evaluate import bind_pose, evaluate_poses
 from sim.jobs.pose import Pose
 from sim.maths.transform import decompose
+from sim.printable import size_text
 
 Json = dict[str, Any]
 Float32 = npt.NDArray[np.float32]
@@ -299,7 +300,7 @@ def _glows(track: Track) -> bool:
 
 def _require_size(track: Track, size: int) -> None:
     if size > MORPH_BYTES:
-        raise ExportError(f"{track.name}: {size / 1e9:.1f} GB of frames are too much; fewer frames take less")
+        raise ExportError(f"{track.name}: {size_text(size)} of frames are too much; fewer frames take less")
 
 
 def _influences(chunk: GlbChunk, model: CharacterModel) -> dict[str, int]:

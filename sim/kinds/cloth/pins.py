@@ -44,7 +44,8 @@ def parse_pins(listed: str) -> list[tuple[int, int, bool]]:
         SettingsError: Naming the word that is neither a number nor a range.
     """
     written: list[tuple[int, int, bool]] = []
-    for word in listed.replace(",", " ").split():
+    # What is written again counts where it stands last.
+    for word in reversed(dict.fromkeys(reversed(listed.replace(",", " ").split()))):
         match = _ENTRY.fullmatch(word)
         if match is None or len(word) > 24:
             raise SettingsError(f"pin list: {word[:24]!r} is neither a number nor a range such as 40-60")

@@ -13,6 +13,7 @@ from sim.assets.influences import joint_boxes, weighted_vertex_counts
 from sim.assets.info import model_info
 from sim.assets.load import load_model, read_raw
 from sim.assets.model import AlphaMode, EmbeddedImage
+from sim.assets.raw import ModelError
 from sim.figures.reference import skin
 from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import bind_pose, evaluate_pose
@@ -491,3 +492,37 @@ def test_further_textures_are_read_where_they_share_the_coordinates(tmp_path):
     assert (full.metal, full.roughness) == (1.0, 0.5)
     assert (other.emission_image is not None, other.normal_image) == (True, None)
     assert any("coordinates of their own" in text for text in sample.load(tmp_path).warnings)
+
+
+def test_primitives_that_share_vertices_are_charged_for_what_targets_move(tmp_path):
+    sample = Sample()
+    count = 4000
+    positions = sample.add(np.random.default_rng(3).normal(size=(count, 3)))
+    rows = np.zeros((count, 3), np.float32)
+    rows[:40] = 1.0
+    targets = [{"POSITION": sample.chunk.sparse(rows * number)} for number in range(1, 61)]
+    indices = [sample.add(np.arange(3 * part, 3 * part + 3), np.uint16) for part in range(60)]
+    parts = [{"attributes": {"POSITION": positions}, "indices": part, "targets": targets} for part in indices]
+    sample.put("nodes", {"mesh": sample.put("meshes", {"primitives": parts})})
+    model = sample.load(tmp_path)
+    assert model.mesh.vertex_count == 60 * count
+    assert model.mesh.targets is not None
+    assert model.mesh.targets.counts.tolist() == [40] * 3600
+
+
+def instances(count, vertices):
+    """A file with copies of a mesh."""
+    sample = Sample()
+    places = sample.add(np.random.default_rng(3).normal(size=(count, 3)))
+    extensions = {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": places}}}
+    sample.mesh(np.zeros((vertices, 3)) + [[1, 2, 3]], node={"extensions": extensions})
+    return sample
+
+
+def test_many_instances_open_or_are_refused_as_such(tmp_path):
+    model = instances(1899, 24).load(tmp_path)
+    assert (model.mesh.vertex_count, model.mesh.triangle_count) == (1899 * 24, 1899 * 8)
+    with pytest.raises(ModelError, match=r"nodes\[0\] with 1,899 instances: needs 1\.\d GiB with all before it"):
+        instances(1899, 9000).load(tmp_path)
+    with pytest.raises(ModelError, match="instances: there are more than 8192"):
+        instances(9000, 24).load(tmp_path)
