@@ -22,6 +22,11 @@ def printable(text: str, limit: int | None = None) -> str:
     return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
 
 
+def counted(count: int, one: str, more: str = "") -> str:
+    """A number of things, such as "1 vertex" or "2,000 vertices"; one `s` more without a plural."""
+    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
+
+
 def size_text(size: int) -> str:
     """A number of bytes in a unit that fits, such as "1.8 MiB"."""
     exponent = min(max(size.bit_length() - 1, 0) // 10, 4)

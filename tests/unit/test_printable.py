@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.notes import KEPT, Notes
-from sim.printable import printable, printable_json, size_text
+from sim.printable import counted, printable, printable_json, size_text
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,9 @@ def test_notes_keep_each_once_and_count_the_rest() -> None:
 )
 def test_sizes_have_units_that_fit(size: int, text: str) -> None:
     assert size_text(size) == text
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 vertices"), (1, "1 vertex"), (2000, "2,000 vertices")])
+def test_one_thing_has_no_plural(count: int, text: str) -> None:
+    assert counted(count, "vertex", "vertices") == text
+    assert counted(count, "frame") == text.replace("vertices", "frames").replace("vertex", "frame")

@@ -11,6 +11,7 @@ from sim.assets.gltf.accessors import Accessors, Budget, Float32, normalised, op
 from sim.assets.gltf.document import Document, Draco, Primitive, TextureInfo, part_of
 from sim.assets.gltf.materials import leading_texture, textured_coordinate_set
 from sim.assets.raw import RawSection, RawVertices
+from sim.printable import counted
 
 UInt32 = npt.NDArray[np.uint32]
 
@@ -19,6 +20,7 @@ SETS_MAX = 64
 """Most sets of influences of one primitive."""
 
 TARGETS_MAX = 4096
+LEFT_OUT = "Points and lines are left out."
 _VERTEX_BYTES, _MOVED_BYTES = 100, 48
 """What a vertex takes in the end, and one that a target moves, more or less."""
 
@@ -58,7 +60,7 @@ class PrimitiveReader:
             primitive = self._document.meshes[mesh].primitives[number]
             place = f"meshes[{mesh}].primitives[{number}]"
             if primitive.mode < _TRIANGLES:
-                self._warnings.append("Points and lines are left out.")
+                self._warnings.append(LEFT_OUT)
                 self._made[key] = None
             else:
                 self._made[key] = made = self._read(primitive, place, material_names)
@@ -144,7 +146,8 @@ class PrimitiveReader:
             kept = np.take_along_axis(weights, strongest, axis=1)
             lost = ((weights > 0.0).sum(axis=1) > (kept > 0.0).sum(axis=1)).sum()
             if lost:
-                self._warnings.append(f"Only the {INFLUENCES_MAX} strongest influences of {lost} vertices are blended.")
+                whose = counted(int(lost), "vertex", "vertices")
+                self._warnings.append(f"Only the {INFLUENCES_MAX} strongest influences of {whose} are blended.")
             total = kept.sum(axis=1, keepdims=True)
             weights = np.where(total > 0.0, kept / np.where(total > 0.0, total, 1.0), kept).astype(np.float32)
             joints = np.take_along_axis(joints, strongest, axis=1)

@@ -18,12 +18,13 @@ from sim.assets.gltf.container import Buffers, ModelFolder, split_file
 from sim.assets.gltf.document import Document, Instancing, Mesh, Node, decode_document, part_of
 from sim.assets.gltf.materials import MaterialReader
 from sim.assets.gltf.nodes import read_skeleton, shown_nodes
-from sim.assets.gltf.primitives import PrimitiveReader
+from sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import RawMesh, RawModel, RawSection, RawSkin, RawVertices
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.notes import Notes
+from sim.printable import counted
 
 Float64 = npt.NDArray[np.float64]
 
@@ -51,6 +52,8 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     model.materials = MaterialReader(document, accessors, folder, warnings).read()
     watch.advance()
     _Placer(document, accessors, budget, model, watch).place(shown_nodes(document, options.scene))
+    if LEFT_OUT in warnings and not model.meshes:
+        raise ElementFault("meshes", "hold points and lines alone; only triangles are drawn")
     model.clips = read_clips(document, accessors, budget, warnings)
     _warn_of_the_rest(document, warnings)
     return model
@@ -184,6 +187,6 @@ def _target_names(mesh: Mesh, count: int) -> list[str]:
 def _warn_of_the_rest(document: Document, warnings: list[str]) -> None:
     cameras = sum(node.camera is not None for node in document.nodes)
     lights = sum(node.extensions.lights is not None for node in document.nodes)
-    found = [f"{count} {what}" for count, what in ((cameras, "cameras"), (lights, "lights")) if count]
+    found = [counted(count, what) for count, what in ((cameras, "camera"), (lights, "light")) if count]
     if found:
-        warnings.append(f"{' and '.join(found)} of the file are left out.")
+        warnings.append(f"{' and '.join(found)} of the file {'is' if cameras + lights == 1 else 'are'} left out.")

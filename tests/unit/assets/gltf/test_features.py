@@ -207,6 +207,14 @@ def test_points_and_lines_are_left_out(tmp_path):
     assert "Points and lines are left out." in model.warnings
 
 
+@pytest.mark.parametrize("mode", [0, 1, 2, 3])
+def test_points_and_lines_alone_are_refused(tmp_path, mode):
+    sample = Sample()
+    sample.mesh(mode=mode)
+    with pytest.raises(ModelError, match="meshes: hold points and lines alone; only triangles are drawn"):
+        sample.load(tmp_path)
+
+
 def test_missing_normals_are_marked_flat(tmp_path):
     sample = Sample()
     sample.mesh()
@@ -373,7 +381,7 @@ def test_cameras_and_lights_are_one_warning(tmp_path):
     sample.mesh()
     sample.put("nodes", {"camera": 0})
     sample.put("nodes", {"extensions": {"KHR_lights_punctual": {"light": 0}}})
-    assert sample.load(tmp_path).warnings == ("1 cameras and 1 lights of the file are left out.",)
+    assert sample.load(tmp_path).warnings == ("1 camera and 1 light of the file are left out.",)
 
 
 def test_matrices_are_taken_apart(tmp_path):
@@ -515,7 +523,7 @@ def instances(count, vertices):
     sample = Sample()
     places = sample.add(np.random.default_rng(3).normal(size=(count, 3)))
     extensions = {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": places}}}
-    sample.mesh(np.zeros((vertices, 3)) + [[1, 2, 3]], node={"extensions": extensions})
+    sample.mesh(np.arange(3.0 * vertices).reshape(-1, 3), node={"extensions": extensions})
     return sample
 
 
