@@ -1,10 +1,12 @@
-"""Text from files as it may be shown: what would steer a terminal or hide in a line becomes visible."""
+"""Text as it may be shown: what would steer a terminal, hide in a line or be a formula becomes visible; numbers fit."""
 
 import re
 
 # Control characters (line breaks among them), marks that turn the direction of writing, separators of lines and
 # paragraphs, and halves of surrogate pairs, which no stream takes.
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_NUMBER = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:[ ,]+[-+]?[\d.]+(?:[eE][-+]?\d+)?)*")
 
 
 def printable(text: str, limit: int | None = None) -> str:
@@ -20,6 +22,20 @@ def printable(text: str, limit: int | None = None) -> str:
         text = text[: limit - 1] + "…"
     shown = _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
     return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def cell_text(text: str) -> str:
+    """Text of a table that a spreadsheet opens: what it would take for a formula begins with an apostrophe."""
+    return f"'{text}" if _is_formula(text) else text
+
+
+def text_of_cell(cell: str) -> str:
+    """What `cell_text` made a cell of."""
+    return cell[1:] if cell[:1] == "'" and _is_formula(cell) else cell
+
+
+def _is_formula(text: str) -> bool:
+    return text.lstrip("'")[:1] in tuple("=+-@\t\r") and not _NUMBER.fullmatch(text)
 
 
 def counted(count: int, one: str, more: str = "") -> str:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import print_warnings
+from app.cli.failure import print_line, print_warnings
 from sim.assets.format_registry import resolved
 from sim.assets.images import load_image
 from sim.export.atomic_file import atomic_path, naming
@@ -169,7 +169,7 @@ def picture_sink(
     if not isinstance(format, FilmFormat):
         sink = PictureSink(path, size, preview, resumes=resumes)
         yield sink
-        print(sink.summary(), flush=True)
+        print_line(sink.summary())
         return
     with atomic_path(path) as name, naming(path):
         with failures_of_libraries(path):
@@ -182,7 +182,7 @@ def picture_sink(
         finally:
             made.close()
     print_warnings(path, notes)
-    print(made.summary(), flush=True)
+    print_line(made.summary())
 
 
 def sides(size: tuple[int, int]) -> str:

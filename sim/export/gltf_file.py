@@ -107,6 +107,7 @@ class GlbChunk:
         return self._text(document, {"byteLength": len(data), "uri": uri})
 
     def _text(self, document: dict[str, Any], buffer: dict[str, Any]) -> bytes:
-        # The format has no empty lists.
-        parts = {"buffers": [buffer], "bufferViews": self._views, "accessors": self.accessors} if self._data else {}
-        return json.dumps(parts | document, ensure_ascii=False, allow_nan=False).encode()
+        buffers = [buffer] if self._data else []
+        parts = {"buffers": buffers, "bufferViews": self._views, "accessors": self.accessors}
+        held = {key: part for key, part in parts.items() if part}  # the format has no empty lists
+        return json.dumps(held | document, ensure_ascii=False, allow_nan=False).encode()

@@ -260,8 +260,8 @@ def test_what_cannot_be_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtur
         ("a.png", ["--beside", "Arm.colour=red"], "model has no such setting"),
         ("a.png", ["--beside", "Arm.colour_by=0 1"], "model has no such setting"),
         ("a.png", ["--beside", "method=best"], "no such method; there are: lbs, dqs, dqs-scale"),
-        ("a.png", ["--burn-in", "Leg.x"], "there are the nodes"),
-        ("a.png", ["--around", "Leg"], "nothing of it to look at"),
+        ("a.png", ["--burn-in", "Leg.x"], "there is no node 'Leg'; there are: "),
+        ("a.png", ["--around", "Leg"], "there is no node 'Leg'; there are: "),
         ("a.mp4", ["--alpha"], "videos keep no opacity"),
         ("a.webp", ["--rate", "0"], "is not between"),
     ):

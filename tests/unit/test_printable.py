@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.notes import KEPT, Notes
-from sim.printable import counted, printable, printable_json, size_text
+from sim.printable import cell_text, counted, printable, printable_json, size_text, text_of_cell
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,20 @@ def test_sizes_have_units_that_fit(size: int, text: str) -> None:
 def test_one_thing_has_no_plural(count: int, text: str) -> None:
     assert counted(count, "vertex", "vertices") == text
     assert counted(count, "frame") == text.replace("vertices", "frames").replace("vertex", "frame")
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-a", "@SUM(1)", "\t=1", "'=1", "''=1", "-", "+"])
+def test_formulas_are_text_in_cells(text: str) -> None:
+    assert cell_text(text) == f"'{text}"
+    assert text_of_cell(cell_text(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "walk", "-1", "-0.5e-3", "-1 0 2", "+4", "it's", "'quoted'", "a=1"])
+def test_numbers_and_words_stay_as_they_are_in_cells(text: str) -> None:
+    assert cell_text(text) == text
+    assert text_of_cell(text) == text
+
+
+@given(st.text())
+def test_every_text_comes_back_from_its_cell(text: str) -> None:
+    assert text_of_cell(cell_text(text)) == text
