@@ -1,4 +1,4 @@
-"""Text from files as it may be shown: what would steer a terminal or hide in a line becomes visible."""
+"""Text as it may be shown: what would steer a terminal, hide in a line or be a formula becomes visible; numbers fit."""
 
 import re
 
@@ -6,6 +6,7 @@ import re
 # paragraphs, and halves of surrogate pairs, which no stream takes.
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
+_NUMBER = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:[ ,]+[-+]?[\d.]+(?:[eE][-+]?\d+)?)*")
 _SMALL = frozenset(("a", "of", "on"))
 
 
@@ -27,6 +28,31 @@ def printable(text: str, limit: int | None = None) -> str:
 def titled(name: str) -> str:
     """A name of plain words with the capitals of a title, such as "Springs on a Head"."""
     return " ".join(word.capitalize() if word.islower() and word not in _SMALL else word for word in name.split(" "))
+
+
+def cell_text(text: str) -> str:
+    """Text of a table that a spreadsheet opens: what it would take for a formula begins with an apostrophe."""
+    return f"'{text}" if _is_formula(text) else text
+
+
+def text_of_cell(cell: str) -> str:
+    """What `cell_text` made a cell of."""
+    return cell[1:] if cell[:1] == "'" and _is_formula(cell) else cell
+
+
+def _is_formula(text: str) -> bool:
+    return text.lstrip("'")[:1] in tuple("=+-@\t\r") and not _NUMBER.fullmatch(text)
+
+
+def counted(count: int, one: str, more: str = "") -> str:
+    """A number of things, such as "1 vertex" or "2,000 vertices"; one `s` more without a plural."""
+    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
+
+
+def size_text(size: int) -> str:
+    """A number of bytes in a unit that fits, such as "1.8 MiB"."""
+    exponent = min(max(size.bit_length() - 1, 0) // 10, 4)
+    return f"{size / 2 ** (10 * exponent):.1f} {'KMGT'[exponent - 1]}iB" if exponent else f"{size} bytes"
 
 
 def printable_json(text: str) -> str:

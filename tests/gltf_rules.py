@@ -23,10 +23,12 @@ class Checked:
         assert (magic, version, length, kind) == (b"glTF", 2, len(data), 0x4E4F534A)
         assert size % 4 == 0
         self.document: dict[str, Any] = json.loads(data[20 : 20 + size])
-        binary, kind = struct.unpack_from("<2I", data, 20 + size)
-        assert kind == 0x004E4942
-        self._binary = data[28 + size : 28 + size + binary]
-        assert self.document["buffers"] == [{"byteLength": binary}]
+        self._binary = data[28 + size :]
+        binary = len(self._binary)
+        if len(data) > 20 + size:
+            assert struct.unpack_from("<2I", data, 20 + size) == (binary, 0x004E4942)
+            assert self.document["buffers"] == [{"byteLength": binary}]
+        assert [] not in self.document.values()
         for view in self.document.get("bufferViews", []):
             assert view["byteOffset"] % 4 == 0
             assert view["byteOffset"] + view["byteLength"] <= binary
@@ -160,7 +162,7 @@ class Checked:
         accessors |= {one[key] for one in samplers for key in ("input", "output")}
         accessors |= {one["inverseBindMatrices"] for one in skins if "inverseBindMatrices" in one}
         # The first one may tell the moments of all frames, which nothing needs where nothing moves in all of them.
-        assert accessors | {0} == set(range(len(document.get("accessors", []))))
+        assert accessors | {0} == set(range(len(document.get("accessors", [])))) | {0}
         for key, used in (("mesh", "meshes"), ("skin", "skins")):
             assert {node[key] for node in nodes if key in node} == set(range(len(document.get(used, []))))
         materials = {one["material"] for one in self._primitives if "material" in one}

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.cli.failure import CommandError, print_warnings
+from app.cli.failure import CommandError, print_line, print_warnings
 from app.cli.options import add_back_end_option, output_file, positive, require_folder
 from app.cli.progress import Progress
 from sim.assets.format_registry import Format, Formats
@@ -21,6 +21,7 @@ from sim.export.atomic_file import atomic_file
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.errors import GLError
+from sim.printable import counted
 
 REPORTS = Formats(Format(name="JSON", suffixes=(".json",)))
 
@@ -56,6 +57,7 @@ def run(options: argparse.Namespace) -> None:
         print_comparison(machine, rows, old, options.compare)
     if options.json is not None:
         write_json(options.json, machine, rows)
+        print_line(f"{options.json}: {counted(len(rows), 'row')}")
 
 
 def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int, backend: BackEndChoice) -> list[Row]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.cli.failure import CommandError, print_warnings
+from app.cli.failure import CommandError, print_line, print_warnings
 from app.cli.options import (
     any_of,
     finite_number,
@@ -33,6 +33,7 @@ from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS
 from sim.export.options import Characters
 from sim.export.scene.writing import CHARACTERS, write_scene
 from sim.figures.looks import lost_images, lost_lines
+from sim.printable import counted, size_text
 from sim.scene.params import validated
 from sim.scene.scene import Node
 from sim.scene.view import Comparison
@@ -121,7 +122,7 @@ def run(options: argparse.Namespace) -> None:
                 progress(RECORDED * (frame + 1 - first) / (last + 1 - first))
             recording = recorder.recording(first)
         write_scene(
-            recording, options.output, format, chosen, print,
+            recording, options.output, format, chosen, print_line,
             lambda line: print_warnings(options.path, [line]),
         )  # fmt: skip
         sys.stdout.flush()
@@ -143,7 +144,10 @@ def convert(options: argparse.Namespace) -> None:
     with Progress(f"reading {options.path.name}", lines=options.progress) as progress:
         raw = read_raw(options.path, progress=progress)
     MODEL_WRITERS.of(options.output).save(raw, options.output)
-    print_warnings(options.path, [*raw.warnings, *lost_lines(lost_images(build_model(raw), ()))])
+    model = build_model(raw)
+    print_warnings(options.path, [*raw.warnings, *lost_lines(lost_images(model, ()))])
+    held = (counted(len(model.mesh.triangles), "triangle"), counted(len(model.clips), "clip"))
+    print_line(f"{options.output}: {', '.join(held)}, {size_text(options.output.stat().st_size)}")
 
 
 def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:

@@ -52,6 +52,11 @@ def print_failure(error: Exception, *, verbose: bool) -> None:
         traceback.print_exception(error, file=sys.stderr)
 
 
+def print_line(text: str) -> None:
+    """Prints what was done, in one line."""
+    print(one_line(text), flush=True)
+
+
 def print_warnings(path: Path | str, notes: Iterable[str]) -> None:
     """Prints what was odd about a file but did not stop the work."""
     for warning in notes:

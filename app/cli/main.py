@@ -77,12 +77,16 @@ def _run(words: list[str]) -> int:
     if is_command:
         words.remove(name)
         module, summary = importlib.import_module(COMMANDS[name][0]), COMMANDS[name][1]
-        parser = OneLineParser(prog=f"sinew {name}", description=f"{summary[0].upper()}{summary[1:]}.")
+        parser = OneLineParser(
+            prog=f"sinew {name}", allow_abbrev=False, description=f"{summary[0].upper()}{summary[1:]}."
+        )
     else:
         if "--" not in words and (meant := _meant(name)):
             OneLineParser(prog="sinew").error(f"{name!r} is neither a file nor a command; {meant!r} is one")
         module = importlib.import_module(EDITOR)
-        parser = OneLineParser(prog="sinew", formatter_class=argparse.RawDescriptionHelpFormatter, epilog=_overview())
+        parser = OneLineParser(
+            prog="sinew", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=_overview()
+        )
     parser.add_argument("--verbose", action="store_true", help="on failure, print the traceback too")
     module.add_arguments(parser)
     with ended_politely() if is_command else nullcontext():

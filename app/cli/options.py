@@ -13,6 +13,7 @@ import msgspec
 from app.cli.failure import CommandError
 from sim.assets.format_registry import Format, Formats
 from sim.gl.back_end import BackEndChoice
+from sim.refusal import refusal
 from sim.scene.params import params_of, range_text, value_text
 
 FRAME_MAX, PICTURES_MAX = 10**9, 100_000
@@ -123,7 +124,7 @@ def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.
     try:
         made: msgspec.Struct = msgspec.convert(values, format.options, strict=False)
     except msgspec.ValidationError as error:
-        raise CommandError(path, f"--option {' '.join(texts)}", str(error)) from error
+        raise CommandError(path, f"--option {' '.join(texts)}", ": ".join(refusal(error)).strip(": ")) from error
     return made
 
 

@@ -3,6 +3,8 @@
 import html
 from collections.abc import Mapping, Sequence
 
+from sim.printable import printable
+
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; }
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; }
@@ -26,11 +28,11 @@ def page(title: str, picture: str, caption: str, parts: Mapping[str, Sequence[Se
         caption: What the picture shows.
         parts: Tables by their headings; the first row of each names the columns.
     """
-    shown = html.escape(title)
+    shown = _escaped(title)
     head = f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{shown}</title>"
     figure = f"<figure><img alt='{shown}' src='data:image/png;base64,{picture}'>"
-    figure += f"<figcaption>{html.escape(caption)}</figcaption></figure>"
-    tables = "".join(f"<h2>{html.escape(heading)}</h2>{_table(rows)}" for heading, rows in parts.items())
+    figure += f"<figcaption>{_escaped(caption)}</figcaption></figure>"
+    tables = "".join(f"<h2>{_escaped(heading)}</h2>{_table(rows)}" for heading, rows in parts.items())
     body = f"<h1>{shown}</h1>{figure}{tables}"
     return f"<!doctype html>\n<html lang='en'><head>{head}<style>{STYLE}</style></head><body>{body}</body></html>\n"
 
@@ -44,7 +46,11 @@ def _table(rows: Sequence[Sequence[object]]) -> str:
 
 def _row(tag: str, cells: Sequence[object], numeric: Sequence[bool]) -> str:
     marks = [" class='number'" if right else "" for right in numeric]
-    return f"<tr>{''.join(f'<{tag}{m}>{html.escape(str(c))}</{tag}>' for m, c in zip(marks, cells, strict=True))}</tr>"
+    return f"<tr>{''.join(f'<{tag}{m}>{_escaped(c)}</{tag}>' for m, c in zip(marks, cells, strict=True))}</tr>"
+
+
+def _escaped(text: object) -> str:
+    return html.escape(printable(str(text)))
 
 
 def _is_number(cell: object) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import print_warnings
+from app.cli.failure import print_line, print_warnings
 from sim.assets.format_registry import resolved
 from sim.assets.images import ImageError, load_image
 from sim.export.atomic_file import atomic_path, naming
@@ -20,6 +20,7 @@ from sim.export.film import Film
 from sim.export.formats import FILM_FORMATS, LAYER_FORMATS, PICTURE_WRITERS, RENDER_FORMATS, FilmFormat
 from sim.export.layers import Layers
 from sim.export.read_back import ReadBack
+from sim.printable import size_text
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -172,7 +173,7 @@ def picture_sink(
     if not isinstance(format, FilmFormat):
         sink = PictureSink(path, size, preview, resumes=resumes)
         yield sink
-        print(sink.summary(), flush=True)
+        print_line(sink.summary())
         return
     with atomic_path(path) as name, naming(path):
         with failures_of_libraries(path):
@@ -185,7 +186,7 @@ def picture_sink(
         finally:
             made.close()
     print_warnings(path, notes)
-    print(made.summary(), flush=True)
+    print_line(made.summary())
 
 
 def is_complete(path: Path) -> bool:
@@ -203,11 +204,6 @@ def is_complete(path: Path) -> bool:
 def sides(size: tuple[int, int]) -> str:
     """A size in words, such as "1280 × 720"."""
     return f"{size[0]} × {size[1]}"
-
-
-def size_text(size: int) -> str:
-    """A number of bytes in words, such as "1.8 MiB"."""
-    return f"{size / 2**20:.1f} MiB" if size >= 2**20 else f"{size / 2**10:.1f} KiB"
 
 
 def is_film(path: Path) -> bool:

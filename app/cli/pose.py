@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from app.cli.failure import CommandError, print_line
 from app.cli.model import chosen_clip, chosen_time, loaded
 from app.cli.options import any_of, finite_number, output_file, require_folder, whole_number
+from app.files.project_file import is_project
 from sim.assets.formats import MODEL_FORMATS, GltfOptions
 from sim.assets.model import CharacterModel, Interpolation
 from sim.export.formats import SURFACE_WRITERS
@@ -16,6 +18,7 @@ from sim.figures.settings import SkinningMethod
 from sim.gl.back_end import BackEndChoice
 from sim.jobs.evaluate import evaluate_pose
 from sim.jobs.pose import Pose
+from sim.printable import counted
 
 Float32 = npt.NDArray[np.float32]
 
@@ -55,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Reads, poses, skins and writes."""
     require_folder(options.output)
+    if is_project(options.model):
+        raise CommandError(options.model, "", "is a project; pose takes a model, export and simulate take projects")
     model = loaded(options.model, None if options.scene is None else GltfOptions(scene=options.scene))
     clip = chosen_clip(model, options.clip)
     time = chosen_time(model, clip, options.time, options.frame)
@@ -67,6 +72,8 @@ def run(options: argparse.Namespace) -> None:
         positions, normals = skin_on_gpu(model, pose, method, choice)
     surface = surface_of(model, positions, normals, pose, time or 0.0)
     SURFACE_WRITERS.of(options.output).save(surface, options.output)
+    moment = "bind pose" if clip is None or time is None else f"clip {clip.name!r} at {time:.3f} s"
+    print_line(f"{options.output}: {counted(len(positions), 'vertex', 'vertices')}, {moment}")
 
 
 def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod) -> tuple[Float32, Float32]:

@@ -140,8 +140,8 @@ class Renderer:
         Raises:
             CommandError: If there is no such node, or nothing of it to see.
         """
-        found = next((node.id for node in self._scene.scene.nodes if name in (node.name, node.id)), None)
-        boxes = [box for time in _spread(times) if found and (box := self._bounds(time, found))]
+        found = self._scene.named(name).id
+        boxes = [box for time in _spread(times) if (box := self._bounds(time, found))]
         if not boxes:
             raise CommandError(self._scene.path, f"node {name!r}", "there is nothing of it to look at")
         lo, hi = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
@@ -164,6 +164,7 @@ class Renderer:
         if not boxes:
             return camera
         lo, hi = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
+        camera = camera if view is not None else camera.over(lo, hi)
         return camera.framed(lo, hi, self._output.size[0] / self._output.size[1])
 
     def finish(self) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from app.cli.failure import print_line
 from app.cli.options import any_of, frame_range, output_file, require_folder
 from app.cli.page import page
 from app.cli.progress import Progress, add_progress_option
@@ -28,6 +29,7 @@ from sim.engine import Engine
 from sim.export.formats import PAGE_FORMATS
 from sim.export.png import write_png
 from sim.gl.context import Context
+from sim.printable import counted, size_text
 from sim.profile.sample import FrameSample, Moment
 from sim.profile.statistics import summary
 from sim.scene.params import params_of, value_text, with_paths
@@ -89,6 +91,7 @@ def run(options: argparse.Namespace) -> None:
     caption = f"frame {options.frames[1]}, {times[-1]:.3f} s"
     text = page(options.path.stem, base64.b64encode(picture.getvalue()).decode(), caption, parts)
     PAGE_FORMATS.of(options.output).save(text, options.output)
+    print_line(f"{options.output}: {counted(len(times), 'frame')}, {size_text(options.output.stat().st_size)}")
 
 
 def changed_settings(scene: OpenedScene) -> list[Row]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from app.cli.failure import CommandError, print_warnings
+from app.cli.progress import Progress
 from app.cli.scene import OpenedScene
 from app.files.project_file import cache_folder
 from sim.engine import Engine
@@ -170,8 +171,10 @@ class SceneRun:
 
     def _go_to_start(self) -> None:
         self.engine.jump(step_end(self._start, -self._run_up))
-        for step in range(1 - self._run_up, 1):
-            self.engine.step(step_end(self._start, step))
+        with Progress("simulating the run-up") as progress:
+            for step in range(1 - self._run_up, 1):
+                self.engine.step(step_end(self._start, step))
+                progress(1.0 + step / self._run_up)
         self.step_count = 0
 
 

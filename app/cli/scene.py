@@ -24,7 +24,7 @@ from sim.figures.placement import active_clip
 from sim.figures.settings import ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.contract import FileUse
-from sim.scene.scene import Node, NodeId, Scene
+from sim.scene.scene import Node, NodeId, NodeNameError, Scene, node_named
 from sim.scene.view_state import ViewState
 
 Images = Mapping[ImageSource, npt.NDArray[np.uint8]]
@@ -53,6 +53,17 @@ class OpenedScene:
     meshes: Mapping[str, Mesh]
     textures: Mapping[Path, MipImage]
     strands: Mapping[Path, StrandSet]
+
+    def named(self, name: str) -> Node:
+        """The node with a name, or an id.
+
+        Raises:
+            CommandError: If there is none.
+        """
+        try:
+            return node_named(self.scene, name)
+        except NodeNameError as error:
+            raise CommandError(self.path, "", str(error)) from None
 
     def clip(self) -> Clip | None:
         """The clip that the scene's clock follows: that of the selected model, else of the first that moves."""

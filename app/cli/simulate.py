@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError, print_warnings
+from app.cli.failure import CommandError, print_line, print_warnings
 from app.cli.interruption import EndRequest, Interrupted
 from app.cli.options import add_back_end_option, any_of, finite_number, output_file, require_folder
 from app.cli.progress import Progress
@@ -19,9 +19,11 @@ from app.cli.run import Baker, SceneRun, headless, known_bake
 from app.cli.scene import OpenedScene, opened
 from app.cli.scene_files import add_outside_option
 from app.files.project_file import PROJECT_SUFFIX, is_project
+from sim.export.atomic_file import naming
 from sim.export.formats import ARRAY_WRITERS
 from sim.export.npz import Frames
 from sim.kinds.contract import Array
+from sim.printable import counted, size_text
 from sim.scene.clock import STEP_TIME
 
 STEPS = 300
@@ -77,7 +79,8 @@ def run(options: argparse.Namespace) -> None:
         ):
             for step in range(0, steps + 1, options.every):
                 refuse(scene, run.advance_to(step, baker))
-                recorded.add()
+                with naming(options.output):  # what is recorded lies beside it
+                    recorded.add()
                 progress(step / max(steps, 1))
                 if request.number:
                     print_warnings(options.output, [f"holds the steps up to {step} of {steps}"])
@@ -88,6 +91,8 @@ def run(options: argparse.Namespace) -> None:
                 recorded.arrays(options.every, text, run.engine.library.back_ends), options.output
             )
         run.release()
+    size = size_text(options.output.stat().st_size)
+    print_line(f"{options.output}: {counted(step, 'step')}, {step * STEP_TIME:.2f} s, {size}")
     if request.number:
         raise Interrupted(request.number)
 
@@ -177,7 +182,7 @@ def require_room(output: Path, size: int) -> None:
     """
     free = shutil.disk_usage(output.parent).free
     if 2 * size > free:
-        reason = f"needs {2 * size / 1e9:.1f} GB while it is written, and {free / 1e9:.1f} GB are free"
+        reason = f"needs {size_text(2 * size)} while it is written, and {size_text(free)} are free"
         raise CommandError(output, "", f"{reason}; fewer steps or a larger --every take less")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from app.cli.failure import CommandError
+from app.cli.failure import CommandError, print_line
 from app.cli.options import add_back_end_option, any_of, output_file, require_folder
 from app.cli.progress import Progress, add_progress_option
 from app.cli.render import picture_size
@@ -26,6 +26,7 @@ from sim.export.atomic_file import write_atomically
 from sim.export.formats import PICTURE_WRITERS
 from sim.gl.framebuffer import Framebuffer
 from sim.kept.sweep import Axis, Outcome, SweepError, axis_of, combinations, with_values
+from sim.printable import cell_text, counted
 from sim.scene.camera import Camera
 from sim.scene.params import ParamError, value_text
 
@@ -103,8 +104,10 @@ def run(options: argparse.Namespace) -> None:
         run.release()
     names = columns(outcomes, options.measure, options.project)
     write_atomically(options.output, table(axes, outcomes, names).encode("utf-8"))
+    print_line(f"{options.output}: {counted(len(outcomes), 'combination')} of {counted(options.steps, 'step')}")
     if options.pictures is not None:
         PICTURE_WRITERS.of(options.pictures).save(contact_sheet(axes, outcomes, pictures), options.pictures)
+        print_line(f"{options.pictures}: {counted(len(pictures), 'picture')}")
 
 
 def outcome(run: SceneRun, scene: OpenedScene, axes: Sequence[Axis], values: Sequence[object], steps: int) -> Outcome:
@@ -162,12 +165,12 @@ def table(axes: Sequence[Axis], outcomes: Sequence[Outcome], names: Sequence[str
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     heads = [TIME_COLUMN if name == TIME else name for name in names]
-    writer.writerow([*(axis.label for axis in axes), *heads, "steps", "stable", "problem"])
+    writer.writerow([*(cell_text(axis.label) for axis in axes), *heads, "steps", "stable", "problem"])
     for one in outcomes:
         figures = [one.milliseconds if name == TIME else one.measures.get(name, math.nan) for name in names]
         shown = ["" if math.isnan(figure) else f"{figure:.6g}" for figure in figures]
-        words = [value_text(value) for value in one.values]
-        writer.writerow([*words, *shown, one.steps, "no" if one.problem else "yes", one.problem])
+        words = [cell_text(value_text(value)) for value in one.values]
+        writer.writerow([*words, *shown, one.steps, "no" if one.problem else "yes", cell_text(one.problem)])
     return text.getvalue()
 
 

@@ -199,14 +199,11 @@ class TrackRecorder:
             raise CommandError(
                 scene.path, f"--rate {rate:g}", f"what is simulated has {STEPS_PER_SECOND} steps a second; 60, 30, 20 …"
             )
-        known = {node.name or node.id for node in scene.scene.nodes}
-        for name in nodes:
-            if name not in known:
-                raise CommandError(scene.path, f"node {name!r}", f"is none of {', '.join(sorted(known))}")
+        chosen = {scene.named(name).id for name in nodes}
         taken: set[str] = set()
         for node in scene.scene.nodes:
             name = node.name or node.id
-            wanted = name in nodes if nodes else node.visible
+            wanted = node.id in chosen if nodes else node.visible
             if wanted and (made := self._made(node, _unique(name, taken), folder)):
                 self._recorded.append(made)
         if not self._recorded:

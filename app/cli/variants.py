@@ -14,6 +14,7 @@ from app.cli.failure import CommandError
 from app.cli.scene import OpenedScene, opened
 from app.files.project_file import is_project
 from sim.figures.settings import SkinningMethod
+from sim.refusal import refusal
 from sim.scene.params import ParamError, params_of, validated, value_text
 from sim.scene.scene import Node, ParamRef, with_value
 from sim.scene.view import Comparison
@@ -58,7 +59,8 @@ def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene
         made = _converted(type(node.settings), ref.name, value)
         changed = with_value(scene.scene, ref, getattr(made, values[ref.name].name))
     except (ParamError, msgspec.ValidationError) as error:
-        raise CommandError(scene.path, text, str(error)) from error
+        reason = refusal(error)[1] if isinstance(error, msgspec.ValidationError) else str(error)
+        raise CommandError(scene.path, text, reason) from error
     return replace(scene, scene=changed)
 
 
@@ -85,10 +87,7 @@ def setting_named(scene: OpenedScene, name: str) -> tuple[Node, ParamRef]:
         CommandError: If there is none.
     """
     owner, _, field = name.rpartition(".")
-    node = next((one for one in scene.scene.nodes if owner and owner in (one.name, one.id)), None)
-    if node is None:
-        known = ", ".join(one.name or one.id for one in scene.scene.nodes)
-        raise CommandError(scene.path, name, f"is not NODE.SETTING; there are the nodes {known}")
+    node = scene.named(owner)
     names = [record.name for record in params_of(type(node.settings))]
     if field not in names:
         raise CommandError(scene.path, name, f"{node.kind} has no such setting; there are: {', '.join(names)}")

@@ -428,11 +428,12 @@ class Editor:
         self.document.close()
         self.window.deleteLater()
 
-    def _frame(self, node_id: str | None) -> None:
+    def _frame(self, node_id: str | None, *, is_new: bool = False) -> None:
         with self.viewport.gl_current():
             box = self.client.bounds(node_id, self.document.selection.bone)
         if box is not None:
             camera = self.document.view_state.camera
+            camera = camera.over(box.lo, box.hi) if is_new else camera
             self.document.set_camera(camera.framed(box.lo, box.hi, self.viewport.width() / self.viewport.height()))
 
     def _on_changed(self, change: Change) -> None:
@@ -467,7 +468,7 @@ class Editor:
     def _on_uploaded(self) -> None:
         if self._frame_next and not self.store.loading:
             self._frame_next = False
-            self.frame_all()
+            self._frame(None, is_new=True)
 
     def _on_drawn(self, drawn: Drawn) -> None:
         self.playback.tell()

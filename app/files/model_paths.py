@@ -15,7 +15,8 @@ def stored_path(path: str, folder: str, *, flavour: ModuleType = os.path) -> str
     if not path or not flavour.isabs(path):
         return _forward(path, flavour)
     drives = {flavour.normcase(flavour.splitdrive(place)[0]) for place in (path, folder)}
-    if len(drives) > 1:
+    on_hosts = {flavour.normpath(place).startswith("//") for place in (path, folder)}
+    if len(drives) > 1 or len(on_hosts) > 1:
         return _forward(flavour.normpath(path), flavour)
     return _forward(flavour.relpath(path, folder), flavour)
 

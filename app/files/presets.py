@@ -10,6 +10,7 @@ import msgspec
 
 from sim.export.atomic_file import write_atomically
 from sim.kinds.contract import Kind, Presets
+from sim.refusal import refusal
 from sim.scene.params import ParamError, check
 
 SUFFIX = ".json"
@@ -101,6 +102,8 @@ class PresetStore:
             preset = msgspec.json.decode(path.read_bytes(), type=_PresetFile)
         except OSError as error:
             raise PresetError(f"{path}: {_reason(error)}") from None
+        except msgspec.ValidationError as error:
+            raise PresetError(": ".join(filter(None, (str(path), *refusal(error))))) from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise PresetError(f"{path}: {error}") from None
         if preset.format != self._presets.format or not preset.name.strip():

@@ -4,11 +4,13 @@ Every session that has something to lose owns a folder `NAME/` beside a lock `NA
 running session is held, that of a crashed one is free; a session that ends orderly removes both.
 """
 
+import contextlib
 import json
 import os
 import secrets
 import shutil
 import threading
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +25,8 @@ from sim.scene.view_state import ViewState
 _PROJECT = f"project{PROJECT_SUFFIX}"
 _ORIGIN = "origin.json"
 _LOCK_SUFFIX = ".lock"
+_STARTING = 60.0
+"""Age [s] before which a lock without a folder may be that of a session that is about to make it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,17 @@ class RecoveryStore:
                 folders.append(folder)
             else:
                 self._remove(folder)
+        self._remove_lonely_locks()
         return folders
+
+    def _remove_lonely_locks(self) -> None:
+        """Removes locks of sessions that were killed before they had a folder, or after they had removed it."""
+        for path in self._root.glob(f"*{_LOCK_SUFFIX}"):
+            lock = ProcessLock(path)
+            with contextlib.suppress(OSError):  # another process was faster
+                is_old = time.time() - path.stat().st_mtime > _STARTING
+                if is_old and not path.with_suffix("").exists() and lock.acquire():
+                    lock.release()
 
     def _hold(self, folder: Path) -> bool:
         """Whether the folder belongs to this session, by taking its lock if it is free."""

@@ -9,6 +9,7 @@ from sim.assets.build_skeleton import Joints
 from sim.assets.faults import ElementFault
 from sim.assets.model import Skin
 from sim.assets.raw import RawModel, RawSkin, RawVertices
+from sim.printable import counted
 
 Float32 = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
@@ -72,11 +73,13 @@ def _influences(
     joints, weights = _stored(buffer, width)
     bad = ~np.isfinite(weights) | (weights < 0.0)
     if bad.any():
-        warnings.append(f"{int(bad.sum())} weights are negative or not finite and were set to 0.")
+        warnings.append(f"{counted(int(bad.sum()), 'weight is', 'weights are')} negative or not finite and taken as 0.")
         weights = np.where(bad, np.float32(0.0), weights)
     outside = (joints >= joint_count) & (weights > 0.0)
     if outside.any():
-        warnings.append(f"{int(outside.sum())} influences name joints that do not exist and were dropped.")
+        warnings.append(
+            f"{counted(int(outside.sum()), 'influence names', 'influences name')} joints that do not exist: left out."
+        )
         weights = np.where(outside, np.float32(0.0), weights)
     if (weights[:, 1:] > weights[:, :-1]).any():
         order = np.argsort(-weights, axis=1, kind="stable")
@@ -84,7 +87,8 @@ def _influences(
     weights = _normalised(weights, warnings)
     alone = weights[:, 0] == 0.0
     if alone.any():
-        warnings.append(f"{int(alone.sum())} vertices have no weight and follow the first joint.")
+        who = counted(int(alone.sum()), "vertex has no weight and follows", "vertices have no weight and follow")
+        warnings.append(f"{who} the first joint.")
         joints, weights = joints.copy(), weights.copy()
         joints[alone, 0], weights[alone, 0] = 0, 1.0
     return np.where(weights > 0.0, joints, 0).astype(np.uint16), weights
@@ -110,5 +114,6 @@ def _normalised(weights: Float32, warnings: list[str]) -> Float32:
     total = weights.sum(axis=1, dtype=np.float64)
     off = (np.abs(total - 1.0) > SUM_TOLERANCE) & (total > 0.0)
     if off.any():
-        warnings.append(f"The weights of {int(off.sum())} vertices did not sum to 1 and were scaled.")
+        whose = counted(int(off.sum()), "vertex", "vertices")
+        warnings.append(f"The weights of {whose} did not sum to 1 and were scaled.")
     return (weights / np.where(total > 0.0, total, 1.0)[:, None]).astype(np.float32)

@@ -49,7 +49,7 @@ def build_targets(raw: RawModel, with_tangents: bool) -> Targets | None:
                 if len(moved):
                     first, last = int(moved[0]), int(moved[-1]) + 1
                     runs.append((vertex + first, last - first, starts[mesh.joint] + number))
-                    deltas.append(rows[first:last])
+                    deltas.append(rows[first:last].copy())
             vertex += buffer.count
     table = np.array(runs, np.int32).reshape(-1, 3)
     counts = table[:, 1]

@@ -68,7 +68,7 @@ class CurveClip:
         others = [part for part in driven if (part[0].path, part[0].mode) != ("rotation", "LINEAR")]
         self._polynomials = _Polynomials(others, self._grids) if others else None
         self._turns = _Turns(even, self._grids) if even else None
-        self._key_times: Float64 = np.unique(np.concatenate([np.zeros(0), *(channel.times for channel in used)]))
+        self._key_times: Float64 = np.unique(self._grids.times)
         self._duration = float(self._key_times.max(initial=0.0))
         self._frame_times = _frame_times(self._key_times, self._duration)
         for keys in (self._rest, self._key_times, self._frame_times):
@@ -129,23 +129,26 @@ class _Grids:
         number_of: Grid of every sequence.
         firsts: Place of each grid's first key among all.
         counts: Number of keys of each.
+        times: All key times, grid after grid [s].
         spans: Time from each key to the next of its grid [s], 0 for the last.
     """
 
     def __init__(self, sequences: Sequence[Float64]) -> None:
         numbers: dict[bytes, int] = {}
-        self.number_of = [numbers.setdefault(times.tobytes(), len(numbers)) for times in sequences]
+        arrays = {id(times): times for times in sequences}
+        number_of = {key: numbers.setdefault(times.tobytes(), len(numbers)) for key, times in arrays.items()}
+        self.number_of = [number_of[id(times)] for times in sequences]
         grids = [np.frombuffer(data) for data in numbers]
         self.counts = np.array([len(times) for times in grids], np.intp)
         self.firsts = np.cumsum(self.counts) - self.counts
-        self._times = np.concatenate([np.zeros(0), *grids])
-        self._low, self._high = float(self._times.min(initial=0.0)), float(self._times.max(initial=0.0))
+        self.times = np.concatenate([np.zeros(0), *grids])
+        self._low, self._high = float(self.times.min(initial=0.0)), float(self.times.max(initial=0.0))
         self._moves = np.arange(len(grids)) * (2.0 * (self._high - self._low) + 1.0)
-        self._moved = self._times + np.repeat(self._moves, self.counts)
-        self.spans = np.append(np.diff(self._times), 0.0)[: len(self._times)]
+        self._moved = self.times + np.repeat(self._moves, self.counts)
+        self.spans = np.append(np.diff(self.times), 0.0)[: len(self.times)]
         self.spans[self.firsts + self.counts - 1] = 0.0
         self._rates = np.divide(1.0, self.spans, out=np.zeros_like(self.spans), where=self.spans > 0.0)
-        self._only = self._times.tolist() if len(grids) == 1 else None
+        self._only = self.times.tolist() if len(grids) == 1 else None
 
     def find(self, time: float) -> tuple[Any, Any]:
         """For each grid its last key that is not later, or its first, and the part of the way to the next, 0 to 1.
@@ -158,12 +161,12 @@ class _Grids:
         time = min(max(time, self._low), self._high)
         keys = np.searchsorted(self._moved, self._moves + time, "right") - 1
         keys = np.minimum(np.maximum(keys, self.firsts), self.firsts + self.counts - 1)
-        fractions = (time - self._times.take(keys)) * self._rates.take(keys)
+        fractions = (time - self.times.take(keys)) * self._rates.take(keys)
         return keys, np.minimum(np.maximum(fractions, 0.0), 1.0)
 
 
 class _Group:
-    """Channels that are evaluated alike, their keys one after the other.
+    """Channels that are evaluated alike, their keys one after the other; those with the same keys share them.
 
     Args:
         driven: The channels, at least one.
@@ -171,15 +174,21 @@ class _Group:
 
     Attributes:
         rows: Rows of the result that they drive, shape (C,).
+        tables: A channel and its grid for each table of keys.
+        ends: Where the keys of each table end.
     """
 
     def __init__(self, driven: Sequence[Driven], grids: _Grids) -> None:
         self.rows = np.array([row for _, row, _ in driven], np.intp)
         self._grids = np.array([grid for _, _, grid in driven], np.intp)
-        counts = grids.counts[self._grids]
-        self._starts = np.cumsum(counts) - counts
+        numbers: dict[tuple[object, ...], int] = {}
+        table_of = np.array([numbers.setdefault(_content(channel, grid), len(numbers)) for channel, _, grid in driven])
+        _, first_uses = np.unique(table_of, return_index=True)
+        self.tables = [(driven[use][0], driven[use][2]) for use in first_uses]
+        counts = grids.counts[self._grids[first_uses]]
+        self.ends = np.cumsum(counts)
         # From a place among the times of all grids to that among the keys of the channel.
-        self._shifts = self._starts - grids.firsts[self._grids]
+        self._shifts = (self.ends - counts)[table_of] - grids.firsts[self._grids]
         self._spread = len(grids.counts) > 1
 
     def _place(self, keys: Any, fractions: Any) -> tuple[Index, Any]:
@@ -194,13 +203,12 @@ class _Polynomials(_Group):
 
     def __init__(self, driven: Sequence[Driven], grids: _Grids) -> None:
         super().__init__(driven, grids)
-        tables = [
-            _coefficients(channel, grids.spans[grids.firsts[grid] :][: grids.counts[grid], None])
-            for channel, _, grid in driven
-        ]
-        degree = max((channel.mode == "LINEAR") + 3 * (channel.mode == "CUBICSPLINE") for channel, _, _ in driven)
+        degree = max((channel.mode == "LINEAR") + 3 * (channel.mode == "CUBICSPLINE") for channel, _ in self.tables)
         # Coefficients of the powers of the part of the way, shape (powers, R, 4).
-        self._coefficients = np.ascontiguousarray(np.concatenate(tables, axis=1)[: degree + 1])
+        self._coefficients = np.zeros((degree + 1, self.ends[-1], 4))
+        for (channel, grid), end in zip(self.tables, self.ends, strict=True):
+            spans = grids.spans[grids.firsts[grid] :][: grids.counts[grid], None]
+            _fill_coefficients(self._coefficients[:, end - len(spans) : end], channel, spans)
         bent = [index for index, (channel, _, _) in enumerate(driven) if channel.path == "rotation"]
         self._bent = np.array(bent, np.intp) if bent else None
 
@@ -221,14 +229,13 @@ class _Turns(_Group):
 
     def __init__(self, driven: Sequence[Driven], grids: _Grids) -> None:
         super().__init__(driven, grids)
-        tables = []
-        for channel, _, _ in driven:
+        # Key, next key, the angle between them and the inverse of its sine, shape (R, 10).
+        self._table = np.empty((self.ends[-1], 10))
+        for (channel, _), end in zip(self.tables, self.ends, strict=True):
             keys = _continuous(quaternion.normalised(channel.values))
             following = np.concatenate([keys[1:], keys[-1:]])
             arcs = quaternion.arc(keys, following)[:, None]
-            tables.append(np.concatenate([keys, following, arcs, 1.0 / np.sin(arcs)], axis=1))
-        # Key, next key, the angle between them and the inverse of its sine, shape (R, 10).
-        self._table = np.concatenate(tables)
+            self._table[end - len(keys) : end] = np.concatenate([keys, following, arcs, 1.0 / np.sin(arcs)], axis=1)
 
     def sample(self, keys: Any, fractions: Any) -> Float64:
         """Unit quaternions of all channels, shape (C, 4)."""
@@ -249,9 +256,15 @@ def _eased(interpolation: Interpolation, fractions: Any) -> Any:
     return np.array([eased(interpolation, float(part)) for part in fractions])
 
 
-def _coefficients(channel: RawChannel, spans: Float64) -> Float64:
-    """Coefficients of the powers 0 to 3 for the way from every key to the next, shape (4, F, 4)."""
-    table = np.zeros((4, len(spans), 4))
+def _content(channel: RawChannel, grid: int) -> tuple[object, ...]:
+    """Equal for channels that have the same keys in memory."""
+    values = channel.values
+    place = values.__array_interface__["data"][0], values.shape, values.strides
+    return *place, channel.mode, channel.path == "rotation", grid
+
+
+def _fill_coefficients(table: Float64, channel: RawChannel, spans: Float64) -> None:
+    """Sets coefficients of the powers for the way from every key to the next, in zeros of shape (powers, F, 4)."""
     values = channel.values
     width = values.shape[-1]
     if channel.mode == "CUBICSPLINE":
@@ -265,7 +278,6 @@ def _coefficients(channel: RawChannel, spans: Float64) -> Float64:
         table[0, :, :width] = quaternion.normalised(values) if channel.path == "rotation" else values
         if channel.mode == "LINEAR":
             table[1, :-1, :width] = np.diff(values, axis=0)
-    return table
 
 
 def _single(channel: RawChannel) -> list[RawChannel]:

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import stat
 import threading
 from pathlib import Path
@@ -22,6 +23,9 @@ SIDE_MAX = 16384
 PIXEL_MAX = 1 << 26
 """Most pixels of an image that is decoded, 256 MiB as RGBA."""
 
+DECODED_MAX = 1 << 30
+"""Most pixels that all scans of a progressive JPEG decode together; a full one may have 16."""
+
 TOTAL_MAX = 1 << 27
 """Most pixels of images that are kept together, 512 MiB as RGBA."""
 
@@ -30,6 +34,9 @@ _BAND_ROWS = 256
 
 # Sizes are checked here, in one line; the library would write warnings to the terminal.
 Image.MAX_IMAGE_PIXELS = None
+
+_MARKER = re.compile(rb"\xff+[^\x00\xff\xd0-\xd7]", re.DOTALL)
+_START_OF_SCAN = 0xDA
 
 _SIXTEEN_BIT = ("I;16", "I;16L", "I;16B", "I;16N", "I")
 
@@ -109,6 +116,8 @@ def load_image(path: ImageSource, budget: ImageBudget | None = None) -> UInt8:
     try:
         with Image.open(path if isinstance(path, Path) else io.BytesIO(path.data), formats=formats) as image:
             _check_size(path, image.size)
+            if image.format in ("JPEG", "MPO"):  # the second has further pictures behind the first
+                _check_scans(path, image.size)
             if budget is None:
                 return _rgba(image, 1)
             size, factor = image.size, budget.take(path, image.size)
@@ -144,6 +153,18 @@ def _check_size(path: ImageSource, size: tuple[int, int]) -> None:
         raise ImageError(path, f"has {width} x {height} pixels; allowed: {SIDE_MAX} a side, {PIXEL_MAX} in all")
     if min(size) < 1:
         raise ImageError(path, "has no pixels")
+
+
+def _check_scans(path: ImageSource, size: tuple[int, int]) -> None:
+    """Refuses a JPEG that goes over its pixels again and again."""
+    data = path.read_bytes() if isinstance(path, Path) else path.data
+    place, scans = 2, 0
+    while (marker := _MARKER.search(data, place)) is not None:
+        scans += marker[0][-1] == _START_OF_SCAN
+        # The segment says how long it is; the pixels of a scan have no markers, but restarts.
+        place = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2], "big")
+    if scans > 1 and scans * size[0] * size[1] > DECODED_MAX:
+        raise ImageError(path, f"has {scans} scans of {size[0]} x {size[1]} pixels; allowed: {DECODED_MAX} in all")
 
 
 def _rgba(image: Image.Image, factor: int) -> UInt8:

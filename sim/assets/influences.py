@@ -54,7 +54,11 @@ def reach_of(mesh: Mesh) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float6
     if targets is not None:
         highest = lowest.copy()
         for first, count, start in zip(targets.firsts, targets.counts, targets.starts, strict=True):
-            moves = targets.deltas[start : start + count, 0, :3]
-            lowest[first : first + count] += np.minimum(moves, 0.0)
-            highest[first : first + count] += np.maximum(moves, 0.0)
+            moves, own = targets.deltas[start : start + count, 0, :3], slice(first, first + count)
+            if targets.are_frames:  # one after the other, not all together
+                np.minimum(lowest[own], mesh.positions[own] + moves, out=lowest[own])
+                np.maximum(highest[own], mesh.positions[own] + moves, out=highest[own])
+            else:
+                lowest[own] += np.minimum(moves, 0.0)
+                highest[own] += np.maximum(moves, 0.0)
     return lowest, highest

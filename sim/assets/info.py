@@ -146,19 +146,16 @@ def _found(material: dict[str, Any]) -> str:
 
 
 def _bone_rows(bones: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
-    """Bones in file order, indented by depth."""
-    depth_of = {-1: -1}
-    for start in range(len(bones)):
-        chain, joint = [], start
-        while joint not in depth_of:
-            chain.append(joint)
-            joint = bones[joint]["parent"]
-        for step, member in enumerate(reversed(chain), start=1):
-            depth_of[member] = depth_of[joint] + step
-    return [
-        ("  " * min(depth_of[joint], 24) + bone["name"], bone["weighted_vertex_count"])
-        for joint, bone in enumerate(bones)
-    ]
+    """Every bone with those below it, indented by depth; siblings in file order."""
+    children: dict[int, list[int]] = {}
+    for joint, bone in enumerate(bones):
+        children.setdefault(bone["parent"], []).append(joint)
+    rows, left = [], [(joint, 0) for joint in reversed(children.get(-1, ()))]
+    while left:
+        joint, depth = left.pop()
+        rows.append(("  " * min(depth, 24) + bones[joint]["name"], bones[joint]["weighted_vertex_count"]))
+        left += [(child, depth + 1) for child in reversed(children.get(joint, ()))]
+    return rows
 
 
 def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

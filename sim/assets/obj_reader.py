@@ -78,6 +78,8 @@ def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDAr
     model = RawModel(path, "obj", None, asset_name=path.name, warnings=reader.warnings())
     model.up_axis, model.texture_origin = "Y", "bottom"
     buffer, sections = reader.mesh()
+    if not sections and reader.skipped.keys() & {"p", "l"}:
+        raise ElementFault("", "has points and lines alone; only polygons are drawn")
     model.meshes.append(RawMesh(path.stem, "", [buffer], sections))
     return model, reader.points(), reader.places()
 
@@ -91,7 +93,7 @@ class _Reader:
         self._corners: dict[Corner, int] = {}
         self._sections: dict[str, array[int]] = {}
         self._names = {"o": "", "g": "", "usemtl": ""}
-        self._skipped: dict[str, int] = {}
+        self.skipped: dict[str, int] = {}
         self._pending = 0
 
     def take(self, number: int, line: str) -> None:
@@ -111,8 +113,8 @@ class _Reader:
             self._names[key] = " ".join(rest)
             if key == "o":
                 self._names["g"] = ""
-        elif key in self._skipped or (key not in ("s", "mtllib") and len(self._skipped) < _SKIPPED_MAX):
-            self._skipped[key] = self._skipped.get(key, 0) + 1
+        elif key in self.skipped or (key not in ("s", "mtllib") and len(self.skipped) < _SKIPPED_MAX):
+            self.skipped[key] = self.skipped.get(key, 0) + 1
 
     def flush(self) -> None:
         """Tells how far reading is."""
@@ -123,7 +125,7 @@ class _Reader:
         """One sentence about each kind of element that was passed over, and not more than a few."""
         return Notes(
             f"Elements called {quoted(key)} are no polygons; {count:,} were left out."
-            for key, count in sorted(self._skipped.items())
+            for key, count in sorted(self.skipped.items())
         )
 
     def mesh(self) -> tuple[RawVertices, list[RawSection]]:

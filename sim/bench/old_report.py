@@ -8,6 +8,7 @@ import msgspec
 
 from sim.bench.report import aligned, quantity_of_time
 from sim.bench.row import Row
+from sim.refusal import refusal
 
 BYTES_MAX = 16 << 20
 HEADINGS = ("system", "variant", "size", "unit", "old ms", "new ms", "new/old", "median new/old")
@@ -59,6 +60,8 @@ def read_report(path: Path) -> OldReport:
         raise ReportError(f"more than {BYTES_MAX >> 20} MiB, which no report of a benchmark has")
     try:
         return msgspec.json.decode(data, type=OldReport)
+    except msgspec.ValidationError as error:
+        raise ReportError(": ".join(filter(None, ("not a report of a benchmark", *refusal(error))))) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ReportError(f"not a report of a benchmark: {error}") from error
 

@@ -40,6 +40,9 @@ def atomic_path(path: Path) -> Iterator[Path]:
         OSError: If that fails; errors of the block itself name what it wrote.
     """
     with _replacement(path, path.suffix) as (temporary, mode):
+        with naming(path):  # whether a file can be there is told before the work
+            _new_file(temporary).close()
+            temporary.unlink()
         yield temporary
         with naming(path), open(temporary, "rb+") as file:
             _complete(file, mode)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sim.assets.build import build_model
 from sim.assets.model import CharacterModel, Material, Section, Targets
 from sim.assets.raw import RawModel
+from sim.export.error import ExportError
 from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
 from sim.export.gltf_materials import MaterialWriter
 from sim.export.gltf_motion import Weighted, animations
@@ -256,6 +257,8 @@ def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_P
         weights = model.skin.weights[part.vertices]
         used = np.unique(model.skin.joints[part.vertices][weights > 0.0])
         wanted = dict(zip(model.skin.joints_of(used).tolist(), used.tolist(), strict=True))
+        if len(wanted) < len(used):
+            raise ExportError(f"{part.section.name}: a joint moves it from two places, for which glTF has no skins")
         for entries, members in groups:
             fits = all(entries.get(joint, entry) == entry for joint, entry in wanted.items())
             if fits and not _spans(model, entries | wanted):

@@ -96,9 +96,9 @@ class GlbChunk:
         data = b"".join(self._data)
         text = self._text(document, {"byteLength": len(data)})
         text += b" " * (-len(text) % 4)
-        length = 12 + 8 + len(text) + 8 + len(data)
-        head = struct.pack("<4s4I", b"glTF", 2, length, len(text), _JSON)
-        return head + text + struct.pack("<2I", len(data), _BIN) + data
+        binary = struct.pack("<2I", len(data), _BIN) + data if data else b""
+        head = struct.pack("<4s4I", b"glTF", 2, 20 + len(text) + len(binary), len(text), _JSON)
+        return head + text + binary
 
     def text_file(self, document: dict[str, Any]) -> bytes:
         """The same as text, which holds its buffer."""
@@ -107,5 +107,7 @@ class GlbChunk:
         return self._text(document, {"byteLength": len(data), "uri": uri})
 
     def _text(self, document: dict[str, Any], buffer: dict[str, Any]) -> bytes:
-        parts = {"buffers": [buffer], "bufferViews": self._views, "accessors": self.accessors}
-        return json.dumps(parts | document, ensure_ascii=False, allow_nan=False).encode()
+        buffers = [buffer] if self._data else []
+        parts = {"buffers": buffers, "bufferViews": self._views, "accessors": self.accessors}
+        held = {key: part for key, part in parts.items() if part}  # the format has no empty lists
+        return json.dumps(held | document, ensure_ascii=False, allow_nan=False).encode()

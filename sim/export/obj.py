@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.export.surface import Surface
+from sim.printable import printable
 
 ROWS_AT_ONCE = 4096
 
@@ -33,4 +34,4 @@ def _write_rows(file: BinaryIO, line: str, rows: npt.NDArray[np.generic]) -> Non
 
 def _word(name: str) -> str:
     """A name as one word; OBJ separates by blanks."""
-    return "_".join(name.split()) or "unnamed"
+    return printable("_".join(name.split())) or "unnamed"

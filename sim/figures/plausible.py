@@ -1,4 +1,4 @@
-"""Whether a figure has a size that something with a skeleton can have, and what it would be in other units."""
+"""Whether a figure has a size that something that moves can have, and what it would be in other units."""
 
 from sim.assets.model import CharacterModel
 from sim.figures.settings import ModelSettings
@@ -16,6 +16,7 @@ def size_of(settings: ModelSettings, model: CharacterModel) -> float:
 
 
 def is_plausible(settings: ModelSettings, model: CharacterModel) -> bool:
-    """Whether a model has no skeleton, or a size that may be meant."""
-    size = size_of(settings, model)
-    return model.skeleton is None or size <= 0.0 or LOWEST <= size <= HIGHEST
+    """Whether a model has neither a skeleton nor key frames, or a size that may be meant."""
+    size, targets = size_of(settings, model), model.mesh.targets
+    moves = model.skeleton is not None or (targets is not None and targets.are_frames)
+    return not moves or size <= 0.0 or LOWEST <= size <= HIGHEST

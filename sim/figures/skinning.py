@@ -182,7 +182,7 @@ class SkinnedMesh:
         self._palette = BufferTexture(context, self._palette_buffer, "rgba32f")
         streams = [Stream(self.rest)]
         if skin is not None and self._influences is not None:
-            self._joint_count = int(skin.joints.max(initial=0)) + 1
+            self._joint_count = int(skin.joints.max(initial=0)) + (skin.joints.size > 0)
             streams.append(Stream(self._influences))
         self._source = VertexArray(context, streams, label="skinning source")
 

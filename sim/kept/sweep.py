@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sim.scene.params import Param, Role, param_of, params_of
-from sim.scene.scene import Node, ParamRef, Scene, with_value
+from sim.scene.scene import Node, NodeNameError, ParamRef, Scene, node_named, with_value
 
 COUNT_MAX = 4096
 """Most combinations of a sweep."""
@@ -66,7 +66,10 @@ def axis_of(scene: Scene, text: str) -> Axis:
     node_name, dot, param = name.rpartition(".")
     if not (equals and dot and values):
         raise SweepError(f"{text!r} is not NODE.PARAM=VALUES")
-    node = _node(scene, node_name)
+    try:
+        node = node_named(scene, node_name)
+    except NodeNameError as error:
+        raise SweepError(str(error)) from None
     record = _record(node, param)
     ref = ParamRef(node.id, node.kind, record.name)
     accepted = []
@@ -97,26 +100,14 @@ def with_values(scene: Scene, axes: Sequence[Axis], values: Sequence[Any]) -> Sc
     return scene
 
 
-def _node(scene: Scene, name: str) -> Node:
-    found = [node for node in scene.nodes if name in (node.id, node.name)]
-    found = found or [node for node in scene.nodes if node.name.casefold() == name.casefold()]
-    if not found:
-        names = ", ".join(node.name for node in scene.nodes)
-        raise SweepError(f"there is no node {name!r}; there are: {names}")
-    return found[0]
-
-
 def _record(node: Node, name: str) -> Param:
-    """A setting by its name, or by a part of it that only one has."""
+    """A setting by its name, whole."""
     wanted = name.replace("-", "_").casefold()
     records = [r for r in params_of(type(node.settings)) if r.declared.role is not Role.HIDDEN]
-    exact = [record for record in records if record.name == wanted]
-    found = exact or [record for record in records if wanted in record.name]
-    if len(found) == 1:
-        return param_of(type(node.settings), found[0].name)
-    if found:
-        raise SweepError(f"{name!r} may be any of: {', '.join(record.name for record in found)}")
-    raise SweepError(f"{node.name} has no setting {name!r}; it has: {', '.join(record.name for record in records)}")
+    if any(record.name == wanted for record in records):
+        return param_of(type(node.settings), wanted)
+    alike = [record.name for record in records if wanted in record.name] or [record.name for record in records]
+    raise SweepError(f"{node.name} has no setting {name!r}; there are: {', '.join(alike)}")
 
 
 def _values(record: Param, text: str) -> list[Any]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from sim.assets.faults import quoted
 from sim.assets.load_watch import LoadWatch
 from sim.export.atomic_file import atomic_file
+from sim.printable import cell_text, text_of_cell
 from sim.profile.history import FRAMES_MAX
 from sim.profile.recording import Recording, conditions, status_of
 from sim.profile.sample import SEPARATOR, FrameSample, Moment, Slice, TimeSource, parent_of
@@ -86,12 +87,12 @@ def _rows(sample: FrameSample, origin: float) -> Iterator[list[object]]:
     moment = sample.moment
     frame: list[object] = [
         sample.number, f"{sample.begin - origin:.9f}", _ms(sample.interval),
-        moment.step, f"{moment.time:.9f}", moment.clip, _cell(moment.clip_frame, 4),
+        moment.step, f"{moment.time:.9f}", cell_text(moment.clip), _cell(moment.clip_frame, 4),
     ]  # fmt: skip
     last: list[object] = [sample.source.value, sample.latency]
     for runs, one in merged_runs(sample).values():
         times = [_ms(time) for time in (one.begin, one.gpu_begin, one.gpu, one.cpu)]
-        yield [*frame, one.path, runs, *times, *last]
+        yield [*frame, cell_text(one.path), runs, *times, *last]
     if not sample.slices:
         yield [*frame, "", 0, "", "", "", "", *last]
 
@@ -210,7 +211,7 @@ class _Reader:
             self._end_frame()
             self._frame = self._begin_frame(row)
         if row[PASS]:
-            self._add_pass(self._frame, row)
+            self._add_pass(self._frame, row, text_of_cell(row[PASS]))
 
     def _begin_frame(self, row: dict[str, str]) -> _Frame:
         if len(self._samples) == FRAMES_MAX:
@@ -231,8 +232,7 @@ class _Reader:
             latency=_whole(row, LATENCY),
         )
 
-    def _add_pass(self, frame: _Frame, row: dict[str, str]) -> None:
-        path = row[PASS]
+    def _add_pass(self, frame: _Frame, row: dict[str, str], path: str) -> None:
         if path in frame.slices:
             raise _RowFault(f"pass {quoted(path)} is there twice in frame {frame.number}")
         if parent_of(path) and parent_of(path) not in frame.slices:
@@ -264,7 +264,7 @@ def _moment(row: dict[str, str]) -> Moment:
     return Moment(
         step=_whole(row, STEP),
         time=0.0 if math.isnan(time) else time,
-        clip=row.get(CLIP, ""),
+        clip=text_of_cell(row.get(CLIP, "")),
         clip_frame=_number(row, CLIP_FRAME, signed=True),
     )
 

@@ -33,6 +33,10 @@ _NEAREST = 1e-3
 """Distance [m] from which something without size is framed."""
 
 
+_FLAT, _STEEP = 0.02, 75.0
+"""Height of a box to its sides below which it is looked at from above, and how far from above [°]."""
+
+
 class Camera(msgspec.Struct, frozen=True, kw_only=True):
     """Orbit camera; view state, saved but not undone.
 
@@ -95,6 +99,11 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
     def moved(self, way: glm.dvec3) -> "Camera":
         """The same view from elsewhere; the way is in the world [m]."""
         return msgspec.structs.replace(self, target=(glm.dvec3(*self.target) + way).to_tuple())
+
+    def over(self, lo: Iterable[float], hi: Iterable[float]) -> "Camera":
+        """The same, but from above where the box from `lo` to `hi` [m] lies so flat that it would hardly be seen."""
+        wide, high, deep = (top - bottom for bottom, top in zip(lo, hi, strict=True))
+        return msgspec.structs.replace(self, pitch=_STEEP) if high < _FLAT * min(wide, deep) else self
 
     def framed(self, lo: Iterable[float], hi: Iterable[float], aspect: float = 1.0) -> "Camera":
         """Same direction, moved so that the box from `lo` to `hi` [m] just fits into the picture, with a margin."""

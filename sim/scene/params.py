@@ -17,6 +17,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import msgspec
 
+from sim.refusal import refusal
+
 S = TypeVar("S", bound=msgspec.Struct)
 Suffixes = Callable[[], tuple[str, ...]]
 
@@ -276,7 +278,8 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         allowed = range_text(record.declared)
         suffix = f" (allowed: {allowed})" if allowed else ""
-        raise ParamError(f"{name} = {value_text(value)}: {error}{suffix}") from None
+        what = refusal(error)[1] if isinstance(error, msgspec.ValidationError) else str(error)
+        raise ParamError(f"{name} = {value_text(value)}: {what}{suffix}") from None
     if not _is_finite(converted):
         raise ParamError(f"{name} = {value_text(value)}: not a finite number")
     if record.declared.role in (Role.GRADIENT, Role.CURVE) and not in_order(converted):

@@ -75,4 +75,4 @@ def test_a_foreign_file_is_refused_before_anything_is_measured(
     assert main(["bench", "pose", "--compare", str(old)]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == f"sinew: {old}: not a report of a benchmark: Object missing required field `rows`\n"
+    assert err == f"sinew: {old}: not a report of a benchmark: rows is missing\n"

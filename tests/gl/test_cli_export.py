@@ -439,7 +439,7 @@ def test_usd_skins_a_model_with_morphs_and_matrices_as_we_do(assets: Path, tmp_p
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--node", "Nobody"], "node 'Nobody': is none of Sheet, Sparks / hot, Tiny"),
+        (["--node", "Nobody"], "there is no node 'Nobody'; there are: Sheet, Sparks / hot, Tiny"),
         (["--rate", "24"], "--rate 24: what is simulated has 60 steps a second"),
         (["--rate", "0"], "--rate 0: is not between"),
         (["--clip", "fly"], "clip 'fly': no such clip; there are: "),
@@ -497,6 +497,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("file systems cannot be mounted here")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_the_project_with_morph_targets_is_exported_and_read_back(tmp_path: Path) -> None:
+    path = exported(resources.path("projects") / "faces.sinew", tmp_path / "faces.glb", "--frames", "0:10")
+    Checked(path.read_bytes())
+    assert load_model(path).mesh.targets is not None
 
 
 @pytest.mark.parametrize("suffix", SCENE_FORMATS.suffixes())

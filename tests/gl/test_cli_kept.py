@@ -12,6 +12,7 @@ import pytest
 from msgspec import structs
 from PIL import Image
 
+from app.cli import run
 from app.cli.main import main
 from app.files.project_file import cache_folder, save_project
 from sim.kept.bake import INDEX, Bake, checksum
@@ -50,7 +51,7 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
     bake = Bake(cache_folder(project))
     assert bake.steps("c") == range(1, 13)
     assert main(["verify", str(project)]) == 0
-    assert capsys.readouterr().out == "1 node, 12 steps, equal to the bit\n"
+    assert capsys.readouterr().out.splitlines()[-1] == "1 node, 12 steps, equal to the bit"
 
     node = scene.node("c")
     softer = with_value(with_value(scene, ParamRef("c", "cloth", "wind"), (0.0, 0.0, 2.0)), _baked(node), True)
@@ -312,3 +313,25 @@ def test_a_sweep_writes_a_row_and_a_picture_for_every_combination(
         assert picture.size == (3 * 80, 2 * (60 + 34))
     assert main([*command, "--measure", "beauty"]) == 1
     assert "'beauty' is not measured; there are: strain" in capsys.readouterr().err
+
+
+def test_a_sweep_has_no_formulas_and_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project, table = tmp_path / "a.sinew", tmp_path / "a.csv"
+    node = Node(id="c", name="@SUM(1+1)", settings=ClothSettings(columns=4, rows=4))
+    save_project(project, Scene(nodes=(node,)), ViewState())
+    command = ["sweep", str(project), "--set", "@SUM(1+1).wind=-1 0 0,0 0 1", "--steps", "2", "--output", str(table)]
+    assert main(command) == 0
+    rows = list(csv.reader(table.read_text().splitlines()))
+    assert rows[0][0] == "'@SUM(1+1).wind"
+    assert [row[0] for row in rows[1:]] == ["-1 0 0", "0 0 1"]
+    assert capsys.readouterr().out == f"{table}: 2 combinations of 2 steps\n"
+
+
+def test_a_run_up_shows_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shares: list[float] = []
+    monkeypatch.setattr(run.Progress, "__call__", lambda _, share: shares.append(share))
+    project = tmp_path / "a.sinew"
+    scene = structs.replace(saved(project), playback=PlaybackSettings(run_up=0.5))
+    save_project(project, scene, ViewState())
+    simulate(project)
+    assert shares[-43:-13] == pytest.approx([step / 30 for step in range(1, 31)])

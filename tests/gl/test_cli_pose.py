@@ -7,6 +7,7 @@ import pytest
 
 from app.cli.main import main
 from sim.assets.load import load_model
+from tests.gltf_samples import Sample
 
 ANIMATED = ["dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm"]
 STATIC = ["beshon/beshon.ezm", "woodchunk/woodChunkmesh.ezm", "crater/crater.ezb"]
@@ -161,3 +162,12 @@ def test_a_moment_that_does_not_exist_is_an_error(
     assert err.startswith(f"sinew: {path}: {expected}")
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_skin_without_vertices_is_posed(tmp_path: Path) -> None:
+    sample = Sample()
+    sample.put("nodes", {"name": "hips", "mesh": sample.put("meshes", {"primitives": []})})
+    path = sample.write(tmp_path)
+    for backend in ("gpu", "reference"):
+        arrays = posed(path, tmp_path / "a.npz", "--backend", backend)
+        assert arrays["positions"].shape == (0, 3)

@@ -302,7 +302,7 @@ def test_absurd_lengths_are_refused_at_once(tmp_path: Path, output: Path, capsys
     assert main(["simulate", str(project), "--steps", "900000000", "--output", str(output)]) == 1
     err = capsys.readouterr().err
     assert err.startswith(f"sinew: {output}: needs ")
-    assert "GB are free" in err
+    assert "iB are free" in err
     assert not output.exists()
 
 

@@ -2,10 +2,11 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sim.export.atomic_file import atomic_file
+from sim.export.atomic_file import atomic_file, atomic_path
 
 
 def test_the_content_arrives(tmp_path: Path) -> None:
@@ -54,3 +55,11 @@ def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"a\.bin"), atomic_file(tmp_path / "a.bin") as file:
         file.write(b"new")
     assert os.listdir(tmp_path) == ["a.bin"]
+
+
+@pytest.mark.parametrize("writer", [atomic_file, atomic_path])
+def test_a_folder_that_takes_no_files_is_told_with_the_name_of_the_target(tmp_path: Path, writer: Any) -> None:
+    target = Path("/sys/a.bin") if os.path.isdir("/sys") else tmp_path / "none" / "a.bin"
+    with pytest.raises(OSError, match="a") as caught, writer(target):
+        raise AssertionError("the work has begun")
+    assert caught.value.filename == str(target)

@@ -97,3 +97,11 @@ def test_a_box_without_size_is_framed_too():
     framed = Camera().framed([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
     assert framed.target == (1.0, 2.0, 3.0)
     assert framed.distance > 0.0
+
+
+def test_what_lies_flat_is_looked_at_from_above():
+    camera = Camera()
+    assert camera.over((0, 0, 0), (10, 0.1, 8)).pitch > 60.0
+    assert camera.over((0, 0, 0), (10, 0, 8)).yaw == camera.yaw
+    for box in ((10, 1, 8), (10, 0.1, 0.1), (0.1, 10, 8), (0, 0, 0)):
+        assert camera.over((0, 0, 0), box) is camera

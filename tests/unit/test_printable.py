@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.notes import KEPT, Notes
-from sim.printable import printable, printable_json
+from sim.printable import cell_text, counted, printable, printable_json, size_text, text_of_cell
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,41 @@ def test_notes_keep_each_once_and_count_the_rest() -> None:
     copied.append("a")
     assert copied[-1] == "3 more warnings are not shown."
     assert notes[-1] == "2 more warnings are not shown."
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 bytes"),
+        (1023, "1023 bytes"),
+        (1024, "1.0 KiB"),
+        (40_000_000, "38.1 MiB"),
+        (3 << 30, "3.0 GiB"),
+        (5 << 50, "5120.0 TiB"),
+    ],
+)
+def test_sizes_have_units_that_fit(size: int, text: str) -> None:
+    assert size_text(size) == text
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 vertices"), (1, "1 vertex"), (2000, "2,000 vertices")])
+def test_one_thing_has_no_plural(count: int, text: str) -> None:
+    assert counted(count, "vertex", "vertices") == text
+    assert counted(count, "frame") == text.replace("vertices", "frames").replace("vertex", "frame")
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-a", "@SUM(1)", "\t=1", "'=1", "''=1", "-", "+"])
+def test_formulas_are_text_in_cells(text: str) -> None:
+    assert cell_text(text) == f"'{text}"
+    assert text_of_cell(cell_text(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "walk", "-1", "-0.5e-3", "-1 0 2", "+4", "it's", "'quoted'", "a=1"])
+def test_numbers_and_words_stay_as_they_are_in_cells(text: str) -> None:
+    assert cell_text(text) == text
+    assert text_of_cell(text) == text
+
+
+@given(st.text())
+def test_every_text_comes_back_from_its_cell(text: str) -> None:
+    assert text_of_cell(cell_text(text)) == text

@@ -21,7 +21,7 @@ def scene():
         ("Cape.substeps=4:8:3", (4, 6, 8)),
         ("cape.stretch_stiffness=1:100:log:3", (1.0, 10.0, 100.0)),
         ("cape.stretch-stiffness=5:5:2", (5.0,)),
-        ("cape.seed=1,2", (1, 2)),
+        ("cape.turbulence_seed=1,2", (1, 2)),
         ("cape.wind=0 0 1,0 0 2", ((0.0, 0.0, 1.0), (0.0, 0.0, 2.0))),
     ],
 )
@@ -35,7 +35,7 @@ def test_values_are_read_as_their_settings_take_them(scene, text, expected):
         ("substeps=4", "is not NODE.PARAM=VALUES"),
         ("cape.substeps", "is not NODE.PARAM=VALUES"),
         ("cloak.substeps=4", "no node 'cloak'; there are: Humanoid"),
-        ("cape.stiffness=1,2", "may be any of: stretch_stiffness"),
+        ("cape.stiffness=1,2", "no setting 'stiffness'; there are: stretch_stiffness"),
         ("cape.colour_of_money=1", "no setting"),
         ("cape.substeps=1:2", "neither from:to:count"),
         ("cape.substeps=1:nan:3", "two numbers"),

@@ -10,12 +10,13 @@ import numpy.typing as npt
 from sim.assets.faults import ElementFault
 from sim.assets.gltf.container import Buffers
 from sim.assets.gltf.document import Accessor, Document, Meshopt, part_of
+from sim.printable import size_text
 
 Array = npt.NDArray[np.generic]
 Float32 = npt.NDArray[np.float32]
 UInt32 = npt.NDArray[np.uint32]
 
-FREE_BYTES = 1 << 25
+FREE_BYTES = 1 << 27
 MAX_GROWTH = 64
 """A file may decode to `FREE_BYTES` and this many times its own size."""
 
@@ -27,11 +28,12 @@ class Budget:
     """Memory that a file may still ask for."""
 
     def __init__(self) -> None:
-        self._left = FREE_BYTES
+        self._left = self._all = FREE_BYTES
 
     def stored(self, size: int) -> None:
         """Notes that the file holds some bytes."""
         self._left += MAX_GROWTH * size
+        self._all += MAX_GROWTH * size
 
     def take(self, size: int, place: str) -> None:
         """Notes what is about to be allocated [bytes].
@@ -41,7 +43,8 @@ class Budget:
         """
         self._left -= size
         if self._left < 0:
-            raise ElementFault(place, f"needs {size} bytes, far more than the file holds")
+            reason = f"what a file of this size holds may take {size_text(self._all)} in all"
+            raise ElementFault(place, f"needs {size_text(self._all - self._left)} with all before it; {reason}")
 
 
 def optional_package(name: str, extension: str) -> ModuleType:

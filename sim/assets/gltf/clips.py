@@ -1,10 +1,11 @@
 """Animations of a glTF file as clips of channels, each with keys at times of its own."""
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.assets.faults import MAX_TRACKS, ElementFault, PartCounter, check_magnitude
-from sim.assets.gltf.accessors import Accessors
-from sim.assets.gltf.document import Animation, Channel, Document, Sampler, part_of
+from sim.assets.gltf.accessors import Accessors, Budget
+from sim.assets.gltf.document import Animation, Document, Sampler, part_of
 from sim.assets.raw import RawChannel, RawClip
 
 UNEVEN = 1e-3, 1e-2
@@ -12,10 +13,15 @@ UNEVEN = 1e-3, 1e-2
 
 BYTE = 5120
 
+Float64 = npt.NDArray[np.float64]
+
+_CHANNEL_BYTES, _KEY_BYTES, _TIME_BYTES = 512, 64, 64
+"""What a number that is driven, a key and a time take in the end, more or less."""
+
 _TYPES = {"translation": ("VEC3",), "rotation": ("VEC4",), "scale": ("VEC3",), "weights": ("SCALAR",)}
 
 
-def read_clips(document: Document, accessors: Accessors, warnings: list[str]) -> list[RawClip]:
+def read_clips(document: Document, accessors: Accessors, budget: Budget, warnings: list[str]) -> list[RawClip]:
     """Animations in file order.
 
     Raises:
@@ -25,12 +31,16 @@ def read_clips(document: Document, accessors: Accessors, warnings: list[str]) ->
     clips = []
     for number, animation in enumerate(document.animations):
         name = animation.name.strip() or f"clip {number}"
-        clips.append(RawClip(name, 0, 0.0, 0.0, [], _channels(document, number, animation, accessors, parts, warnings)))
+        clips.append(
+            RawClip(
+                name, 0, 0.0, 0.0, [], _channels(document, number, animation, _Keys(accessors, budget), parts, warnings)
+            )
+        )
     return clips
 
 
 def _channels(
-    document: Document, number: int, animation: Animation, accessors: Accessors, parts: PartCounter, warnings: list[str]
+    document: Document, number: int, animation: Animation, keys: "_Keys", parts: PartCounter, warnings: list[str]
 ) -> list[RawChannel]:
     found: dict[tuple[int, str], RawChannel] = {}
     for index, channel in enumerate(animation.channels):
@@ -56,7 +66,7 @@ def _channels(
             if not width:
                 continue
         own = f"animations[{number}].samplers[{channel.sampler}]"
-        found[target.node, target.path] = _channel(target.node, channel, sampler, width, accessors, own)
+        found[target.node, target.path] = keys.channel(target.node, target.path, sampler, width, own)
         uneven = UNEVEN[document.accessors[sampler.output].component_type == BYTE]
         lengths = np.linalg.norm(found[target.node, target.path].values, axis=-1)
         if target.path == "rotation" and sampler.interpolation != "CUBICSPLINE" and (abs(lengths - 1.0) > uneven).any():
@@ -64,21 +74,49 @@ def _channels(
     return list(found.values())
 
 
-def _channel(
-    node: int, channel: Channel, sampler: Sampler, weight_count: int, accessors: Accessors, place: str
-) -> RawChannel:
-    path = channel.target.path
-    times = accessors.floats(sampler.input, f"{place}.input", ("SCALAR",))[:, 0].astype(np.float64)
-    values = accessors.floats(sampler.output, f"{place}.output", _TYPES[path]).astype(np.float64)
-    check_magnitude(f"{place}.input", "time", times)
-    check_magnitude(f"{place}.output", "key", values)
-    if not len(times):
-        raise ElementFault(f"{place}.input", "has no keys")
-    if (np.diff(times) < 0.0).any() or times[0] < 0.0:
-        raise ElementFault(f"{place}.input", "the times of keys must not fall, nor begin before 0")
-    tangents = 3 if sampler.interpolation == "CUBICSPLINE" else 1
-    needed = len(times) * tangents * (weight_count or 1)
-    if len(values) != needed:
-        raise ElementFault(f"{place}.output", f"has {len(values)} elements, {len(times)} keys need {needed}")
-    shape = (len(times), tangents, -1) if tangents > 1 else (len(times), -1)
-    return RawChannel(node, path, sampler.interpolation, times, values.reshape(shape))
+class _Keys:
+    """Keys of one animation, read once however many channels share them.
+
+    Args:
+        accessors: Numbers of the file.
+        budget: What may be allocated.
+    """
+
+    def __init__(self, accessors: Accessors, budget: Budget) -> None:
+        self._accessors, self._budget = accessors, budget
+        self._times: dict[int, Float64] = {}
+        self._values: dict[tuple[object, ...], Float64] = {}
+
+    def channel(self, node: int, path: str, sampler: Sampler, weight_count: int, place: str) -> RawChannel:
+        """What a sampler drives; its keys are charged once, and each number that it drives."""
+        self._budget.take(_CHANNEL_BYTES * (weight_count or 1), place)
+        if sampler.input not in self._times:
+            self._times[sampler.input] = self._read_times(sampler.input, f"{place}.input")
+        times = self._times[sampler.input]
+        key = sampler.output, sampler.interpolation, path, weight_count, len(times)
+        if key not in self._values:
+            self._values[key] = self._read_values(path, sampler, len(times), weight_count, place)
+        return RawChannel(node, path, sampler.interpolation, times, self._values[key])
+
+    def _read_times(self, index: int, place: str) -> Float64:
+        stored = self._accessors.floats(index, place, ("SCALAR",))
+        self._budget.take(_TIME_BYTES * len(stored), place)
+        times = stored[:, 0].astype(np.float64)
+        check_magnitude(place, "time", times)
+        if not len(times):
+            raise ElementFault(place, "has no keys")
+        if (np.diff(times) < 0.0).any() or times[0] < 0.0:
+            raise ElementFault(place, "the times of keys must not fall, nor begin before 0")
+        return times
+
+    def _read_values(self, path: str, sampler: Sampler, count: int, weight_count: int, place: str) -> Float64:
+        place += ".output"
+        stored = self._accessors.floats(sampler.output, place, _TYPES[path])
+        tangents = 3 if sampler.interpolation == "CUBICSPLINE" else 1
+        needed = count * tangents * (weight_count or 1)
+        if len(stored) != needed:
+            raise ElementFault(place, f"has {len(stored)} elements, {count} keys need {needed}")
+        self._budget.take(_KEY_BYTES * needed, place)
+        values = stored.astype(np.float64)
+        check_magnitude(place, "key", values)
+        return values.reshape((count, tangents, -1) if tangents > 1 else (count, -1))

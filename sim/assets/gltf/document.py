@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta, field
 
 from sim.assets.faults import MAX_PARTS, ElementFault
+from sim.refusal import refusal
 
 Index = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Size = Annotated[int, Meta(ge=0, le=2**40)]
@@ -376,8 +377,8 @@ def decode_document(text: bytes, warnings: list[str]) -> Document:
     try:
         document = _DECODER.decode(text)
     except msgspec.ValidationError as error:
-        reason, _, place = str(error).partition(" - at `$")
-        raise ElementFault(place.rstrip("`").lstrip("."), reason.replace("`", "")[:200]) from None
+        place, reason = refusal(error)
+        raise ElementFault(place, reason[:200]) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ElementFault("JSON", str(error)) from None
     except RecursionError:

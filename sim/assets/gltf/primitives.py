@@ -11,6 +11,7 @@ from sim.assets.gltf.accessors import Accessors, Budget, Float32, normalised, op
 from sim.assets.gltf.document import Document, Draco, Primitive, TextureInfo, part_of
 from sim.assets.gltf.materials import leading_texture, textured_coordinate_set
 from sim.assets.raw import RawSection, RawVertices
+from sim.printable import counted
 
 UInt32 = npt.NDArray[np.uint32]
 
@@ -19,8 +20,9 @@ SETS_MAX = 64
 """Most sets of influences of one primitive."""
 
 TARGETS_MAX = 4096
-_VERTEX_BYTES = 100
-"""What a vertex takes in the end, more or less."""
+LEFT_OUT = "Points and lines are left out."
+_VERTEX_BYTES, _MOVED_BYTES = 100, 48
+"""What a vertex takes in the end, and one that a target moves, more or less."""
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _DIRECTIONS = {"POSITION": "position", "NORMAL": "normal", "TANGENT": "tangent"}
@@ -39,6 +41,13 @@ class PrimitiveReader:
     def __init__(self, document: Document, accessors: Accessors, budget: Budget, warnings: list[str]) -> None:
         self._document, self._accessors, self._budget, self._warnings = document, accessors, budget, warnings
         self._made: dict[tuple[int, int], tuple[RawVertices, RawSection] | None] = {}
+        self._sizes: dict[tuple[int, int], int] = {}
+
+    def charge(self, mesh: int, number: int, material_names: list[str], copies: int, user: str) -> None:
+        """Notes that a primitive is placed some times, by a user who is named if that is too much."""
+        made = self.read(mesh, number, material_names)
+        if made is not None:
+            self._budget.take(copies * self._sizes[mesh, number], user)
 
     def read(self, mesh: int, number: int, material_names: list[str]) -> tuple[RawVertices, RawSection] | None:
         """Vertices and triangles of a primitive, shared by all nodes that show it; None for points and lines.
@@ -51,15 +60,12 @@ class PrimitiveReader:
             primitive = self._document.meshes[mesh].primitives[number]
             place = f"meshes[{mesh}].primitives[{number}]"
             if primitive.mode < _TRIANGLES:
-                self._warnings.append("Points and lines are left out.")
+                self._warnings.append(LEFT_OUT)
                 self._made[key] = None
             else:
-                self._made[key] = self._read(primitive, place, material_names)
-        made = self._made[key]
-        if made is not None:
-            rows = 1 + sum(len(target) for target in made[0].targets)
-            self._budget.take(made[0].count * rows * _VERTEX_BYTES, f"meshes[{mesh}].primitives[{number}]")
-        return made
+                self._made[key] = made = self._read(primitive, place, material_names)
+                self._sizes[key] = _size_of(made[0])
+        return self._made[key]
 
     def _read(self, primitive: Primitive, place: str, material_names: list[str]) -> tuple[RawVertices, RawSection]:
         source = _Source(primitive, place, self._accessors, self._budget)
@@ -140,7 +146,8 @@ class PrimitiveReader:
             kept = np.take_along_axis(weights, strongest, axis=1)
             lost = ((weights > 0.0).sum(axis=1) > (kept > 0.0).sum(axis=1)).sum()
             if lost:
-                self._warnings.append(f"Only the {INFLUENCES_MAX} strongest influences of {lost} vertices are blended.")
+                whose = counted(int(lost), "vertex", "vertices")
+                self._warnings.append(f"Only the {INFLUENCES_MAX} strongest influences of {whose} are blended.")
             total = kept.sum(axis=1, keepdims=True)
             weights = np.where(total > 0.0, kept / np.where(total > 0.0, total, 1.0), kept).astype(np.float32)
             joints = np.take_along_axis(joints, strongest, axis=1)
@@ -240,6 +247,19 @@ def moved_texcoords(texcoords: Float32, info: TextureInfo | None) -> Float32:
         [ox + cosine * sx * u + sine * sy * v, oy - sine * sx * u + cosine * sy * v], axis=1, dtype=np.float32,
         casting="same_kind",
     )  # fmt: skip
+
+
+def _size_of(vertices: RawVertices) -> int:
+    """What vertices take in the end, once for each time that they are placed [bytes]."""
+    size = vertices.count * _VERTEX_BYTES
+    for target in vertices.targets:
+        moved = (
+            np.flatnonzero(np.any([values.any(axis=1) for values in target.values()], axis=0))
+            if target
+            else np.zeros(0)
+        )
+        size += (int(moved[-1]) - int(moved[0]) + 1) * _MOVED_BYTES if len(moved) else 0
+    return size
 
 
 def _colours(source: _Source, count: int, place: str) -> Float32:

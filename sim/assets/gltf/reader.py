@@ -18,12 +18,13 @@ from sim.assets.gltf.container import Buffers, ModelFolder, split_file
 from sim.assets.gltf.document import Document, Instancing, Mesh, Node, decode_document, part_of
 from sim.assets.gltf.materials import MaterialReader
 from sim.assets.gltf.nodes import read_skeleton, shown_nodes
-from sim.assets.gltf.primitives import PrimitiveReader
+from sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import RawMesh, RawModel, RawSection, RawSkin, RawVertices
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.notes import Notes
+from sim.printable import counted
 
 Float64 = npt.NDArray[np.float64]
 
@@ -51,7 +52,9 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     model.materials = MaterialReader(document, accessors, folder, warnings).read()
     watch.advance()
     _Placer(document, accessors, budget, model, watch).place(shown_nodes(document, options.scene))
-    model.clips = read_clips(document, accessors, warnings)
+    if LEFT_OUT in warnings and not model.meshes:
+        raise ElementFault("meshes", "hold points and lines alone; only triangles are drawn")
+    model.clips = read_clips(document, accessors, budget, warnings)
     _warn_of_the_rest(document, warnings)
     return model
 
@@ -76,7 +79,12 @@ class _Placer:
                 continue
             mesh = part_of(self._document.meshes, node.mesh, f"nodes[{index}].mesh", "meshes")
             self._watch.advance()
-            for skin in self._skins_of(index, node):
+            skins = self._skins_of(index, node)
+            place = f"nodes[{index}]" + (f" with {len(skins):,} instances" if len(skins) > 1 else "")
+            if skins:
+                for number in range(len(mesh.primitives)):
+                    self._primitives.charge(node.mesh, number, self._names, len(skins), place)
+            for skin in skins:
                 self._place(index, node, mesh, skin)
 
     def _place(self, index: int, node: Node, mesh: Mesh, skin: int) -> None:
@@ -118,6 +126,7 @@ class _Placer:
         if node.extensions.instancing is None:
             return [self._added(RawSkin([index], np.eye(4)[None]))]
         placements = self._instances(node.extensions.instancing, f"nodes[{index}].extensions.EXT_mesh_gpu_instancing")
+        self._parts.add("instances", count=len(placements))
         return [self._added(RawSkin([index], placement[None])) for placement in placements]
 
     def _added(self, skin: RawSkin) -> int:
@@ -178,6 +187,6 @@ def _target_names(mesh: Mesh, count: int) -> list[str]:
 def _warn_of_the_rest(document: Document, warnings: list[str]) -> None:
     cameras = sum(node.camera is not None for node in document.nodes)
     lights = sum(node.extensions.lights is not None for node in document.nodes)
-    found = [f"{count} {what}" for count, what in ((cameras, "cameras"), (lights, "lights")) if count]
+    found = [counted(count, what) for count, what in ((cameras, "camera"), (lights, "light")) if count]
     if found:
-        warnings.append(f"{' and '.join(found)} of the file are left out.")
+        warnings.append(f"{' and '.join(found)} of the file {'is' if cameras + lights == 1 else 'are'} left out.")

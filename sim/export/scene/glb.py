@@ -24,6 +24,7 @@ from sim.export.options import GlbOptions
 from sim.export.scene.glb_frames import GlbFrames
 from sim.export.scene.recording import Form, Recording, Rig, Track, plain_material
 from sim.maths.transform import decompose
+from sim.printable import size_text
 
 Json = dict[str, Any]
 Float32 = npt.NDArray[np.float32]
@@ -266,7 +267,7 @@ def _glows(track: Track) -> bool:
 def _require_size(track: Track, size: int) -> None:
     if size > MORPH_BYTES:
         remedy = "fewer frames, or normals=false, take less"
-        raise ExportError(f"{track.name}: {size / 1e9:.1f} GB of frames are too much; {remedy}")
+        raise ExportError(f"{track.name}: {size_text(size)} of frames are too much; {remedy}")
 
 
 def _decomposed(matrices: npt.NDArray[np.float64]) -> tuple[Any, Any, Any]:

@@ -1,7 +1,9 @@
 """Which particles are held: presets, and lists of numbers as text."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -28,20 +30,22 @@ def pin_flags(preset: PinPreset, listed: str, particle_count: int, grid: GridSha
         SettingsError: If the list cannot be read.
     """
     flags = _preset_flags(preset, particle_count, grid)
-    for number, held in parse_pins(listed):
-        if number < particle_count:
-            flags[number] = held
+    for first, last, held in parse_pins(listed):
+        flags[first : last + 1] = held
     return flags
 
 
-def parse_pins(listed: str) -> list[tuple[int, bool]]:
-    """Numbers and whether each is held, in the order of the text: `0 21 40-60 -45` holds 0, 21, 40 to 60 without 45.
+def parse_pins(listed: str) -> list[tuple[int, int, bool]]:
+    """Ranges, first and last number, and whether they are held: `0 21 40-60 -45` holds 0, 21, 40 to 60 without 45.
+
+    They ascend and do not overlap; what stands later in the text counts.
 
     Raises:
         SettingsError: Naming the word that is neither a number nor a range.
     """
-    found: list[tuple[int, bool]] = []
-    for word in listed.replace(",", " ").split():
+    written: list[tuple[int, int, bool]] = []
+    # What is written again counts where it stands last.
+    for word in reversed(dict.fromkeys(reversed(listed.replace(",", " ").split()))):
         match = _ENTRY.fullmatch(word)
         if match is None or len(word) > 24:
             raise SettingsError(f"pin list: {word[:24]!r} is neither a number nor a range such as 40-60")
@@ -49,8 +53,8 @@ def parse_pins(listed: str) -> list[tuple[int, bool]]:
         last = int(match["last"]) if match["last"] else first
         if not first <= last <= 1 << 22:
             raise SettingsError(f"pin list: {word!r} is no range of particles")
-        found += [(number, not match["minus"]) for number in range(first, last + 1)]
-    return found
+        written.append((first, last, not match["minus"]))
+    return _merged(written)
 
 
 def toggled_pin_list(settings_list: str, flags: Bool, numbers: Iterable[int]) -> str:
@@ -61,25 +65,37 @@ def toggled_pin_list(settings_list: str, flags: Bool, numbers: Iterable[int]) ->
         flags: What is held now, preset included, shape (P,).
         numbers: Particles to toggle.
     """
-    changed = {int(number): not bool(flags[number]) for number in numbers}
-    entries = {number: held for number, held in parse_pins(settings_list) if number not in changed}
-    entries |= changed
-    return pin_list_text(entries)
+    toggled = [(int(number), int(number), not bool(flags[number])) for number in numbers]
+    return pin_list_text(_merged([*parse_pins(settings_list), *toggled]))
 
 
-def pin_list_text(entries: dict[int, bool]) -> str:
-    """Shortest text of a list, runs of numbers as ranges."""
-    words: list[str] = []
-    for held in (True, False):
-        numbers = sorted(number for number, value in entries.items() if value is held)
-        start = 0
-        for at in range(1, len(numbers) + 1):
-            if at == len(numbers) or numbers[at] != numbers[at - 1] + 1:
-                first, last = numbers[start], numbers[at - 1]
-                span = f"{first}" if first == last else f"{first}-{last}"
-                words.append(span if held else f"-{span}")
-                start = at
-    return " ".join(words)
+def pin_list_text(ranges: Sequence[tuple[int, int, bool]]) -> str:
+    """Text of ranges as `parse_pins` gives them: what is held, then what is not."""
+    spans = [(f"{first}" if first == last else f"{first}-{last}", held) for first, last, held in ranges]
+    return " ".join([span for span, held in spans if held] + [f"-{span}" for span, held in spans if not held])
+
+
+def _merged(written: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
+    """The same ranges without overlap, ascending; the work grows with their number, not with what they hold."""
+    starts = sorted(range(len(written)), key=lambda entry: written[entry][0])
+    edges = sorted({edge for first, last, _ in written for edge in (first, last + 1)})
+    covering: list[int] = []  # entries that have begun, negated, so that the latest of the text comes first
+    merged: list[tuple[int, int, bool]] = []
+    begun = 0
+    for edge, following in pairwise(edges):
+        while begun < len(starts) and written[starts[begun]][0] <= edge:
+            heappush(covering, -starts[begun])
+            begun += 1
+        while covering and written[-covering[0]][1] < edge:
+            heappop(covering)
+        if not covering:
+            continue
+        held = written[-covering[0]][2]
+        if merged and merged[-1][1:] == (edge - 1, held):
+            merged[-1] = merged[-1][0], following - 1, held
+        else:
+            merged.append((edge, following - 1, held))
+    return merged
 
 
 def _preset_flags(preset: PinPreset, particle_count: int, grid: GridShape | None) -> Bool:

@@ -10,14 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
 import pytest
 
+import resources
 from app.cli import main as cli
 from app.cli.failure import CommandError, failure_text
 from app.cli.main import main
+from app.cli.page import page
 from app.cli.progress import Progress, time_left
 from sim.assets.raw import ModelError
 from sim.export import surface
+from sim.export.formats import SURFACE_WRITERS
 
 
 def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -279,3 +283,89 @@ def test_a_reader_that_has_seen_enough_is_no_failure_worth_a_message(repo_root: 
     process.stdout.close()
     _, err = process.communicate(timeout=60)
     assert err == b""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["info", "a.ezm", "--js"],
+        ["pose", "a.ezm", "--out", "a.npz"],
+        ["sweep", "a.sinew", "--set", "a.b=1", "--outp", "a.csv"],
+    ],
+)
+def test_options_are_written_in_full(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    status, line = run_failing(arguments, capsys)
+    assert status == 2
+    assert "unrecognized arguments" in line or "required: --output" in line
+
+
+def test_a_project_is_told_from_a_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    project = str(resources.path("projects") / "cape.sinew")
+    status, line = run_failing(["pose", project, "--output", str(tmp_path / "a.npz")], capsys)
+    assert (status, line.partition(": ")[2]) == (
+        1, f"{project}: is a project; pose takes a model, export and simulate take projects"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["export", "{}", "--frames", "0:1", "--node", "Cloak", "--output", "{out}.glb"], ""),
+        (["render", "{}", "--around", "Cloak", "--output", "{out}.png"], ""),
+        (["render", "{}", "--beside", "Cloak.substeps=3", "--output", "{out}.png"], ""),
+        (["render", "{}", "--burn-in", "Cloak.substeps", "--output", "{out}.png"], ""),
+        (["sweep", "{}", "--set", "Cloak.substeps=3", "--output", "{out}.csv"], "--set: "),
+    ],
+)
+def test_a_wrong_name_of_a_node_is_told_alike(
+    arguments: list[str], what: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    project = str(resources.path("projects") / "cape.sinew")
+    words = [word.format(project, out=tmp_path / "a") for word in arguments]
+    status, line = run_failing(words, capsys)
+    assert status == 1
+    assert line.startswith(f"sinew: {project}: {what}there is no node 'Cloak'; there are: Humanoid, Cape, Light, hips,")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--beside", "Cape.substeps=abc"], "is text, not a whole number"),
+        (["--beside", "Cape.wind=abc"], "is not a list of length 3, but of 1"),
+        (["--beside", "Cape.substeps=0"], "is not a whole number >= 1"),
+    ],
+)
+def test_refused_values_are_told_in_plain_words(
+    arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    project = str(resources.path("projects") / "cape.sinew")
+    _, line = run_failing(["render", project, *arguments, "--output", str(tmp_path / "a.png")], capsys)
+    assert reason in line
+    assert "Expected" not in line
+    assert "`" not in line
+
+
+def test_commands_that_write_say_one_line_of_each_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model = str(resources.path("models") / "tiny" / "tiny.ezm")
+    for words in (
+        ["pose", model, "--backend", "reference", "--output", str(tmp_path / "a.obj")],
+        ["export", model, "--output", str(tmp_path / "a.glb")],
+    ):
+        assert main(words) == 0
+        out, err = capsys.readouterr()
+        assert out.count("\n") == 1
+        assert out.startswith(f"{words[-1]}: ")
+        assert err == ""
+
+
+def test_names_reach_files_and_pages_without_what_steers_a_terminal(tmp_path: Path) -> None:
+    name = "\x1b[2J\u202egpj"
+    parts = {name: [(name, "value"), (name, "1")]}
+    text = page(name, "", name, parts)
+    triangle = np.eye(3, dtype=np.float32)
+    made = surface.Surface(name, triangle, triangle, triangle[:, :2], np.array([[0, 1, 2]], np.uint32), ((name, 0, 1),))
+    SURFACE_WRITERS.of(tmp_path / "a.obj").save(made, tmp_path / "a.obj")
+    for written in (text, (tmp_path / "a.obj").read_text()):
+        assert "\x1b" not in written
+        assert "\u202e" not in written
+        assert "\\x1b[2J\\u202egpj" in written

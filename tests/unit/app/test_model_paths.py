@@ -63,3 +63,11 @@ def test_a_link_to_the_project_folder_does_not_lead_outside(tmp_path):
     assert portable_path(str(tmp_path.resolve() / "a.ezm"), str(real)) == "../a.ezm"
     outside = os.path.join(os.sep, "elsewhere", "a.ezm")
     assert portable_path(outside, str(real)) == stored_path(outside, str(real))
+
+
+def test_paths_on_another_machine_keep_both_slashes():
+    path = "//host/share/x.ezm"
+    assert stored_path(path, "/p", flavour=posixpath) == path
+    assert resolved_path(path, "/p", flavour=posixpath) == path
+    beside = stored_path(path, "//host/share/p", flavour=posixpath)
+    assert resolved_path(beside, "//host/share/p", flavour=posixpath) == path

@@ -71,7 +71,7 @@ def test_names_that_differ_in_case_are_two_presets(store):
     [
         (b"{", "truncated"),
         (b"\xff\xfe", ""),
-        (b"[]", "Expected `object`"),
+        (b"[]", "is a list, not an object"),
         (b'{"format": "other", "name": "a", "values": {}}', "this is no preset of a fabric"),
         (b'{"format": "sinew-fabric", "name": " ", "values": {}}', "this is no preset of a fabric"),
         (b'{"format": "sinew-fabric", "name": "a", "values": {"density": -1}}', "density = -1"),

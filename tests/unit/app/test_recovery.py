@@ -290,3 +290,18 @@ def test_a_failure_is_told_and_tried_again(qtbot, document, tmp_path, request):
     with qtbot.waitSignal(autosave.saved, timeout=20_000):
         document.set_value(INTENSITY, 6.0)
     assert autosave.status == "autosaved 0 s ago"
+
+
+def test_a_lock_without_a_folder_does_not_stay(tmp_path):
+    old, young, held = (tmp_path / f"{name}.lock" for name in ("1-a", "2-b", "3-c"))
+    lock = ProcessLock(held)
+    assert lock.acquire()
+    for path in (old, young):
+        path.touch()
+    for path in (old, held):
+        os.utime(path, (1.0, 1.0))
+    store = RecoveryStore(tmp_path)
+    assert store.pending() == []
+    store.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["2-b.lock", "3-c.lock"]
+    lock.release()

@@ -8,12 +8,16 @@ import time
 import tracemalloc
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sim.assets import obj_reader
+from sim.assets.curve_clip import CurveClip
 from sim.assets.load import load_model
+from sim.assets.model import Interpolation
 from sim.assets.raw import ModelError
 from tests.ezm_samples import bone_text, load_text, mesh_text, skeleton_text
+from tests.gltf_samples import Sample
 
 BUFFER = '<vertexbuffer count="3" ctype="fff" semantic="position">0 0 0 1 0 0 0 1 0</vertexbuffer>'
 MANY = 200_000
@@ -190,3 +194,34 @@ def test_binary_tracks_are_limited(tmp_path: Path) -> None:
     path.write_bytes(text + clip)
     with pytest.raises(ModelError, match="track: there are more than 131072"):
         load_model(path)
+
+
+def animated(folder: Path, channels: int, animations: int = 1) -> Path:
+    """A glTF file of nodes that all move by one sampler with 4,000 keys."""
+    sample = Sample()
+    sample.mesh()
+    for _ in range(channels - 1):
+        sample.put("nodes", {})
+    times = sample.add(np.arange(4000.0))
+    keys = sample.add(np.zeros((4000, 3)))
+    for _ in range(animations):
+        sampler = {"input": times, "output": keys}
+        targets = [{"node": node, "path": "translation"} for node in range(channels)]
+        moved = [{"sampler": number % 2, "target": target} for number, target in enumerate(targets)]
+        sample.put("animations", {"channels": moved, "samplers": [sampler, sampler]})
+    return sample.write(folder)
+
+
+def test_channels_that_share_keys_take_memory_for_these_once(tmp_path: Path) -> None:
+    path = animated(tmp_path, 2000)
+    assert peak_of(path) < 40 << 20
+    clip = load_model(path).clips[0]
+    assert isinstance(clip, CurveClip)
+    assert clip.sample(2.5, Interpolation.LINEAR).positions.shape == (2000, 3)
+
+
+def test_animations_that_share_keys_are_charged_for_each(tmp_path: Path) -> None:
+    path = animated(tmp_path, 2, 2000)
+    with pytest.raises(ModelError, match=r"animations\[\d+\].*what a file of this size holds"):
+        load_model(path)
+    assert peak_of(path) < 300 << 20

@@ -1,5 +1,6 @@
 """Textures become RGBA bytes; what cannot is refused in one line."""
 
+import io
 import os
 import struct
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 
 from sim.assets.images import SIDE_MAX, TOTAL_MAX, ImageBudget, ImageError, load_image
+from sim.assets.model import EmbeddedImage
 
 RGBA = np.random.default_rng(3).integers(0, 256, (5, 7, 4), dtype=np.uint8)
 
@@ -203,3 +205,35 @@ def test_the_largest_image_takes_twice_its_pixels_at_most(tmp_path, kind):
     shape, _, peak = done.stdout.strip().rpartition(" ")
     assert shape == "(4096, 8192, 4)"
     assert int(peak) < 2 * 128 + 40
+
+
+def progressive(side: int, more: int = 0) -> bytes:
+    """A progressive JPEG of squares whose last scan is repeated."""
+    stream = io.BytesIO()
+    Image.new("L", (side, side), 90).save(stream, "JPEG", progressive=True)
+    data = stream.getvalue()
+    last = data.rindex(b"\xff\xda")
+    return data[:-2] + data[last:-2] * more + data[-2:]
+
+
+def test_a_jpeg_of_hundreds_of_scans_is_refused_before_it_is_decoded(tmp_path):
+    path = tmp_path / "a.jpg"
+    path.write_bytes(progressive(3000, 400))
+    with pytest.raises(ImageError, match=r"has 40\d scans of 3000 x 3000 pixels; allowed: 1073741824 in all"):
+        load_image(path)
+    with pytest.raises(ImageError, match="scans"):
+        load_image(EmbeddedImage("a", path.read_bytes()))
+
+
+def test_progressive_jpegs_are_read(tmp_path):
+    path = tmp_path / "a.jpg"
+    path.write_bytes(progressive(4000))
+    assert load_image(path).shape == (4000, 4000, 4)
+
+
+def test_bytes_of_a_comment_are_no_scans(tmp_path):
+    data = progressive(3000)
+    comment = b"\xff\xda" * 400
+    path = tmp_path / "a.jpg"
+    path.write_bytes(data[:2] + b"\xff\xfe" + (2 + len(comment)).to_bytes(2, "big") + comment + data[2:])
+    assert load_image(path).shape == (3000, 3000, 4)

@@ -8,7 +8,7 @@ import pytest
 
 from sim.assets.build import build_model
 from sim.assets.info import info_text, model_info
-from tests.ezm_samples import LEGACY, MESH_SYSTEM, mesh_text, read_text, skeleton_text
+from tests.ezm_samples import LEGACY, MESH_SYSTEM, bone_text, mesh_text, read_text, skeleton_text
 
 
 def info(folder: Path, text: str) -> dict[str, Any]:
@@ -70,3 +70,20 @@ def test_text_of_a_model_without_anything(tmp_path: Path) -> None:
     text = info_text(info(tmp_path, "<Mesh/>"))
     assert "vertices    0" in text
     assert text.endswith("Warnings (1)\n  The model has no triangles.")
+
+
+def test_the_table_of_bones_is_a_tree(tmp_path: Path) -> None:
+    """Children stand below their parents, whatever the order of the file."""
+    bones = [
+        ("hips", None),
+        ("leg_l", "hips"),
+        ("spine", "hips"),
+        ("foot_l", "leg_l"),
+        ("head", "spine"),
+        ("prop", None),
+    ]
+    elements = "".join(bone_text(name, *([parent] if parent else [])) for name, parent in bones)
+    rows = info_text(info(tmp_path, skeleton_text(elements))).split("Bones (6)")[1].splitlines()[2:]
+    assert [row[2:].split("  0")[0].rstrip(" 0123456789") for row in rows] == [
+        "hips", "  leg_l", "    foot_l", "  spine", "    head", "prop",
+    ]  # fmt: skip

@@ -190,3 +190,9 @@ def test_any_text_loads_or_is_refused_in_one_line(tmp_path_factory, words):
         assert len(outcome.splitlines()) == 1
     else:
         assert (outcome.mesh.triangles < max(outcome.mesh.vertex_count, 1)).all()
+
+
+@pytest.mark.parametrize("element", ["p 1 2 3", "l 1 2 3"])
+def test_points_and_lines_alone_are_refused(tmp_path, element):
+    with pytest.raises(ModelError, match="has points and lines alone; only polygons are drawn"):
+        load(tmp_path, f"v 0 0 0\nv 1 0 0\nv 0 1 0\n{element}\n")

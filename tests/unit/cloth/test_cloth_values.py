@@ -1,5 +1,7 @@
 """Pins, presets, wind, stability, attachments and refused settings."""
 
+from itertools import pairwise
+
 import msgspec
 import numpy as np
 import pytest
@@ -105,12 +107,29 @@ def test_lists_that_cannot_be_read_are_refused(text: str) -> None:
 
 @given(st.dictionaries(st.integers(0, 50), st.booleans()))
 def test_lists_come_back_from_their_text(entries: dict[int, bool]) -> None:
-    assert dict(parse_pins(pin_list_text(entries))) == entries
+    text = pin_list_text([(number, number, held) for number, held in sorted(entries.items())])
+    listed = {number: held for first, last, held in parse_pins(text) for number in range(first, last + 1)}
+    assert listed == entries
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9), st.booleans())))
+def test_what_stands_later_in_a_list_counts(written: list[tuple[int, int, bool]]) -> None:
+    text = " ".join(f"{'' if held else '-'}{first}-{first + length}" for first, length, held in written)
+    expected: dict[int, bool] = {}
+    for first, length, held in written:
+        expected |= dict.fromkeys(range(first, first + length + 1), held)
+    merged = parse_pins(text)
+    assert {number: held for first, last, held in merged for number in range(first, last + 1)} == expected
+    assert all(one[1] + 1 < two[0] or (one[1] < two[0] and one[2] is not two[2]) for one, two in pairwise(merged))
+
+
+def test_ranges_are_merged_without_being_expanded() -> None:
+    assert parse_pins(" ".join(["0-4194304"] * 30)) == [(0, 4194304, True)]
 
 
 @given(st.sets(st.integers(0, 11)), st.sets(st.integers(0, 11)))
 def test_toggling_toggles_exactly_those(first: set[int], second: set[int]) -> None:
-    text = pin_list_text(dict.fromkeys(first, True))
+    text = pin_list_text([(number, number, True) for number in sorted(first)])
     flags = pin_flags(PinPreset.CORNERS, text, 12, SHEET)
     later = pin_flags(PinPreset.CORNERS, toggled_pin_list(text, flags, second), 12, SHEET)
     assert set(np.flatnonzero(flags != later)) == second

@@ -175,3 +175,17 @@ def test_progress_is_told_and_giving_up_leaves_no_file(tmp_path: Path) -> None:
 def test_a_folder_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="is a folder"):
         write_csv(tmp_path, recording())
+
+
+def test_names_are_no_formulas_for_a_spreadsheet(tmp_path: Path) -> None:
+    clip, passes = "=cmd|' /C calc'!A0", ('=HYPERLINK("x")', "+1+1", "cloth")
+    slices = tuple(Slice(name, 0.0, 1e-3, 0.0, 1e-3) for name in passes)
+    sample = FrameSample(0, 0.0, 0.016, Moment(0, 0.0, clip, 1.0), slices, next(iter(TimeSource)), 0)
+    made = dataclasses.replace(recording(1), samples=(sample,))
+    write_csv(tmp_path / "a.csv", made)
+    (first, second, third) = rows_of(tmp_path / "a.csv")
+    assert first["clip"] == f"'{clip}"
+    assert [row["pass"] for row in (first, second, third)] == [f"'{passes[0]}", "'+1+1", "cloth"]
+    again = read_csv(tmp_path / "a.csv").samples[0]
+    assert again.moment.clip == clip
+    assert [one.path for one in again.slices] == list(passes)

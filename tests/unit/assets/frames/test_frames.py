@@ -8,10 +8,13 @@ import pytest
 
 from sim.assets.build_mesh import vertex_normals
 from sim.assets.frames.frame_clip import FrameClip
+from sim.assets.influences import reach_of
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel, Interpolation
 from sim.assets.raw import ModelError
+from sim.figures.plausible import is_plausible
 from sim.figures.reference import deformed
+from sim.figures.settings import ModelSettings
 from sim.jobs.evaluate import evaluate_pose
 from tests.frame_samples import TRIANGLES, frames, md2, mdd, obj_text, pc2, write_all
 
@@ -131,3 +134,21 @@ def test_a_cache_without_its_mesh_says_which_is_missing(tmp_path: Path) -> None:
     path.write_bytes(pc2(frames()))
     with pytest.raises(ModelError, match=r"needs the mesh that it moves beside it: lonely\.obj"):
         load_model(path)
+
+
+@pytest.mark.parametrize("key", ["pc2", "mdd", "obj", "md2"])
+def test_the_box_is_that_of_the_frames_and_not_of_their_sum(tmp_path: Path, key: str) -> None:
+    model = load_model(write_all(tmp_path)[key])
+    corners = np.concatenate([posed(model, float(time), clip=number).reshape(-1, 3)
+                              for number, clip in enumerate(model.clips) for time in clip.key_times])  # fmt: skip
+    lowest, highest = reach_of(model.mesh)
+    np.testing.assert_allclose(lowest.min(axis=0), corners.min(axis=0), atol=1e-5)
+    np.testing.assert_allclose(highest.max(axis=0), corners.max(axis=0), atol=1e-5)
+
+
+def test_the_size_of_key_frames_is_asked_about(tmp_path: Path) -> None:
+    paths = write_all(tmp_path)
+    frames_of, static = load_model(paths["pc2"]), load_model(tmp_path / "cache.obj")
+    for scale, plausible in ((1.0, True), (100.0, False), (0.01, False)):
+        assert is_plausible(ModelSettings(unit_scale=scale), frames_of) is plausible
+        assert is_plausible(ModelSettings(unit_scale=scale), static)

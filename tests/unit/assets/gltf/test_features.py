@@ -13,6 +13,7 @@ from sim.assets.influences import joint_boxes, weighted_vertex_counts
 from sim.assets.info import model_info
 from sim.assets.load import load_model, read_raw
 from sim.assets.model import AlphaMode, EmbeddedImage, Interpolation
+from sim.assets.raw import ModelError
 from sim.figures.reference import skin
 from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import bind_pose, evaluate_pose
@@ -206,6 +207,14 @@ def test_points_and_lines_are_left_out(tmp_path):
     assert "Points and lines are left out." in model.warnings
 
 
+@pytest.mark.parametrize("mode", [0, 1, 2, 3])
+def test_points_and_lines_alone_are_refused(tmp_path, mode):
+    sample = Sample()
+    sample.mesh(mode=mode)
+    with pytest.raises(ModelError, match="meshes: hold points and lines alone; only triangles are drawn"):
+        sample.load(tmp_path)
+
+
 def test_missing_normals_are_marked_flat(tmp_path):
     sample = Sample()
     sample.mesh()
@@ -372,7 +381,7 @@ def test_cameras_and_lights_are_one_warning(tmp_path):
     sample.mesh()
     sample.put("nodes", {"camera": 0})
     sample.put("nodes", {"extensions": {"KHR_lights_punctual": {"light": 0}}})
-    assert sample.load(tmp_path).warnings == ("1 cameras and 1 lights of the file are left out.",)
+    assert sample.load(tmp_path).warnings == ("1 camera and 1 light of the file are left out.",)
 
 
 def test_matrices_are_taken_apart(tmp_path):
@@ -510,3 +519,37 @@ def test_rotation_keys_that_are_not_unit_are_told_once(length, mode, told, tmp_p
     np.testing.assert_allclose(
         model.clips[0].sample(1.0, Interpolation.LINEAR).orientations[0], [0, 0.6, 0, 0.8], atol=1e-6
     )
+
+
+def test_primitives_that_share_vertices_are_charged_for_what_targets_move(tmp_path):
+    sample = Sample()
+    count = 4000
+    positions = sample.add(np.random.default_rng(3).normal(size=(count, 3)))
+    rows = np.zeros((count, 3), np.float32)
+    rows[:40] = 1.0
+    targets = [{"POSITION": sample.chunk.sparse(rows * number)} for number in range(1, 61)]
+    indices = [sample.add(np.arange(3 * part, 3 * part + 3), np.uint16) for part in range(60)]
+    parts = [{"attributes": {"POSITION": positions}, "indices": part, "targets": targets} for part in indices]
+    sample.put("nodes", {"mesh": sample.put("meshes", {"primitives": parts})})
+    model = sample.load(tmp_path)
+    assert model.mesh.vertex_count == 60 * count
+    assert model.mesh.targets is not None
+    assert model.mesh.targets.counts.tolist() == [40] * 3600
+
+
+def instances(count, vertices):
+    """A file with copies of a mesh."""
+    sample = Sample()
+    places = sample.add(np.random.default_rng(3).normal(size=(count, 3)))
+    extensions = {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": places}}}
+    sample.mesh(np.arange(3.0 * vertices).reshape(-1, 3), node={"extensions": extensions})
+    return sample
+
+
+def test_many_instances_open_or_are_refused_as_such(tmp_path):
+    model = instances(1899, 24).load(tmp_path)
+    assert (model.mesh.vertex_count, model.mesh.triangle_count) == (1899 * 24, 1899 * 8)
+    with pytest.raises(ModelError, match=r"nodes\[0\] with 1,899 instances: needs 1\.\d GiB with all before it"):
+        instances(1899, 9000).load(tmp_path)
+    with pytest.raises(ModelError, match="instances: there are more than 8192"):
+        instances(9000, 24).load(tmp_path)
