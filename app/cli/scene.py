@@ -24,7 +24,7 @@ from sim.figures.placement import active_clip
 from sim.figures.settings import ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.contract import FileUse
-from sim.scene.scene import Node, NodeId, NodeNameError, Scene, node_named
+from sim.scene.scene import Node, NodeId, Scene, node_named
 from sim.scene.view_state import ViewState
 
 Images = Mapping[ImageSource, npt.NDArray[np.uint8]]
@@ -62,7 +62,7 @@ class OpenedScene:
         """
         try:
             return node_named(self.scene, name)
-        except NodeNameError as error:
+        except LookupError as error:
             raise CommandError(self.path, "", str(error)) from None
 
     def clip(self) -> Clip | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sim.scene.params import Param, Role, param_of, params_of
-from sim.scene.scene import Node, NodeNameError, ParamRef, Scene, node_named, with_value
+from sim.scene.scene import Node, ParamRef, Scene, node_named, with_value
 
 COUNT_MAX = 4096
 """Most combinations of a sweep."""
@@ -68,7 +68,7 @@ def axis_of(scene: Scene, text: str) -> Axis:
         raise SweepError(f"{text!r} is not NODE.PARAM=VALUES")
     try:
         node = node_named(scene, node_name)
-    except NodeNameError as error:
+    except LookupError as error:
         raise SweepError(str(error)) from None
     record = _record(node, param)
     ref = ParamRef(node.id, node.kind, record.name)

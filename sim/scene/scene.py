@@ -256,21 +256,17 @@ def value_at(scene: Scene, ref: ParamRef) -> Any:
     return getattr(part_of(scene, ref.owner, ref.part), ref.name)
 
 
-class NodeNameError(ValueError):
-    """A name that no node has; the message lists those that there are."""
-
-
 def node_named(scene: Scene, name: str) -> Node:
     """The node with a name or an id, else the first whose name differs in capitals alone.
 
     Raises:
-        NodeNameError: If there is none.
+        LookupError: If there is none; the message lists those that there are.
     """
     found = [node for node in scene.nodes if name and name in (node.id, node.name)]
     found = found or [node for node in scene.nodes if name and node.name.casefold() == name.casefold()]
     if not found:
         names = ", ".join(node.name or node.id for node in scene.nodes)
-        raise NodeNameError(f"there is no node {name!r}; there are: {names}")
+        raise LookupError(f"there is no node {name!r}; there are: {names}")
     return found[0]
 
 

@@ -55,38 +55,3 @@ def motions(start: Float64, end: Float64) -> Motion:
 def motion_of(state: Solid) -> Motion:
     """Motion of one collider, arrays of length 1; kept, because every substep asks for it."""
     return motions(state.world_from_start[None], state.world_from_end[None])
-
-
-def local_points(state: Solid, points: Float64, fraction: float) -> Float64:
-    """World points (n, 3) in the frame of the collider at a fraction of the step."""
-    centre, orientation = motion_of(state).at(fraction)
-    return quaternion.rotate(quaternion.conjugate(orientation), points - centre)
-
-
-def world_points(state: Solid, points: Float64, fraction: float) -> Float64:
-    """Points (n, 3) of the frame of the collider in the world at a fraction of the step."""
-    centre, orientation = motion_of(state).at(fraction)
-    return centre + quaternion.rotate(orientation, points)
-
-
-def velocity_at(state: Solid, points: Float64, fraction: float, frame_time: float, substep: float) -> Float64:
-    """Velocity of the solid at world points [m/s], shape (n, 3): its mean over the last `substep`.
-
-    The mean is what position Verlet sees: a point that moves with the solid has had its last position there.  To second
-    order in the turn of a substep it is the velocity half a substep ago.
-
-    Args:
-        state: The collider.
-        points: World points, shape (n, 3).
-        fraction: Moment within the step, 0 to 1.
-        frame_time: Duration of the step [s]; where it is 0 nothing moves.
-        substep: Duration of the substep that ends now [s].
-    """
-    if frame_time <= 0.0:
-        return np.zeros_like(points)
-    motion = motion_of(state)
-    centre = motion.centre + fraction * motion.travel
-    spin = motion.axis * (motion.angle / frame_time)[:, None]
-    now = quaternion.cross(spin, points - centre)
-    velocity: Float64 = motion.travel / frame_time + now - 0.5 * substep * quaternion.cross(spin, now)
-    return velocity

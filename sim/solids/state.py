@@ -69,17 +69,3 @@ def bounding_radius(shape: SolidShape, size: Float64) -> float:
     if shape is SolidShape.CAPSULE:
         return float(size[0] + size[1])
     return float(size[0] if shape is SolidShape.SPHERE else np.max(size))
-
-
-def safe_depth(shape: SolidShape, size: Float64) -> float:
-    """Depth [m] below any place of the surface, along its normal, from which the way out leads to the same side.
-
-    A point that is only pushed out where it is found, without a look at its path, cannot pass through while it moves
-    less than this in a substep relative to the collider: half the least thickness of a box, the least radius of
-    curvature of the others.  Infinite for a plane.
-    """
-    if shape is SolidShape.PLANE:
-        return float("inf")
-    if shape is SolidShape.ELLIPSOID:
-        return float(np.min(size) ** 2 / np.max(size))
-    return float(np.min(size) if shape is SolidShape.BOX else size[0])

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.maths import quaternion
-from sim.solids.motion import local_points, motion_of, velocity_at
+from sim.solids.motion import motion_of
 from sim.solids.shapes import proximity
 from sim.solids.state import Solid
+from tests.oracles.motion import local_points, velocity_at
 
 Float64 = npt.NDArray[np.float64]
 

@@ -11,17 +11,18 @@ import numpy.typing as npt
 
 from sim.kinds.emitter.births import GENERATIONS, Schedule, generation_of, hash_number, slot_of
 from sim.kinds.emitter.constants import constants_of, pace_of
-from sim.kinds.emitter.directions import about_normal, angle_direction, cap_direction, unit_or_up
+from sim.kinds.emitter.directions import angle_direction
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
-from sim.kinds.emitter.places import box_place, disc_place, sphere_place
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.maths.curl_noise import Pattern, curl_noise, pattern_at
 from sim.maths.hash import Group, birth_bits, birth_numbers, unit_numbers
 from sim.scene.clock import STEP_TIME
 from sim.skin.surface_table import face_at, triangle_shares
-from sim.solids.motion import local_points, world_points
 from sim.solids.state import Solid
 from tests.oracles.contact import bounce, collider_contact
+from tests.oracles.directions import about_normal, cap_direction, unit_or_up
+from tests.oracles.motion import local_points, world_points
+from tests.oracles.places import box_place, disc_place, sphere_place
 from tests.oracles.sweep import swept_contact
 
 Float64 = npt.NDArray[np.float64]

@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.maths import quaternion
-from sim.solids.motion import local_points, motion_of, velocity_at, world_points
+from sim.solids.motion import motion_of
 from sim.solids.shapes import core, proximity
 from sim.solids.state import Solid, SolidShape
 from tests.oracles.contact import Contact, collider_contact
+from tests.oracles.motion import local_points, velocity_at, world_points
 
 Float64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

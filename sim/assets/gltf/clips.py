@@ -10,8 +10,8 @@ from sim.assets.raw import RawChannel, RawClip
 
 Float64 = npt.NDArray[np.float64]
 
-_CHANNEL_BYTES, _KEY_BYTES, _TIME_BYTES = 512, 64, 64
-"""What a number that is driven, a key and a time take in the end, more or less."""
+_CHANNEL_BYTES, _KEY_BYTES = 512, 64
+"""What a number that is driven, and a time or a key, take in the end, more or less."""
 
 _TYPES = {"translation": ("VEC3",), "rotation": ("VEC4",), "scale": ("VEC3",), "weights": ("SCALAR",)}
 
@@ -75,39 +75,30 @@ class _Keys:
 
     def __init__(self, accessors: Accessors, budget: Budget) -> None:
         self._accessors, self._budget = accessors, budget
-        self._times: dict[int, Float64] = {}
-        self._values: dict[tuple[object, ...], Float64] = {}
+        self._read: dict[tuple[object, ...], tuple[Float64, Float64]] = {}
 
     def channel(self, node: int, path: str, sampler: Sampler, weight_count: int, place: str) -> RawChannel:
         """What a sampler drives; its keys are charged once, and each number that it drives."""
         self._budget.take(_CHANNEL_BYTES * (weight_count or 1), place)
-        if sampler.input not in self._times:
-            self._times[sampler.input] = self._read_times(sampler.input, f"{place}.input")
-        times = self._times[sampler.input]
-        key = sampler.output, sampler.interpolation, path, weight_count, len(times)
-        if key not in self._values:
-            self._values[key] = self._read_values(path, sampler, len(times), weight_count, place)
-        return RawChannel(node, path, sampler.interpolation, times, self._values[key])
+        key = sampler.input, sampler.output, sampler.interpolation, path, weight_count
+        if key not in self._read:
+            self._read[key] = self._keys(path, sampler, weight_count, place)
+        return RawChannel(node, path, sampler.interpolation, *self._read[key])
 
-    def _read_times(self, index: int, place: str) -> Float64:
-        stored = self._accessors.floats(index, place, ("SCALAR",))
-        self._budget.take(_TIME_BYTES * len(stored), place)
-        times = stored[:, 0].astype(np.float64)
-        check_magnitude(place, "time", times)
+    def _keys(self, path: str, sampler: Sampler, weight_count: int, place: str) -> tuple[Float64, Float64]:
+        """Times, and values as `RawChannel` has them."""
+        times = self._accessors.floats(sampler.input, f"{place}.input", ("SCALAR",))[:, 0]
+        values = self._accessors.floats(sampler.output, f"{place}.output", _TYPES[path])
+        self._budget.take(_KEY_BYTES * (len(times) + len(values)), place)
+        check_magnitude(f"{place}.input", "time", times)
+        check_magnitude(f"{place}.output", "key", values)
         if not len(times):
-            raise ElementFault(place, "has no keys")
+            raise ElementFault(f"{place}.input", "has no keys")
         if (np.diff(times) < 0.0).any() or times[0] < 0.0:
-            raise ElementFault(place, "the times of keys must not fall, nor begin before 0")
-        return times
-
-    def _read_values(self, path: str, sampler: Sampler, count: int, weight_count: int, place: str) -> Float64:
-        place += ".output"
-        stored = self._accessors.floats(sampler.output, place, _TYPES[path])
+            raise ElementFault(f"{place}.input", "the times of keys must not fall, nor begin before 0")
         tangents = 3 if sampler.interpolation == "CUBICSPLINE" else 1
-        needed = count * tangents * (weight_count or 1)
-        if len(stored) != needed:
-            raise ElementFault(place, f"has {len(stored)} elements, {count} keys need {needed}")
-        self._budget.take(_KEY_BYTES * needed, place)
-        values = stored.astype(np.float64)
-        check_magnitude(place, "key", values)
-        return values.reshape((count, tangents, -1) if tangents > 1 else (count, -1))
+        needed = len(times) * tangents * (weight_count or 1)
+        if len(values) != needed:
+            raise ElementFault(f"{place}.output", f"has {len(values)} elements, {len(times)} keys need {needed}")
+        shape = (len(times), tangents, -1) if tangents > 1 else (len(times), -1)
+        return times.astype(np.float64), values.astype(np.float64).reshape(shape)

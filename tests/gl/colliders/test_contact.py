@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sim.gl.context import Context
-from sim.solids.motion import world_points
 from sim.solids.state import Solid, SolidShape, bounding_radius
 from tests.gl.colliders.probe import ANSWER, FRAME_TIME, PROBE, SUBSTEP, float64, random_states, run_kernel
 from tests.oracles.contact import bounce, collider_contact, resolve
+from tests.oracles.motion import world_points
 
 POINTS = 400
 """Points for each collider."""

@@ -7,11 +7,11 @@ import pytest
 
 from sim.gl.context import Context
 from sim.gl.record import record
-from sim.solids.motion import local_points, world_points
 from sim.solids.shapes import signed_distance
 from sim.solids.state import Solid, SolidShape
 from tests.gl.colliders.probe import FRAME_TIME, SUBSTEP, float64, random_states, run_kernel
 from tests.oracles.contact import resolve
+from tests.oracles.motion import local_points, world_points
 from tests.oracles.sweep import sweep, swept_contact
 
 PATH = record(

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sim.solids.motion import world_points
 from sim.solids.state import Solid, SolidShape
 from tests.oracles.contact import RESTING_ACCELERATION, Contact, bounce, collider_contact, contact_velocity, resolve
+from tests.oracles.motion import world_points
 from tests.unit.colliders.cases import SIZES, collider, placed
 
 FRAME, SUBSTEP, GRAVITY = 1.0 / 60.0, 1.0 / 600.0, np.array([0.0, -9.81, 0.0])

@@ -5,8 +5,9 @@ import pytest
 
 from sim.maths import quaternion
 from sim.maths.transform import transform_points
-from sim.solids.motion import local_points, motion_of, velocity_at, world_points
+from sim.solids.motion import motion_of
 from sim.solids.state import Solid, SolidShape
+from tests.oracles.motion import local_points, velocity_at, world_points
 from tests.unit.colliders.cases import collider, placed
 
 MOVING = collider(

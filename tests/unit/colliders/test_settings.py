@@ -7,7 +7,8 @@ import pytest
 from sim.kinds.collider.place import sized
 from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
 from sim.scene.params import ParamError, params_of, validated
-from sim.solids.state import SolidShape, bounding_radius, safe_depth
+from sim.solids.state import SolidShape, bounding_radius
+from tests.oracles.motion import safe_depth
 from tests.unit.colliders.cases import SIZES
 
 SETTINGS = ColliderSettings(radius=0.5, length=2.0, semi_axes=(1.0, 2.0, 3.0), half_sizes=(0.1, 0.2, 0.3))

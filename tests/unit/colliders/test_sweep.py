@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.solids.motion import local_points, world_points
 from sim.solids.shapes import outward_normal, signed_distance
-from sim.solids.state import Solid, SolidShape, safe_depth
+from sim.solids.state import Solid, SolidShape
 from tests.oracles.contact import collider_contact, resolve
+from tests.oracles.motion import local_points, safe_depth, world_points
 from tests.oracles.sweep import NEVER, SWEEP_SLOP, sweep, swept_contact
 from tests.unit.colliders.cases import SOLIDS, collider, placed
 

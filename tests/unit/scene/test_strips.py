@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.scene.looping import clip_time
 from sim.scene.playback import LoopMode
 from sim.scene.strips import Strip, is_cut, last_end, parts_at
+from tests.oracles.looping import clip_time
 
 LENGTHS = {"walk": 1.0, "turn": 2.0, "pose": 0.0}
 length = LENGTHS.__getitem__

@@ -6,7 +6,7 @@ The functions and their names are those of shaders/emitter/place.glsl; all take 
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.emitter.directions import cap_direction
+from tests.oracles.directions import cap_direction
 
 Float64 = npt.NDArray[np.float64]
 

@@ -1,0 +1,59 @@
+"""Points and velocities of moving colliders in double precision, and how deep a point may go."""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.maths import quaternion
+from sim.solids.motion import motion_of
+from sim.solids.state import Solid, SolidShape
+
+Float64 = npt.NDArray[np.float64]
+
+
+def local_points(state: Solid, points: Float64, fraction: float) -> Float64:
+    """World points (n, 3) in the frame of the collider at a fraction of the step."""
+    centre, orientation = motion_of(state).at(fraction)
+    return quaternion.rotate(quaternion.conjugate(orientation), points - centre)
+
+
+def world_points(state: Solid, points: Float64, fraction: float) -> Float64:
+    """Points (n, 3) of the frame of the collider in the world at a fraction of the step."""
+    centre, orientation = motion_of(state).at(fraction)
+    return centre + quaternion.rotate(orientation, points)
+
+
+def velocity_at(state: Solid, points: Float64, fraction: float, frame_time: float, substep: float) -> Float64:
+    """Velocity of the solid at world points [m/s], shape (n, 3): its mean over the last `substep`.
+
+    The mean is what position Verlet sees: a point that moves with the solid has had its last position there.  To second
+    order in the turn of a substep it is the velocity half a substep ago.
+
+    Args:
+        state: The collider.
+        points: World points, shape (n, 3).
+        fraction: Moment within the step, 0 to 1.
+        frame_time: Duration of the step [s]; where it is 0 nothing moves.
+        substep: Duration of the substep that ends now [s].
+    """
+    if frame_time <= 0.0:
+        return np.zeros_like(points)
+    motion = motion_of(state)
+    centre = motion.centre + fraction * motion.travel
+    spin = motion.axis * (motion.angle / frame_time)[:, None]
+    now = quaternion.cross(spin, points - centre)
+    velocity: Float64 = motion.travel / frame_time + now - 0.5 * substep * quaternion.cross(spin, now)
+    return velocity
+
+
+def safe_depth(shape: SolidShape, size: Float64) -> float:
+    """Depth [m] below any place of the surface, along its normal, from which the way out leads to the same side.
+
+    A point that is only pushed out where it is found, without a look at its path, cannot pass through while it moves
+    less than this in a substep relative to the collider: half the least thickness of a box, the least radius of
+    curvature of the others.  Infinite for a plane.
+    """
+    if shape is SolidShape.PLANE:
+        return float("inf")
+    if shape is SolidShape.ELLIPSOID:
+        return float(np.min(size) ** 2 / np.max(size))
+    return float(np.min(size) if shape is SolidShape.BOX else size[0])
