@@ -75,7 +75,7 @@ class Stage:
         with self.editor.viewport.gl_current():
             return np.array(self.system.place_of(particle))
 
-    def drag(self, particle, by=QPointF(-50.0, 0.0)):
+    def drag(self, particle, by):
         """Pulls a particle aside for a few steps; how far it went, compared with the cached steps [m]."""
         self.go_back()
         self.play(6)
@@ -111,7 +111,7 @@ def test_a_cloth_is_pinned_dragged_and_let_go_on_a_restored_step(fresh, qtbot, t
     stage.document.undo_stack.undo()
     picture(fresh)
     other, _ = stage.seen(range(count // 2 + 3, count))
-    assert stage.drag(other) > 0.01
+    assert stage.drag(other, QPointF(-50.0, 0.0)) > 0.01
     assert stage.is_sound()
     stage.play(30)
     assert stage.is_sound()
@@ -126,7 +126,7 @@ def test_hair_is_dragged_combed_and_cut_on_a_restored_step(fresh, qtbot):
     stage.go_back()
     knots = stage.settings.knots
     strands = stage.system.strands
-    particle, _ = stage.seen((guide * knots + knots // 2 for guide in range(strands.growth.guides.count)))
+    particle, _ = stage.seen(guide * knots + knots // 2 for guide in range(strands.growth.guides.count))
     assert stage.drag(particle, QPointF(-20.0, -20.0)) > 0.001
     assert stage.is_sound()
     for brush in (Brush.COMB, Brush.CUT):
