@@ -50,12 +50,14 @@ class AddPlace:
         view: Camera and selection.
         box: Around what is selected, in the world [m]; None where nothing is, or nothing that has a size.
         area: Of the skin of the figure, or of what the bone moves of it, that is selected [m²]; None elsewhere.
+        scalp: Of the scalp, where a figure or its head is selected [m²]; None elsewhere.
     """
 
     scene: Scene
     view: ViewState
     box: Bounds | None = None
     area: float | None = None
+    scalp: float | None = None
 
     @property
     def target(self) -> Vec3:
