@@ -766,6 +766,10 @@ class Panel:
         """What can be done about the warning of a system."""
         return None
 
+    def suggestion(self, node: Node) -> tuple[str, Command] | None:  # noqa: ARG002
+        """What would help a selected node of any kind, a sentence, and the command for it; None for nothing."""
+        return None
+
     def facts(self, node: Node) -> Sequence[Any]:  # noqa: ARG002
         """Sections of the inspector below the settings."""
         return ()
