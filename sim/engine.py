@@ -16,7 +16,9 @@ from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.assets.strands.strand_set import StrandSet
 from sim.figures.character import Character, Poses
 from sim.figures.comparison import ComparisonStatistics
+from sim.figures.placement import up_axis
 from sim.figures.prepared import PreparedModel, prepare_model
+from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.gl.errors import GLError
 from sim.gl.framebuffer import Framebuffer
@@ -42,6 +44,7 @@ from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view import Comparison
 from sim.simulation import Capture, Simulation
+from sim.skin.scalp import head_joint, scalp
 from sim.skin.surface_density import skin_area
 
 AHEAD = 16
@@ -424,6 +427,19 @@ class Engine:
         """Area of the skin of a figure, or of a part of it, see `sim.skin.surface_density`; None until it is there."""
         figure = self._views.figures.get(node_id)
         return skin_area(figure.model, figure.world_from_model, bone=bone, section=section) if figure else None
+
+    def scalp_area(self, node_id: NodeId, bone: str = "") -> float | None:
+        """Area of the scalp of a figure [m²]; None where it has none, or a bone is given that is not its head."""
+        figure = self._views.figures.get(node_id)
+        skeleton = figure.model.skeleton if figure else None
+        if figure is None or skeleton is None or (joint := head_joint(skeleton.names, skeleton.parents)) is None:
+            return None
+        settings = self.world.scene.node(node_id).settings
+        assert isinstance(settings, ModelSettings)
+        found = scalp(figure.model, up_axis(settings, figure.model))
+        if found is None or bone not in ("", skeleton.names[joint]):
+            return None
+        return skin_area(figure.model, figure.world_from_model, within=found)
 
     def joint_bounds(self, node_id: NodeId, joint: int) -> Bounds | None:
         """Box in the world [m] of what a joint moves; of the joint's surroundings where it moves nothing."""

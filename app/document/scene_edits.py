@@ -30,6 +30,7 @@ class SceneEdits:
         places: Gives where the nodes stand now.
         box: Gives the box around what is selected, or None.
         area: Gives the area of the skin of what is selected [m²], or None.
+        scalp: Gives that of its scalp, or None.
     """
 
     def __init__(
@@ -39,9 +40,10 @@ class SceneEdits:
         places: Callable[[], Places],
         box: Callable[[], Bounds | None],
         area: Callable[[], float | None],
+        scalp: Callable[[], float | None],
     ) -> None:
         self._document, self._active, self._places_now, self._box_now = document, active, places, box
-        self._area_now = area
+        self._area_now, self._scalp_now = area, scalp
 
     def set_view(self, name: str, value: object) -> None:
         """Sets one view setting."""
@@ -200,7 +202,9 @@ class SceneEdits:
     @property
     def place(self) -> AddPlace:
         """Where something new goes."""
-        return AddPlace(self._document.scene, self._document.view_state, self._box_now(), self._area_now())
+        return AddPlace(
+            self._document.scene, self._document.view_state, self._box_now(), self._area_now(), self._scalp_now()
+        )
 
     def add(self, entry_id: str) -> NodeId:
         """Adds what an entry of the Add menu makes, as one edit, and selects it; returns its id.

@@ -123,7 +123,12 @@ class Editor:
         self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
         self.client.limit_steps(stored_choice(self.settings, _STEP_ROOM, StepRoom.USUAL))
         self.edits = SceneEdits(
-            self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_area
+            self.document,
+            lambda: self.active.node,
+            self.places,
+            self.selected_box,
+            self.selected_area,
+            self.selected_scalp,
         )
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
@@ -337,6 +342,13 @@ class Editor:
         if self.client.engine is None or selection.node is None:
             return None
         return self.client.engine.skin_area(selection.node, bone=selection.bone or "")
+
+    def selected_scalp(self) -> float | None:
+        """Area of the scalp of what is selected [m²]; None where that has none."""
+        selection = self.document.selection
+        if self.client.engine is None or selection.node is None:
+            return None
+        return self.client.engine.scalp_area(selection.node, selection.bone or "")
 
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
         """Offers what can go onto figures and bones where the outliner has a menu for them."""

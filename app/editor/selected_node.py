@@ -93,6 +93,9 @@ class SelectedNode(QObject):
         remedy = room.remedy(node, system) if system.warning or lack else None
         if remedy is not None and not system.warning:
             return NodeStatus(system.halted, lack, "" if note == lack else note, remedy)
+        if not (note or system.warning or system.halted):
+            found = next((one for room in self._rooms.values() if (one := room.suggestion(node)) is not None), None)
+            return NodeStatus("", *(found[0], "", found[1]) if found is not None else ())
         return NodeStatus(system.halted, system.warning, note, remedy)
 
     def _on_changed(self, *_: object) -> None:

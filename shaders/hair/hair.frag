@@ -46,7 +46,9 @@ const float STRAND_OPACITY = 0.05;
 
 void main() {
     float bright = 1.0;
-#if defined(SHELL)
+#if defined(UNDERCOAT)
+    if (!undercoat_covers(v_cell, dFdx(v_cell), dFdy(v_cell), v_shift.z)) discard;
+#elif defined(SHELL)
     if (!shell_covers(v_cell, dFdx(v_cell), dFdy(v_cell), v_shift, bright)) discard;
 #elif defined(LINE)
     if (v_cover.z <= 0.0) discard;

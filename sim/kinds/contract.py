@@ -50,12 +50,14 @@ class AddPlace:
         view: Camera and selection.
         box: Around what is selected, in the world [m]; None where nothing is, or nothing that has a size.
         area: Of the skin of the figure, or of what the bone moves of it, that is selected [m²]; None elsewhere.
+        scalp: Of the scalp, where a figure or its head is selected [m²]; None elsewhere.
     """
 
     scene: Scene
     view: ViewState
     box: Bounds | None = None
     area: float | None = None
+    scalp: float | None = None
 
     @property
     def target(self) -> Vec3:
@@ -770,6 +772,10 @@ class Panel:
 
     def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
         """What can be done about the warning of a system."""
+        return None
+
+    def suggestion(self, node: Node) -> tuple[str, Command] | None:  # noqa: ARG002
+        """What would help a selected node of any kind, a sentence, and the command for it; None for nothing."""
         return None
 
     def facts(self, node: Node) -> Sequence[Any]:  # noqa: ARG002

@@ -46,9 +46,13 @@ def blended(one: npt.NDArray[np.float32], other: npt.NDArray[np.float32], share:
     return one + np.float32(share) * (other - one)
 
 
+_DECODER = msgspec.msgpack.Decoder(tuple[dict[str, Any], list[tuple[Any, tuple[int, ...], bytearray]]])
+"""Arrays get memory of their own, which may be written."""
+
+
 def unpacked_state(state: bytes) -> tuple[dict[str, Any], list[npt.NDArray[Any]]]:
-    """The head and the arrays of a packed state."""
-    head, packed = msgspec.msgpack.decode(state)
+    """The head and the arrays of a packed state; the arrays can be changed and share nothing with the state."""
+    head, packed = _DECODER.decode(state)
     return head, [np.frombuffer(data, _dtype(described)).reshape(shape) for described, shape, data in packed]
 
 

@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from sim.assets.model import CharacterModel, Mesh
 from sim.scene.params import SettingsError
+from sim.skin.scalp import scalp
 from sim.skin.surface_table import face_areas, face_table, texture_density, vertex_table
 
 Float64 = npt.NDArray[np.float64]
@@ -24,6 +25,7 @@ def surface_table(
     section: str = "",
     pixels: UInt8 | None = None,
     is_bottom_up: bool = False,
+    scalp_up: str = "",
 ) -> UInt32:
     """Thresholds and corners of what emits of a model in its bind pose, shape (F, 4), as `face_table` makes them.
 
@@ -34,12 +36,15 @@ def surface_table(
         section: Section that counts alone; all for one that is not there.
         pixels: Image whose brightness is the density, shape (height, width, channels), row 0 at the top.
         is_bottom_up: Whether texture coordinate v = 0 is the bottom row of the image.
+        scalp_up: Axis of the file that points up, where the scalp emits alone, see `sim.skin.scalp`; "" for everywhere.
 
     Raises:
         SettingsError: If nothing is left that emits.
     """
     mesh = model.mesh
     weights = bone_density(model, bone)
+    if scalp_up:
+        weights = _product(weights, scalp(model, scalp_up))
     texcoords = mesh.texcoords.astype(np.float64)
     if is_bottom_up:
         texcoords[:, 1] = 1.0 - texcoords[:, 1]
@@ -64,11 +69,22 @@ def surface_table(
         raise SettingsError(f"{error}{by}") from None
 
 
-def skin_area(model: CharacterModel, world_from_model: Float64, *, bone: str = "", section: str = "") -> float:
-    """Area of the skin of a model in its bind pose [m²], or as much of it as a joint moves, or a section has."""
+def skin_area(
+    model: CharacterModel,
+    world_from_model: Float64,
+    *,
+    bone: str = "",
+    section: str = "",
+    within: Float64 | None = None,
+) -> float:
+    """Area of the skin of a model in its bind pose [m²], or as much of it as a joint moves, or a section has.
+
+    Args:
+        within: Share of every vertex that counts, shape (V,); None for 1.
+    """
     mesh = model.mesh
     areas = face_areas(mesh.positions @ world_from_model[:3, :3].T, mesh.triangles)
-    weights, chosen = bone_density(model, bone), section_faces(mesh, section)
+    weights, chosen = _product(bone_density(model, bone), within), section_faces(mesh, section)
     if weights is not None:
         areas = areas * weights[mesh.triangles].mean(axis=1)
     return float((areas if chosen is None else areas * chosen).sum())

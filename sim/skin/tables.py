@@ -23,6 +23,7 @@ class TableKey:
         pixels: Image whose brightness is.
         is_bottom_up: Whether texture coordinate v = 0 is its bottom row.
         section: Section that counts alone.
+        scalp_up: Axis of the file that points up, where the scalp counts alone; "" for everywhere.
     """
 
     model: CharacterModel
@@ -31,10 +32,11 @@ class TableKey:
     pixels: npt.NDArray[np.uint8] | None
     is_bottom_up: bool
     section: str = ""
+    scalp_up: str = ""
 
     def same(self, other: "TableKey") -> bool:
         """Whether the table is the same."""
-        mine, theirs = ((one.vertices, one.bone, one.is_bottom_up, one.section) for one in (self, other))
+        mine, theirs = ((one.vertices, one.bone, one.is_bottom_up, one.section, one.scalp_up) for one in (self, other))
         return mine == theirs and self.model is other.model and self.pixels is other.pixels
 
 
@@ -62,6 +64,7 @@ class SurfaceTables(Service):
                 section=key.section,
                 pixels=key.pixels,
                 is_bottom_up=key.is_bottom_up,
+                scalp_up=key.scalp_up,
             )
         self._made[user] = key, found
         return found

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from msgspec import structs
 from PIL import Image
 
+import resources
 from app.cli import run
 from app.cli.main import main
 from app.files.project_file import cache_folder, save_project
@@ -285,6 +288,32 @@ def test_pictures_of_a_project_are_baked_and_drawn_from_the_bake(
     assert Bake(cache_folder(project)).steps("c") == range(1, 12)
     assert main(["verify", str(project)]) == 0
     assert "equal to the bit" in capsys.readouterr().out
+
+
+def sweep_rows(tmp_path: Path, *sets: str) -> list[dict[str, str]]:
+    """The table of a sweep of the cape over its first steps, in which it is held up by its pins."""
+    project, table = resources.path("projects") / "cape.sinew", tmp_path / "table.csv"
+    assert main(["sweep", str(project), *sets, "--steps", "10", "--measure", "strain", "--output", str(table)]) == 0
+    with table.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_sweep_of_the_readme_stops_nowhere(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    line = next(line for line in text.splitlines() if line.startswith("sinew sweep PROJECT "))
+    words = shlex.split(line)
+    found = sweep_rows(tmp_path, *words[3 : words.index("--output")])
+    assert {row["Cape.stretch_stiffness"] for row in found} == {"50", "150", "450"}
+    assert [row["problem"] for row in found] == [""] * len(found)
+
+
+def test_a_cell_of_a_sweep_that_stops_says_how_many_substeps_it_needs(tmp_path: Path) -> None:
+    (row,) = sweep_rows(tmp_path, "--set", "cape.stretch_stiffness=450", "--set", "cape.substeps=24")
+    assert row["stable"] == "no"
+    needed = re.search(r"; (\d+) substeps or a softer fabric keep it stable, it has 24$", row["problem"])
+    assert needed is not None
+    (row,) = sweep_rows(tmp_path, "--set", "cape.stretch_stiffness=450", "--set", f"cape.substeps={needed[1]}")
+    assert row["problem"] == ""
 
 
 def _baked(node: Node) -> ParamRef:

@@ -105,13 +105,31 @@ def test_the_meter_follows_the_substeps_and_mends_them_in_one_edit(qtbot, editor
     wait_for_stability(qtbot, editor, 4)
     assert not meter(editor).is_stable
     before = editor.document.undo_stack.count()
-    editor.rooms["cloth"].overlay.meter.button.click()
+    editor.rooms["cloth"].overlay.meter.substeps_action.trigger()
     assert editor.document.undo_stack.count() == before + 1
     substeps = node(editor).settings.substeps
     wait_for_stability(qtbot, editor, substeps)
     assert meter(editor).ratio <= 0.8
     editor.document.undo_stack.undo()
     assert node(editor).settings.substeps == 4
+
+
+def test_a_fabric_is_softened_in_one_edit_until_the_substeps_of_now_hold_it(qtbot, editor):
+    set_cloth(editor, stretch_stiffness=30_000.0, substeps=4)
+    wait_for_stability(qtbot, editor, 4)
+    before, count = node(editor).settings, editor.document.undo_stack.count()
+    editor.rooms["cloth"].overlay.meter.softer_action.trigger()
+    assert editor.document.undo_stack.count() == count + 1
+    assert editor.document.undo_stack.undoText() == "Soften cloth"
+    softer = node(editor).settings
+    assert softer.substeps == 4
+    ratio = softer.stretch_stiffness / before.stretch_stiffness
+    assert 0.0 < ratio < 0.1
+    assert softer.bend_stiffness / before.bend_stiffness == pytest.approx(ratio, rel=0.01)
+    qtbot.waitUntil(lambda: meter(editor).ratio <= 0.8, timeout=60000)
+    assert meter(editor).ratio > 0.75
+    editor.document.undo_stack.undo()
+    assert node(editor).settings == before
 
 
 def test_the_meter_goes_with_the_selection(qtbot, editor):

@@ -7,6 +7,7 @@ from sim.kinds.collider.settings import ColliderSettings
 from sim.scene.change import ChangeKind
 from sim.scene.scene import ParamRef
 from sim.scene.transform import Transform
+from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
 
 
@@ -61,3 +62,27 @@ def test_sixty_fitted_colliders_are_a_group_below_the_character_and_one_piece_of
     picture(editor)
     document.remove_nodes([group.id])
     assert document.scene == before
+
+
+def test_hair_on_a_character_without_colliders_suggests_to_fit_some(editor, qtbot):
+    document, figure = editor.document, editor.document.scene.figures[0].id
+    document.select(Selection(node=figure))
+    hair = editor.edits.add("hair")
+    document.set_values({ParamRef(hair, "hair", "guides"): 20, ParamRef(hair, "hair", "children"): 50})
+    picture(editor)
+    head, before = editor.panels.inspector.head, document.undo_stack.count()
+    editor.selected_node.refresh()
+    assert "has no colliders" in head.status.warning
+    assert head.remedy_button.text() == "Fit Colliders"
+    head.remedy_button.click()
+    qtbot.waitUntil(lambda: bool(document.scene.of_kind("collider")), timeout=60000)
+    assert document.undo_stack.count() == before + 1
+    assert document.selection.node == hair
+    assert all(one.attachment.node == figure for one in document.scene.of_kind("collider"))
+    editor.selected_node.refresh()
+    assert head.status.warning == ""
+    document.undo_stack.undo()
+    editor.selected_node.refresh()
+    assert "has no colliders" in head.status.warning
+    document.set_value(ParamRef(hair, "hair", "collide"), False)
+    assert head.status.warning == ""

@@ -16,7 +16,7 @@ from app.kinds.cloth.tool import ClothTool
 from sim.figures.settings import section_list
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.settings import ClothLook, ClothSource, PinPreset
-from sim.kinds.cloth.stability import Stability
+from sim.kinds.cloth.stability import Stability, softened
 from sim.kinds.cloth.view import STRAIN_SPAN
 from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sim.maths.ramps import Ramp
@@ -57,7 +57,7 @@ class ClothPanel(Panel):
         self.docks = (Dock("plots", "Plots", self.plots),)
         self.tools = (self.tool,)
         self.overlay = StabilityOverlay(desk.viewport)
-        self.overlay.meter.stable_requested.connect(self.make_stable)
+        self._offer_remedies(self.overlay.meter)
         self.rows = {"substeps": self._make_meter}
         tip = "Pin the selected particles, or the one under the mouse; or let go."
         self.commands = (Command("simulate.pin", "&Pin / Let Go", tip, self.tool.toggle_pins, ("P",)),)
@@ -103,6 +103,19 @@ class ClothPanel(Panel):
         if node is not None:
             self._desk.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
+    def soften(self, factor: float) -> None:
+        """Multiplies all stiffness of the selected cloth."""
+        node = self._desk.selected("cloth")
+        if node is not None:
+            values = {
+                ParamRef(node.id, node.kind, name): value for name, value in softened(node.settings, factor).items()
+            }
+            self._desk.document.set_as_one(f"Soften {node.name}", values)
+
+    def _offer_remedies(self, meter: StabilityMeter) -> None:
+        meter.stable_requested.connect(self.make_stable)
+        meter.soft_requested.connect(self.soften)
+
     def _refresh(self) -> None:
         cloth: Cloth | None = getattr(self._system, "cloth", None)
         self.stability = self._gauge.read(cloth) if cloth is not None else None
@@ -122,7 +135,7 @@ class ClothPanel(Panel):
     def _make_meter(self) -> StabilityMeter:
         """The meter below the substeps; the latest one made is kept up to date."""
         self._meter = StabilityMeter()
-        self._meter.stable_requested.connect(self.make_stable)
+        self._offer_remedies(self._meter)
         self._meter.show_stability(self.stability)
         return self._meter
 

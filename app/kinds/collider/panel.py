@@ -31,7 +31,32 @@ class ColliderPanel(Panel):
         if node is not None and model is not None:
             self._fit(node, model)
 
-    def _fit(self, node: Node, model: CharacterModel) -> None:
+    def suggestion(self, node: Node) -> tuple[str, Command] | None:
+        """Colliders for the figure that something rides on which is to collide, where it has none."""
+        scene, carrier = self._desk.document.scene, node.attachment.node
+        figure = scene.by_id.get(carrier) if getattr(node.settings, "collide", False) else None
+        if figure is None or not figure.settings.is_figure or not self._has_bones(carrier):
+            return None
+        if any(one.attachment.node == carrier for one in scene.of_kind("collider")):
+            return None
+        tip = f"Make colliders for the bones of {figure.name}."
+        return f"{figure.name} has no colliders: this goes through it.", Command(
+            "", "Fit Colliders", tip, self.fit_carrier
+        )
+
+    def fit_carrier(self) -> None:
+        """Makes colliders for the bones of what the selected node rides on, which stays selected."""
+        node = self._desk.document.selected
+        figure = self._desk.document.scene.by_id.get(node.attachment.node) if node is not None else None
+        status = self._desk.store.status(figure.id) if figure is not None else None
+        if node is not None and figure is not None and status is not None and status.model is not None:
+            self._fit(figure, status.model, node.id)
+
+    def _has_bones(self, figure: NodeId) -> bool:
+        status = self._desk.store.status(figure)
+        return status is not None and status.model is not None and status.model.skeleton is not None
+
+    def _fit(self, node: Node, model: CharacterModel, select: NodeId = "") -> None:
         desk, settings = self._desk, node.settings
         assert isinstance(settings, ModelSettings)
         scale, node_id = settings.unit_scale, node.id
@@ -42,9 +67,9 @@ class ColliderPanel(Panel):
             if not fitted:
                 desk.panels.warn(settings.path, "there are no bones with weights to fit colliders to")
             elif now is not None and isinstance(now.settings, ModelSettings) and now.settings.unit_scale != scale:
-                self._fit(now, model)
+                self._fit(now, model, select)
             elif now is not None:
-                self.add_fitted(node_id, fitted)
+                self.add_fitted(node_id, fitted, select if desk.document.scene.has(select) else node_id)
 
         desk.hint(f"Fitting colliders to {node.name}…")
 
@@ -54,8 +79,11 @@ class ColliderPanel(Panel):
         shaped = model if pose is None else replace(model, mesh=shaped_mesh(model.mesh, model.skin, pose))
         run_in_background(lambda: fit_colliders(shaped, unit_scale=scale), add, desk.document)
 
-    def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider]) -> None:
-        """Adds colliders that were fitted to the bones of a model, in a group below it, as one edit with one notice."""
+    def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider], select: NodeId = "") -> None:
+        """Adds colliders that were fitted to the bones of a model, in a group below it, as one edit with one notice.
+
+        The model is selected then, or another node.
+        """
         document = self._desk.document
         group = Node(id=_GROUP, name="Colliders", attachment=Attachment(node=node_id), settings=group_kind().settings())
         colliders = [
@@ -70,4 +98,4 @@ class ColliderPanel(Panel):
             for collider in fitted
         ]
         text = f"Fit colliders to {document.scene.node(node_id).name}"
-        document.add_nodes([group, *colliders], text, select=[node_id])
+        document.add_nodes([group, *colliders], text, select=[select or node_id])

@@ -112,6 +112,7 @@ class Cloth:
         self._pins = ClothPins(self._context, self._library, model.positions)
         self.sheet = ClothSheet(self._context, self._library, model, tables)
         self._built = True
+        self._flags = flags
         self._pins.set_targets(flags, model.positions)
         self._start()
 
@@ -124,7 +125,7 @@ class Cloth:
         self._state.write(rest)
         self._monitor.reset(rest)
         self._pins.detach()
-        self._pins.set_targets(self.model.pinned(self.settings), self.model.positions)
+        self._pins.set_targets(self._flags, self.model.positions)
         self._start()
 
     def stand(self, positions: Float64) -> None:
@@ -168,11 +169,11 @@ class Cloth:
             self.rebuild(settings, self._surface, self.placement)
             return Effect.REBUILD
         flags = self.model.pinned(settings)
-        self.settings = settings
+        self.settings, self._flags = settings, flags
         if Effect.RESET in effects:
             self.reset()
             return Effect.RESET
-        self._pins.hold(flags, self._state.texture)
+        self.hold_pins()
         return Effect.STEP if effects else Effect.VIEW
 
     def place(self, world_from_cloth: Float64) -> None:
@@ -227,6 +228,10 @@ class Cloth:
     def pinned(self) -> npt.NDArray[np.bool_]:
         """Which particles are held, shape (P,)."""
         return self._pins.flags
+
+    def hold_pins(self) -> None:
+        """Hold exactly the particles that the settings name; in a restored state others may be held."""
+        self._pins.hold(self._flags, self._state.texture)
 
     def set_pin_targets(self, targets: Float64) -> None:
         """Where the held particles go during the next step; (P, 3) in the world [m], those of free ones are ignored."""

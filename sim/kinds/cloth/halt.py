@@ -38,7 +38,7 @@ def halt_reason(
         what = limit if is_finite else "particles left the world"
         if settings.step_time >= SUBSTEPS_MAX * found.h_max:
             return f"{what}; no number of substeps is enough, a softer or heavier fabric keeps it stable"
-        return f"{what}; more substeps or a softer fabric keep it stable"
+        return f"{what}; {found.substeps:,} substeps or a softer fabric keep it stable, it has {settings.substeps:,}"
     if stretch(model, places) > most:
         return f"{limit} in the pose that it starts in; a higher stretch limit or a stiffer fabric lets it start"
     if tears:

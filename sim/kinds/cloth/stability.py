@@ -5,6 +5,7 @@ c the matching one of M⁻¹C.  Gershgorin's circles bound λ by 2 Σ k w; power
 Strong stretch stiffens springs across their direction, and so lowers the bound further: hence the margin.
 """
 
+import math
 from dataclasses import dataclass
 
 import msgspec
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from sim.kinds.cloth.material import ClothConstants, constants_of
 from sim.kinds.cloth.model import ClothModel, build_cloth
-from sim.kinds.cloth.settings import SUBSTEPS_MAX, ClothSettings, PinPreset
+from sim.kinds.cloth.settings import SUBSTEPS_MAX, ClothMode, ClothSettings, PinPreset
 from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.table import neighbour_table
 
@@ -43,11 +44,14 @@ class Stability:
         h_max: Largest stable substep [s].
         ratio: Substep over the largest stable one: below 1 the cloth is stable.
         substeps: Fewest substeps that keep the margin, as many as are allowed at most.
+        softening: Factor of all stiffness with which the substeps of now keep the margin; 1 where they do, 0 where no
+            fabric would.
     """
 
     h_max: float
     ratio: float
     substeps: int
+    softening: float = 1.0
 
     @property
     def is_stable(self) -> bool:
@@ -79,7 +83,9 @@ class StabilityMeter:
             self._h_max, self._key = self._modes.h_max(constants), key
         needed = np.ceil(settings.step_time / (MARGIN * self._h_max))
         substeps = int(np.clip(needed, 1, SUBSTEPS_MAX))
-        return Stability(self._h_max, settings.substep_time / self._h_max, substeps)
+        ratio = settings.substep_time / self._h_max
+        softening = 1.0 if ratio <= MARGIN else self._modes.softening(constants, settings.substep_time / MARGIN)
+        return Stability(self._h_max, ratio, substeps, softening)
 
     def allows(self, settings: ClothSettings) -> bool:
         """Whether the cloth is stable; the modes are looked for only where the quick bound does not tell."""
@@ -94,6 +100,18 @@ def stability(model: ClothModel, settings: ClothSettings) -> Stability:
 def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
     """Fewest substeps that are stable with a margin."""
     return stability(model, settings).substeps
+
+
+def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
+    """Stiffness and damping of all springs times a factor, rounded down to three digits: new values by name."""
+    names = ["stretch_stiffness", "shear_stiffness", "bend_stiffness"]
+    if settings.mode is ClothMode.SPRINGS:
+        kinds = ("structural", "shear", "bend")
+        names = ["structural_stiffness", "shear_stiffness_spring", "bend_stiffness_spring"]
+        names += [f"{kind}_damping" for kind in kinds]
+    values = {name: factor * getattr(settings, name) for name in names}
+    places = {name: 10.0 ** (math.floor(math.log10(value)) - 2) for name, value in values.items() if value > 0.0}
+    return {name: float(f"{math.floor(values[name] / place) * place:.3g}") for name, place in places.items()}
 
 
 def wave_speed(model: ClothModel, settings: ClothSettings) -> float:
@@ -168,13 +186,21 @@ class _Modes:
         stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
         if not (stiffness.any() or damping.any()):
             return found
-        root = self._roots(constants)
-        mode = self._start
+        root, mode = self._roots(constants), self._start
         for _ in range(ROUNDS):
             strength = found**2 * stiffness + 2.0 * found * damping
             mode = self._strongest_mode(mode, root, strength)
             found = self._of_mode(mode, root, stiffness, damping, constants.air_drag)
         return found
+
+    def softening(self, constants: ClothConstants, substep: float) -> float:
+        """Factor of stiffness and damping with which a substep [s] is the largest stable one; 0 where there is none."""
+        stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
+        root, mode, strength = self._roots(constants), self._start, substep**2 * stiffness + 2.0 * substep * damping
+        for _ in range(ROUNDS):
+            mode = self._strongest_mode(mode, root, strength)
+        resisted = float((mode * self._applied(mode, root, strength)).sum())
+        return max(4.0 - 2.0 * substep * constants.air_drag, 0.0) / resisted if resisted > 0.0 else 0.0
 
     def _roots(self, constants: ClothConstants) -> Float64:
         root: Float64 = 1.0 / np.sqrt(self._shares * constants.mass_scale)

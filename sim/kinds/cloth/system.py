@@ -80,6 +80,7 @@ class ClothSystem(System):
         assert node is not None
         if cloth.halted:
             return
+        cloth.hold_pins()
         self._carriage.begin(node, cloth, inputs)
         if not self._carriage.carries(node, cloth, inputs):
             self._follow(cloth, inputs.world)

@@ -294,6 +294,7 @@ class Emitter:
         self._schedule = replace(schedule_of(self.settings), per_step=per_step, anchor=anchor, passed=passed)
         self.step_count, self.born, self.halted = head["steps"], head["born"], head["halted"]
         self._is_clear = head["clear"]
+        self.alive = int(np.count_nonzero(records["position"][:, 3] >= 0.0))
 
     # --- parts ----------------------------------------------------------------------------------------
 

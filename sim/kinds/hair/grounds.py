@@ -7,12 +7,12 @@ import numpy.typing as npt
 
 from sim.assets.strands.strand_set import StrandSet
 from sim.figures.character import Character
-from sim.figures.placement import texture_origin_bottom
+from sim.figures.placement import texture_origin_bottom, up_axis
 from sim.figures.settings import ModelSettings
 from sim.kinds.contract import Services, World
 from sim.kinds.hair.growth import Ground
 from sim.kinds.hair.maps import Maps, channel_of
-from sim.kinds.hair.root_settings import Channel
+from sim.kinds.hair.root_settings import Channel, Region
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.scene.scene import Node
 from sim.skin.tables import SurfaceTables, TableKey
@@ -59,7 +59,8 @@ class Grounds:
             elif figure is not None and carrier is not None and figure.model.mesh.vertex_count:
                 assert isinstance(carrier.settings, ModelSettings)
                 bottom_up = texture_origin_bottom(carrier.settings, figure.model)
-                ground = self._of_skin(settings, world, figure, Maps(images, bottom_up))
+                up = up_axis(carrier.settings, figure.model) if settings.region is Region.SCALP else ""
+                ground = self._of_skin(settings, world, figure, Maps(images, bottom_up), up)
         finally:
             if ground is None or ground.table is None:
                 self.forget(world.services)
@@ -69,8 +70,8 @@ class Grounds:
         """Lets go of what is shared with others."""
         services.get(SurfaceTables).forget(self)
 
-    def _of_skin(self, settings: HairSettings, world: World, figure: Character, maps: Maps) -> Ground:
-        """The skin of a model with its density."""
+    def _of_skin(self, settings: HairSettings, world: World, figure: Character, maps: Maps, scalp_up: str) -> Ground:
+        """The skin of a model with its density; that of its scalp alone where the axis is given that points up."""
         pixels = maps.images.get("density")
         if pixels is not None and settings.density_channel is not Channel.BRIGHTNESS:
             pixels = self._channel_of(pixels, settings.density_channel)
@@ -81,6 +82,7 @@ class Grounds:
             pixels,
             maps.is_bottom_up,
             settings.density_section,
+            scalp_up,
         )
         table = world.services.get(SurfaceTables).table(self, wanted)
         return Ground(figure.world_from_model, figure.model, table, maps)

@@ -52,6 +52,7 @@ _KINDS: dict[str, dict[str, bool]] = {
 }  # fmt: skip
 _FORMS: dict[str, dict[str, bool]] = {
     "RIBBONS": {}, "LINES": {"LINE": True}, "SPRINGS": {"LINE": True, "FLAT": True}, "SHELLS": {"SHELL": True},
+    "UNDERCOAT": {"SHELL": True, "UNDERCOAT": True},
 }  # fmt: skip
 
 
@@ -138,10 +139,10 @@ class HairPasses:
 
     def program(self, settings: HairSettings, kind: str, form: str = "RIBBONS") -> Program:
         """The program of what is "LIT", "BLENDED", "CAST", "DEEP" or "PICK", as ribbons, lines, springs or shells."""
-        key = (settings.knots, kind, form, form != "SHELLS" and curls(settings))
+        key = (settings.knots, kind, form, "SHELL" not in _FORMS[form] and curls(settings))
         if key not in self._programs:
             defines = {"KNOTS": settings.knots, **_KINDS[kind], **_FORMS[form], "CURLS": key[-1]}
-            vertices = "hair/shell.vert" if form == "SHELLS" else "hair/ribbon.vert"
+            vertices = "hair/shell.vert" if "SHELL" in _FORMS[form] else "hair/ribbon.vert"
             self._programs[key] = self._library.program(vertices, "hair/hair.frag", defines=defines)
         return self._programs[key]
 
@@ -197,14 +198,18 @@ class HairPasses:
         else:
             self._nothing.draw(program, "line_strip", count=rows, instances=count)
 
-    def shells(self, program: Program, shells: Shells, settings: HairSettings, sheet: Sheet, part: Part) -> None:
-        """Draws copies of the skin."""
+    def shells(self, program: Program, shells: Shells, settings: HairSettings, sheet: Sheet, part: Part | None) -> None:
+        """Draws copies of the skin, or for None the undercoat."""
         shells.strands.need(shells.strands.count)
         projection = sheet.projection
         program["u_strands"], program["u_clip_from_world"] = shells.strands.texels, projection.clip_from_world
-        program["u_viewport"], program["u_pixel"] = projection.viewport, 1.0 / projection.pixels(1.0, 1.0)
+        program.set_if_active("u_viewport", projection.viewport)
+        program.set_if_active("u_pixel", 1.0 / projection.pixels(1.0, 1.0))
         program["u_seer"] = seer_of(projection.clip_from_world)
-        shells.draw(program, settings, sheet.pixels, part)
+        if part is None:
+            shells.draw_undercoat(program, settings)
+        else:
+            shells.draw(program, settings, sheet.pixels, part)
 
     def release(self) -> None:
         """Deletes the vertex array and the ramp."""

@@ -1,5 +1,6 @@
 """The kind of hair and fur."""
 
+import dataclasses
 import functools
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import msgspec
 from sim.assets.formats import STRAND_FORMATS
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
-from sim.kinds.hair.root_settings import MAPPED, ON_SKIN, images_of
+from sim.kinds.hair.root_settings import MAPPED, ON_SKIN, Region, images_of
 from sim.kinds.hair.settings import HairForm, HairLook, HairSettings, HairSolver, HairSource
 from sim.printable import titled
 from sim.scene.params import Settings, params_of, with_lengths
@@ -21,6 +22,12 @@ HEAD = 0.5
 
 PLAIN = "Short"
 """Preset of hair that is added without one."""
+
+ON_HEADS = frozenset(("Long", "Wavy", "Curls", "Bob", "Short", "Ponytail"))
+"""Presets that grow on the scalp of a figure."""
+
+UNDERCOAT = 1.0
+"""Undercoat of hair that is added to a figure."""
 
 COVER = 3.0
 """Strands that lie over one another where new hair grows, at least if not more than these are needed."""
@@ -45,9 +52,15 @@ def new_hair(preset: str, place: AddPlace) -> Node:
     """Hair of a preset, or some for "": on the selected model, where a bone is selected by its weights."""
     settings = with_preset(HairSettings(), preset or PLAIN)
     name, view = titled(preset) or "Hair", place.view.selection
-    if place.figure is not None and settings.source is not HairSource.ELLIPSOID:
-        settings = msgspec.structs.replace(sized(settings, place), density_bone=view.bone or "")
-        return Node(id="", name=name, attachment=Attachment(node=place.figure.id), settings=settings)
+    figure = place.figure
+    if figure is not None and settings.source is not HairSource.ELLIPSOID:
+        if place.scalp is not None and (preset or PLAIN) in ON_HEADS:
+            settings = msgspec.structs.replace(settings, region=Region.SCALP)
+            place = dataclasses.replace(place, area=place.scalp)
+        elif view.bone:
+            settings = msgspec.structs.replace(settings, density_bone=view.bone)
+        settings = msgspec.structs.replace(sized(settings, place), undercoat=UNDERCOAT)
+        return Node(id="", name=name, attachment=Attachment(node=figure.id), settings=settings)
     settings = msgspec.structs.replace(settings, source=HairSource.ELLIPSOID)
     x, _, z = place.target
     where = Transform(position=(x, max(HEAD, settings.radii[1]), z))
@@ -102,7 +115,7 @@ def idle(node: Node) -> frozenset[str]:
     if settings.source is not HairSource.ELLIPSOID:
         hidden |= {"radii", "head_stiffness"}
     if settings.source not in ON_SKIN:
-        hidden |= _SURFACE | {"density_section"}
+        hidden |= _SURFACE | {"density_section", "region"}
     hidden |= _GROOM | {"guides"} if settings.source is HairSource.FILE else _FILE
     hidden |= {f"{what}_channel" for what in MAPPED if not getattr(settings, f"{what}_texture")}
     if settings.part_strength == 0.0:

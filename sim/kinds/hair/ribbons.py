@@ -85,7 +85,8 @@ class Ribbons(Item):
     def ways(self, lamps: int) -> tuple[Way, ...]:
         """For each number of lamps and form of the strands; automatic hair has two."""
         settings = self.settings
-        way = (settings.knots, settings.look, self._mode, lamps, settings.shadow > 0.0, self._form, curls(settings))
+        way = (settings.knots, settings.look, self._mode, lamps, settings.shadow > 0.0, self._form, curls(settings),
+               settings.undercoat > 0.0)  # fmt: skip
         forms = {HairForm.SHELLS: (True,), HairForm.AUTOMATIC: (False, True)}
         has_shells = self.strands.shells is not None
         return tuple((*way, is_shell) for is_shell in (forms.get(settings.form, (False,)) if has_shells else (False,)))
@@ -128,6 +129,10 @@ class Ribbons(Item):
             program.set_if_active("u_lamp", painter.frame.lamps[0].position)
         (_OPAQUE.within(painter.scissor) if stage == "opaque" else painter.state).apply(painter.context)
         self._draw(passes, program, sheet, part, kind, shells, CAST_RADIUS if casts else LEAST_RADIUS)
+        if stage == "opaque" and part.first == 0 and (undercoat := self.strands.undercoat) is not None:
+            program = passes.program(self.settings, kind, "UNDERCOAT")
+            program["u_colours"] = undercoat.strands.colours
+            passes.shells(program, undercoat, self.settings, sheet, None)
 
     @property
     def _mode(self) -> int:
@@ -232,12 +237,14 @@ class Ribbons(Item):
         if not casts:
             shadow.clear_others()
         program, step = kernel.program, padded_count(piece)
-        for first in range(0, count, step):
+        undercoat = self.strands.undercoat if shells is None else None
+        lit = [(drawn, count)] + ([(undercoat.strands, undercoat.strands.count)] if undercoat is not None else [])
+        for one, first in ((one, first) for one, last in lit for first in range(0, last, step)):
             for name, value in (values | self._gloss(passes, shadow)).items():
                 program.set_if_active(name, value)
             painter.target.bind()
             with scope("shading", self.name):
-                drawn.shade(kernel, first, min(step, count - first))
+                one.shade(kernel, first, min(step, (count if one is drawn else one.count) - first))
             painter.target.bind()
             yield
         self._shaded = (frame, drawn, drawn.version)

@@ -26,6 +26,13 @@ class HairSource(enum.Enum):
     FILE = "file"
 
 
+class Region(enum.Enum):
+    """Part of a model that hair grows on: all of it, or where hair grows on a head."""
+
+    EVERYWHERE = "everywhere"
+    SCALP = "scalp"
+
+
 ON_SKIN = (HairSource.FACES, HairSource.VERTICES)
 """Sources that are the skin of a model."""
 
@@ -99,6 +106,11 @@ class RootSettings(Settings, frozen=True, kw_only=True):
         str,
         param("Section of the model that hair grows on; empty for all.", group="Roots", effect=Effect.REBUILD),
     ] = ""  # fmt: skip
+    region: Annotated[
+        Region,
+        param("Part of the model that hair grows on: all, or the scalp; all where no bone is named as the head.",
+              group="Roots", effect=Effect.REBUILD),
+    ] = Region.EVERYWHERE  # fmt: skip
     guides: Annotated[
         int,
         param("Strands that are simulated.", lo=1, hi=GUIDES_MAX, soft=(100, 5_000), scale=Scale.LOG, group="Roots",

@@ -265,6 +265,11 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
         param("Part of the strands, from their tips, that is blended as far as it covers pixels; for sparse tips.",
               lo=0.0, hi=1.0, step=0.05, group="Look", effect=Effect.VIEW),
     ] = 0.0  # fmt: skip
+    undercoat: Annotated[
+        float,
+        param("How far the skin has the colour of the roots where hair grows, so that it does not shine through.",
+              lo=0.0, hi=1.0, step=0.05, group="Look", effect=Effect.VIEW),
+    ] = 0.0  # fmt: skip
     look: Annotated[
         HairLook,
         param("Highlights of real hair, or the classic formula of Kajiya and Kay.", group="Look", label="Lighting",

@@ -16,6 +16,9 @@ from sim.kinds.hair.records import SHELL, surface_records
 from sim.kinds.hair.settings import SHELLS_MIN, HairSettings
 from sim.render.items import Part
 
+LIFT = 0.004
+"""How far the undercoat is nearer to the eye than the skin, as part of the length of the hair."""
+
 
 class Shells:
     """Copies of the skin.
@@ -42,6 +45,8 @@ class Shells:
         # A cell is as wide as strands are apart where most of them grow.
         mean = float((coat.density**2).sum() / max(float(coat.density.sum()), 1e-9))
         self._spacing = 0.7 / max(mean, 1e-6) ** 0.5
+        grown = coat.density[coat.density > 0.0]
+        self._usual = float(np.median(grown)) if len(grown) else 1.0
         self._vertices = Buffer(context, records, label="shells")
         self._indices = Buffer(context, coat.triangles.ravel(), label="shells")
         self._array = VertexArray(context, [Stream(self._vertices)], indices=self._indices, label="shells")
@@ -67,6 +72,13 @@ class Shells:
             beyond = 0.5 * (number + 1) * (radius + settings.tip_radius) / max(radius, 1e-9)
             program["u_strand"] = (reaching, max(beyond, 1.0), settings.colour_spread)
             self._array.draw(program)
+
+    def draw_undercoat(self, program: Program, settings: HairSettings) -> None:
+        """Draws one copy on the skin itself, in the colours of the roots."""
+        program["u_cell"] = max(0.25 / self._usual**0.5, 2.0 * settings.root_radius)
+        lift = LIFT * settings.length + 2.0 * settings.root_radius
+        program["u_undercoat"] = (settings.undercoat, 3.0 / self._usual, lift)
+        self._array.draw(program)
 
     def release(self) -> None:
         """Delete everything; may be called twice."""

@@ -200,7 +200,7 @@ class Strands:
         if self._preview is not None:
             self._preview.pose(self._roots.shown)
         self._expand(self.shown, {})
-        if (shells := self.shells) is not None:
+        if (shells := self.shells or self.undercoat) is not None:
             self._expand(shells.strands, {} if shells.own is None else {"u_vertices": shells.own, "u_texels": 2})
         self.is_stale = False
 
@@ -262,11 +262,17 @@ class Strands:
     @property
     def shells(self) -> Shells | None:
         """Copies of the skin, where hair may be drawn as these."""
-        settings = self.settings
-        if settings.show is not HairShow.HAIR or settings.form not in (HairForm.SHELLS, HairForm.AUTOMATIC):
-            return None
+        is_wanted = self.settings.form in (HairForm.SHELLS, HairForm.AUTOMATIC)
+        return self._copies() if is_wanted and self.settings.show is HairShow.HAIR else None
+
+    @property
+    def undercoat(self) -> Shells | None:
+        """What covers the skin between the roots, where something does."""
+        return self._copies() if self.settings.undercoat > 0.0 and self.settings.show is HairShow.HAIR else None
+
+    def _copies(self) -> Shells | None:
         if self._shells is None and (coat := self._coat()) is not None:
-            self._shells = Shells(self._context, self._library, coat, settings.knots)
+            self._shells = Shells(self._context, self._library, coat, self.settings.knots)
         return self._shells
 
     @property

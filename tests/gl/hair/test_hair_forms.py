@@ -249,3 +249,20 @@ def test_every_form_compiles_strictly(stage: Stage, strict_shaders: Compiled, tm
             stage.picture(1.0)
     stage.engine.pick(camera(1.0), SIZE, 120.0, 120.0)
     assert complaints(strict_shaders.texts, tmp_path) == []
+
+
+def test_an_undercoat_covers_what_is_between_few_strands_in_the_colour_of_the_roots(stage: Stage) -> None:
+    few = msgspec.structs.replace(FUR, root_colour=(0.8, 0.1, 0.1), tip_colour=(0.8, 0.1, 0.1), shadow=0.0)
+    middle = np.s_[SIZE[1] // 2 : 3 * SIZE[1] // 5, 2 * SIZE[0] // 5 : 3 * SIZE[0] // 5]
+    stage.show(few, children=1, guides=1)
+    ground = stage.picture(1.2)
+    shares = []
+    for undercoat in (0.0, 0.5, 1.0):
+        stage.show(few, children=600, undercoat=undercoat)
+        shown = stage.picture(1.2)
+        red = changed(shown, ground) & (shown[..., 0] > 1.5 * shown[..., 2])
+        shares.append(float(red[middle].mean()))
+    bare, half, covered = shares
+    assert bare < 0.5
+    assert bare + 0.3 < half < 0.9
+    assert covered > 0.99

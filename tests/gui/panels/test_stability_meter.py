@@ -7,7 +7,7 @@ from widgets.kinds.cloth.stability_meter import StabilityMeter, StabilityOverlay
 
 def measured(ratio, substeps=20):
     """A cloth of 10 substeps that are `ratio` of the longest stable one."""
-    return Stability(h_max=STEP_TIME / 10 / ratio, ratio=ratio, substeps=substeps)
+    return Stability(h_max=STEP_TIME / 10 / ratio, ratio=ratio, substeps=substeps, softening=min(0.64 / ratio**2, 1.0))
 
 
 @pytest.fixture
@@ -35,17 +35,31 @@ def test_word_colour_and_button_change_at_the_margin_and_at_the_bound(meter, rat
     assert meter_colour(meter.stability).name() == colours[word]
 
 
-def test_the_button_asks_for_the_substeps_that_are_enough(meter, qtbot):
+def test_both_remedies_tell_what_they_cost_before_they_are_taken(meter, qtbot):
     meter.show_stability(measured(1.6, 20))
+    assert meter.button.menu().actions() == [meter.substeps_action, meter.softer_action]
+    assert meter.substeps_action.text() == "Substeps 10 → 20: 2 × the time of a step"
+    assert meter.softer_action.text() == "Soften the fabric to 25 % of its stiffness"
     with qtbot.waitSignal(meter.stable_requested) as asked:
-        meter.button.click()
+        meter.substeps_action.trigger()
     assert asked.args == [20]
+    with qtbot.waitSignal(meter.soft_requested) as asked:
+        meter.softer_action.trigger()
+    assert asked.args == pytest.approx([0.25])
 
 
-def test_a_cloth_that_no_number_of_substeps_mends_is_not_promised_anything(meter):
+def test_a_cloth_that_no_number_of_substeps_mends_is_offered_a_softer_fabric(meter):
     meter.show_stability(measured(900.0, 4096))
-    assert not meter.button.isEnabled()
-    assert "Not even 4,096 substeps" in meter.button.toolTip()
+    assert not meter.substeps_action.isEnabled()
+    assert "Not even 4,096 substeps" in meter.substeps_action.text()
+    assert meter.softer_action.isEnabled()
+
+
+def test_a_cloth_that_no_stiffness_mends_is_not_promised_anything(meter):
+    meter.show_stability(Stability(h_max=STEP_TIME / 40, ratio=4.0, substeps=50, softening=0.0))
+    assert not meter.softer_action.isEnabled()
+    assert "air drag" in meter.softer_action.text()
+    assert meter.substeps_action.isEnabled()
 
 
 def test_the_tooltip_explains_margin_and_figures(meter):

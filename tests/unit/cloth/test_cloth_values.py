@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from sim.kinds.cloth.grid import GridShape
 from sim.kinds.cloth.material import constants_of
-from sim.kinds.cloth.model import build_cloth
+from sim.kinds.cloth.model import ClothModel, build_cloth
 from sim.kinds.cloth.pins import parse_pins, pin_flags, pin_list_text, toggled_pin_list
 from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS, with_preset
-from sim.kinds.cloth.settings import ClothMode, ClothSettings, PinPreset
-from sim.kinds.cloth.stability import StabilityMeter, largest_substep, stability, stable_substeps
+from sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource, PinPreset
+from sim.kinds.cloth.stability import StabilityMeter, largest_substep, softened, stability, stable_substeps
+from sim.kinds.cloth.surface import ClothSurface
 from sim.maths.gusts import gusts_at
 from sim.scene.params import ParamError, SettingsError, validated
 from sim.skin.attachment import attach, closest_weights
@@ -206,9 +207,9 @@ def test_substeps_of_the_well_known_sheet(size: int, substeps: int) -> None:
     assert found == pytest.approx(substeps, abs=0.01 * substeps)
 
 
-def exact_h_max(settings: ClothSettings) -> float:
+def exact_h_max(settings: ClothSettings, model: ClothModel | None = None) -> float:
     """From all modes of the linearised springs, for damping in proportion to stiffness."""
-    model, constants = build_cloth(settings), constants_of(settings)
+    model, constants = model or build_cloth(settings), constants_of(settings)
     count = model.particle_count
     matrix = np.zeros((3 * count, 3 * count))
     for (a, b), kind, factor in zip(model.springs.pairs, model.springs.kinds, model.springs.factors, strict=True):
@@ -229,6 +230,47 @@ def test_the_found_substep_is_that_of_the_strongest_mode(internal_damping: float
     )
     expected = exact_h_max(settings)
     assert stability(build_cloth(settings), settings).h_max == pytest.approx(expected, rel=5e-3)
+
+
+def uneven_surface(size: int) -> ClothSurface:
+    """A square of jittered, slender triangles."""
+    random = np.random.default_rng(1)
+    places = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, size)] * 2), axis=-1).reshape(-1, 2)
+    inner = ((places > 0.0) & (places < 1.0)).all(axis=1)
+    places[inner] += random.uniform(-0.42, 0.42, (int(inner.sum()), 2)) / (size - 1)
+    corner = (np.arange(size - 1)[:, None] * size + np.arange(size - 1)).ravel()
+    triangles = np.concatenate([corner[:, None] + [0, 1, size], corner[:, None] + [1, size + 1, size]])
+    points = np.column_stack([places, np.zeros(len(places))])
+    return ClothSurface(points, np.zeros((len(points), 2)), triangles.astype(np.uint32))
+
+
+@pytest.mark.parametrize("stretch_stiffness", [50.0, 450.0, 4000.0])
+def test_the_found_substep_of_an_uneven_mesh_is_that_of_the_strongest_mode(stretch_stiffness: float) -> None:
+    settings = ClothSettings(source=ClothSource.MESH, stretch_stiffness=stretch_stiffness)
+    model = build_cloth(settings, uneven_surface(12))
+    assert stability(model, settings).h_max == pytest.approx(exact_h_max(settings, model), rel=1e-3)
+
+
+@pytest.mark.parametrize("mode", list(ClothMode))
+@pytest.mark.parametrize("internal_damping", [0.0, 5e-3])
+def test_a_softened_fabric_keeps_the_margin_with_the_substeps_of_now(mode: ClothMode, internal_damping: float) -> None:
+    settings = ClothSettings(
+        columns=12, rows=9, mode=mode, substeps=3, stretch_stiffness=9000.0, structural_stiffness=9000.0,
+        internal_damping=internal_damping,
+    )  # fmt: skip
+    model = build_cloth(settings)
+    found = stability(model, settings)
+    assert found.ratio > 1.0
+    softer = msgspec.structs.replace(settings, **softened(settings, found.softening))
+    after = stability(model, softer)
+    assert 0.78 < after.ratio <= 0.8001
+    assert after.softening == pytest.approx(1.0, abs=0.02)
+
+
+def test_no_fabric_is_soft_enough_for_too_much_drag() -> None:
+    settings = ClothSettings(columns=6, rows=6, substeps=1, air_drag=1000.0)
+    found = stability(build_cloth(settings), settings)
+    assert (found.softening, found.is_stable) == (0.0, False)
 
 
 def test_a_cloth_without_springs_is_always_stable() -> None:

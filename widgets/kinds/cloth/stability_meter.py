@@ -1,8 +1,8 @@
-"""How near a cloth is to blowing up: substep over the longest stable one, as a bar with a word, and a remedy."""
+"""How near a cloth is to blowing up: substep over the longest stable one, as a bar with a word, and remedies."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QWidget
 
 from sim.kinds.cloth.settings import SUBSTEPS_MAX
 from sim.kinds.cloth.stability import MARGIN, Stability
@@ -18,7 +18,7 @@ _STABLE, _NEAR, _UNSTABLE = QColor("#2f9e77"), QColor("#e0a030"), QColor("#d9503
 
 
 class StabilityMeter(QWidget):
-    """A bar, and a button while the cloth has no margin.
+    """A bar, and a button with a menu while the cloth has no margin.
 
     Args:
         parent: Parent widget.
@@ -26,9 +26,11 @@ class StabilityMeter(QWidget):
 
     Signals:
         stable_requested: Number of substeps that make the cloth stable.
+        soft_requested: Factor of all stiffness that makes it stable with the substeps of now.
     """
 
     stable_requested = Signal(int)
+    soft_requested = Signal(float)
 
     def __init__(self, parent: QWidget | None = None, *, on_picture: bool = False) -> None:
         super().__init__(parent)
@@ -36,7 +38,12 @@ class StabilityMeter(QWidget):
         self.bar = _MeterBar(self, on_picture)
         self.button = QPushButton("Make stable", self)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.button.clicked.connect(self._request)
+        menu = QMenu(self.button)
+        menu.setToolTipsVisible(True)
+        self.substeps_action, self.softer_action = menu.addAction(""), menu.addAction("")
+        self.substeps_action.triggered.connect(lambda: self.stable_requested.emit(self._known.substeps))
+        self.softer_action.triggered.connect(lambda: self.soft_requested.emit(self._known.softening))
+        self.button.setMenu(menu)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(SPACE_WIDE)
@@ -55,19 +62,39 @@ class StabilityMeter(QWidget):
         self.bar.show_stability(stability)
         self.button.setVisible(stability is not None and stability.ratio >= MARGIN)
         if stability is not None:
-            can_mend = ratio_with(stability, stability.substeps) < 1.0
-            self.button.setEnabled(can_mend)
-            self.button.setToolTip(
-                f"Set {stability.substeps:,} substeps, the fewest that are stable with a margin."
-                if can_mend
-                else f"Not even {SUBSTEPS_MAX:,} substeps are enough; make the fabric softer or heavier."
-            )
+            self._show_remedies(stability)
         self.setToolTip(meter_tip(stability))
         self.setAccessibleName(f"Stability: {meter_text(stability)}, {meter_word(stability)}")
 
-    def _request(self) -> None:
-        if self._stability is not None:
-            self.stable_requested.emit(self._stability.substeps)
+    @property
+    def _known(self) -> Stability:
+        assert self._stability is not None
+        return self._stability
+
+    def _show_remedies(self, found: Stability) -> None:
+        """What each remedy costs; one that does not help is grey and says why."""
+        now = round(STEP_TIME / (found.ratio * found.h_max))
+        helps, softens = ratio_with(found, found.substeps) < 1.0, 0.0 < found.softening < 1.0
+        enough = f"Set {found.substeps:,} substeps, the fewest that are stable with a margin."
+        never = f"Not even {SUBSTEPS_MAX:,} substeps are enough; make the fabric softer or heavier."
+        times = (
+            f"{found.substeps / now:.2g}".removesuffix(".0")
+            if found.substeps < 99 * now
+            else f"{found.substeps // now:,}"
+        )
+        self.substeps_action.setEnabled(helps)
+        self.substeps_action.setText(
+            f"Substeps {now:,} → {found.substeps:,}: {times} × the time of a step" if helps else never
+        )
+        self.substeps_action.setToolTip(enough if helps else never)
+        softer = f"Multiply the stiffness of all threads by {found.softening:.2g}; {now:,} substeps are then enough."
+        stiff = "No stiffness is low enough: air drag alone needs more substeps."
+        self.softer_action.setEnabled(softens)
+        self.softer_action.setText(
+            f"Soften the fabric to {100.0 * found.softening:.2g} % of its stiffness" if softens else stiff
+        )
+        self.softer_action.setToolTip(softer if softens else stiff)
+        self.button.setToolTip(f"{enough if helps else never}\n{softer if softens else stiff}")
 
 
 class StabilityOverlay(Overlay):

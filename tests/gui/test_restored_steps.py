@@ -1,0 +1,171 @@
+"""Tools on steps that were restored from the cache, as after a loop or a drag of the ruler back."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QApplication
+
+from app.kinds.hair.brush_tool import Brush
+from resources import path as resource
+from sim.kinds.cloth.settings import PinTarget
+from sim.kinds.emitter.handles import GripKind
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import ParamRef
+from sim.scene.view_state import Selection
+from tests.gui.editor_harness import Mouse, Session, picture, place_of
+
+BACK = 12
+"""The step that is restored; later ones are cached."""
+
+
+class Stage:
+    """A shipped project; one node of it, and a clock that stands."""
+
+    def __init__(self, editor, qtbot, project, node):
+        Session(qtbot).load(editor, resource("projects") / f"{project}.sinew")
+        self.editor, self.document, self.node, self.mouse = editor, editor.document, node, Mouse(editor.viewport)
+        self.document.select(Selection(node=node))
+        picture(editor)
+
+    def set(self, name, value):
+        self.document.set_value(ParamRef(self.node, self.document.scene.node(self.node).kind, name), value)
+        picture(self.editor)
+
+    @property
+    def system(self):
+        return self.editor.client.engine.simulation.systems[self.node]
+
+    @property
+    def settings(self):
+        return self.document.scene.node(self.node).settings
+
+    def play(self, steps):
+        self.editor.playback.toggle()
+        for _ in range(steps):
+            self.editor.playback._clock.now += STEP_TIME
+            self.editor.playback.tick()
+        self.editor.playback.pause()
+        picture(self.editor)
+        QApplication.processEvents()
+
+    def go_back(self):
+        """Plays on from step `BACK`, which is restored first."""
+        self.editor.playback.scrub(BACK * STEP_TIME)
+        picture(self.editor)
+        assert self.editor.stepper.step_count == BACK
+
+    @property
+    def picker(self):
+        return self.editor.rooms[self.document.scene.node(self.node).kind].tool._picker
+
+    def seen(self, candidates):
+        """The first of some particles that is picked where it is drawn, and where that is."""
+        for particle in candidates:
+            spot = place_of(self.editor, self.place(particle))
+            found = self.picker.particle(spot)
+            if found is not None and found.node == self.node:
+                return found.particle, spot
+        raise AssertionError("no particle is to be seen")
+
+    def is_sound(self):
+        """Whether the node goes on, and nothing was reported."""
+        return not self.editor.panels.messages.model.rowCount() and not self.system.halted
+
+    def place(self, particle):
+        with self.editor.viewport.gl_current():
+            return np.array(self.system.place_of(particle))
+
+    def drag(self, particle, by):
+        """Pulls a particle aside for a few steps; how far it went, compared with the cached steps [m]."""
+        self.go_back()
+        self.play(6)
+        free = self.place(particle)
+        self.go_back()
+        start = place_of(self.editor, self.place(particle))
+        self.mouse.press(start)
+        self.mouse.move(start + 0.5 * by)
+        self.mouse.move(start + by)
+        self.play(6)
+        pulled = self.place(particle)
+        self.mouse.release(start + by)
+        return np.linalg.norm(pulled - free)
+
+
+@pytest.mark.parametrize("target", list(PinTarget))
+def test_a_cloth_is_pinned_dragged_and_let_go_on_a_restored_step(fresh, qtbot, target):
+    stage = Stage(fresh, qtbot, "cape", "cape")
+    stage.set("pin_target", target)
+    fresh.frame_all()
+    fresh.playback.scrub(0.0)
+    picture(fresh)
+    stage.play(30)
+    stage.go_back()
+    count = stage.system.cloth.model.particle_count
+    particle, spot = stage.seen(range(count // 2, count))
+    stage.mouse.hover(spot)
+    stage.editor.rooms["cloth"].tool._look()
+    stage.editor.window.actions_table["simulate.pin"].trigger()
+    stage.play(3)
+    assert stage.system.cloth.pinned[particle]
+    assert stage.is_sound()
+    stage.document.undo_stack.undo()
+    picture(fresh)
+    other, _ = stage.seen(range(count // 2 + 3, count))
+    assert stage.drag(other, QPointF(-50.0, 0.0)) > 0.01
+    assert stage.is_sound()
+    stage.play(30)
+    assert stage.is_sound()
+
+
+def test_hair_is_dragged_combed_and_cut_on_a_restored_step(fresh, qtbot):
+    stage = Stage(fresh, qtbot, "hair", "hair")
+    for name, value in {"guides": 60, "children": 300, "root_radius": 2e-3}.items():
+        stage.set(name, value)
+    fresh.frame_all()
+    stage.play(30)
+    stage.go_back()
+    knots = stage.settings.knots
+    strands = stage.system.strands
+    particle, _ = stage.seen(guide * knots + knots // 2 for guide in range(strands.growth.guides.count))
+    assert stage.drag(particle, QPointF(-20.0, -20.0)) > 0.001
+    assert stage.is_sound()
+    for brush in (Brush.COMB, Brush.CUT):
+        stage.go_back()
+        before = stage.system.strands.growth.guides
+        stage.editor.rooms["hair"].brush.toggle(brush)
+        _, spot = stage.seen(range(particle, particle + 20 * knots))
+        stage.mouse.drag(spot, spot + QPointF(30.0, 5.0))
+        stage.editor.rooms["hair"].brush.toggle(brush)
+        stage.play(6)
+        assert stage.system.strands.growth.guides is not before
+        assert stage.is_sound()
+
+
+def test_knobs_of_an_emitter_are_dragged_on_a_restored_step(fresh, qtbot):
+    stage = Stage(fresh, qtbot, "fountain", "fountain")
+    stage.play(30)
+    stage.go_back()
+    handles = stage.editor.rooms["emitter"].tool._handles()
+    grip = next(one for one in handles.grips if one.kind is GripKind.SPEED)
+    knob = QPointF(*handles.view.pixels(grip.knobs)[0].tolist())
+    before = stage.settings
+    stage.mouse.drag(knob, knob + QPointF(0.0, -20.0))
+    assert stage.settings != before
+    stage.play(6)
+    assert stage.is_sound()
+
+
+def test_particles_of_cached_steps_are_counted(fresh, qtbot):
+    stage = Stage(fresh, qtbot, "sparks", "sparks")
+    stage.play(30)
+    living = {}
+    for step in (30, *range(4, BACK + 1)):  # the second loop: a picture of every step
+        fresh.playback.scrub(step * STEP_TIME)
+        picture(fresh)
+        living[step] = stage.system.emitter.alive
+        with fresh.viewport.gl_current():
+            assert living[step] == np.count_nonzero(stage.system.emitter.read()["position"][:, 3] >= 0.0)
+        QApplication.processEvents()
+        assert fresh.rooms["emitter"].head._status.alive == living[step]
+        assert int(dict(fresh.overlays.statistics.rows())["Particles"].replace(",", "")) >= living[step]
+    assert living[BACK] < living[30]
