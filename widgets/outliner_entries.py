@@ -134,7 +134,7 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None, scene: S
     entry.name, entry.visible, entry.locked = node.name or "unnamed", node.visible, node.locked
     entry.icon, entry.note, entry.mark = kind_icon(node.kind), node.attachment.bone, ""
     entry.tip, entry.dim = node.name, node.id not in scene.shown
-    if KINDS[node.kind].system:
+    if KINDS[node.kind].can_be_muted:
         _describe_sound(entry, node, scene, halt)
     if not node.settings.is_figure:
         return
@@ -163,7 +163,7 @@ def _describe_sound(entry: Entry, node: Node, scene: Scene, halt: str) -> None:
     entry.speaker = "muted" if node.muted else "solo" if node.solo else "audible"
     label = KINDS[node.kind].label.lower()
     state = silence_text(node, heard) or (f"Solo: every {label} that is not solo is silent." if node.solo else "")
-    hint = f"Click the loudspeaker to {'hear' if node.muted else 'mute'} it."
+    hint = f"Click the loudspeaker to {'unmute' if node.muted else 'mute'} it."
     if halt:
         entry.mark, entry.note = "error", "stopped"
         state = f"Stopped: {halt}\nThe arrow lets it go on from its last sound state, the bent one starts it anew."
@@ -181,7 +181,7 @@ def hidden_text(node: Node, scene: Scene) -> str:
 def silence_text(node: Node, heard: bool) -> str:
     """Why a node is silent; "" where it is heard."""
     if node.muted:
-        return "Muted: it is not simulated."
+        return "Muted: it is not simulated." if KINDS[node.kind].system else "Muted: nothing collides with it."
     return "" if heard else f"Silent: another {KINDS[node.kind].label.lower()} is solo."
 
 

@@ -171,7 +171,7 @@ def toggle(editor: Editor, name: str) -> None:
     """Mutes the selected nodes or makes them solo, or ends that; says so where nothing simulated is selected."""
     scene = editor.document.scene
     chosen = [scene.node(node_id) for node_id in scene.with_contents(editor.document.selection.nodes)]
-    simulated = [node for node in chosen if KINDS[node.kind].system]
+    simulated = [node for node in chosen if KINDS[node.kind].can_be_muted]
     if not simulated:
         editor.window.show_news("Select something that is simulated first")
         return

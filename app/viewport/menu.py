@@ -54,7 +54,7 @@ class ViewportMenu(QObject):
             return menu
         if node.kind in self._rooms:
             self._rooms[node.kind].fill_menu(menu, node, position)
-        if KINDS[node.kind].system:
+        if KINDS[node.kind].can_be_muted:
             self._fill(menu, (SEPARATOR, *SIMULATED))
         self._fill(menu, OBJECT)
         if node.settings.is_figure:

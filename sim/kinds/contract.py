@@ -233,6 +233,11 @@ class Kind:
     figure: str = ""
     panel: str = ""
 
+    @property
+    def can_be_muted(self) -> bool:
+        """Whether its nodes take part in a simulation by themselves."""
+        return bool(self.system or self.solids)
+
     def load(self, part: str) -> Any:
         """What one of the names above stands for; None for an empty one."""
         return loaded(getattr(self, part))
