@@ -27,6 +27,7 @@ from widgets.theme import SPACE, icon
 
 WorldProvider = Callable[[NodeId], npt.NDArray[np.float64] | None]
 
+_NODES = (EntryKind.NODE, EntryKind.FOLD)
 _POSE_INTERVAL = 67  # ms: 15 times a second is as fast as numbers can be read
 
 
@@ -143,7 +144,7 @@ class Outliner(QWidget):
     def rename_selected(self) -> None:
         """Opens the name of the selected node for editing; bones keep the names of their file."""
         entry = self.view.selected_entry()
-        if entry is not None and self._selection.node is not None and not self._selection.is_part:
+        if entry is not None and entry.kind is EntryKind.NODE:
             self.view.rename(entry)
 
     def model_changed(self, node_id: NodeId) -> None:
@@ -177,13 +178,14 @@ class Outliner(QWidget):
             self.readout.show_joint(bone, None, None)
             return
         world = self._world_of(node_id) if self._world_of is not None else None
-        self.readout.show_joint(bone, local_placement(pose, joint), world_placement(pose, joint, world))
+        unit = self._target.scene.node(node_id).settings.unit_scale
+        self.readout.show_joint(bone, local_placement(pose, joint, unit), world_placement(pose, joint, world))
 
     # Out
 
     def _selected(self, _now: QItemSelection, _before: QItemSelection) -> None:
         entries = self.view.selected_entries()
-        chosen = [e.selection.node for e in entries if e.kind is EntryKind.NODE and e.selection.node is not None]
+        chosen = list(dict.fromkeys(node for e in entries if e.kind in _NODES for node in e.selection.nodes))
         if self._is_syncing or not entries:
             return
         if len(entries) > 1:
@@ -200,13 +202,15 @@ class Outliner(QWidget):
         self._show_readout()
         if entry.selection.view:
             self.view_selected.emit()
+        elif entry.selection.others:
+            self.nodes_selected.emit(entry.selection.nodes)
         elif entry.selection.material is not None:
             self.material_selected.emit(entry.selection)
         else:
             self.node_selected.emit(entry.selection.node, entry.selection.bone)
 
     def _delete_pressed(self) -> None:
-        entry = next((e for e in self.view.selected_entries() if e.kind is EntryKind.NODE), None)
+        entry = next((e for e in self.view.selected_entries() if e.kind in _NODES), None)
         if entry is not None:
             self.action_requested.emit(OutlinerAction.DELETE, entry.selection)
 
@@ -235,6 +239,8 @@ class Outliner(QWidget):
         self._add_action(menu, "frame", OutlinerAction.FRAME, entry)
         if entry.kind is EntryKind.NODE:
             self._fill_node_menu(menu, entry)
+        elif entry.kind is EntryKind.FOLD:
+            self._add_action(menu, "delete", OutlinerAction.DELETE, entry)
         elif entry.kind is EntryKind.BONE:
             menu.addAction(icon("copy"), "Copy name").triggered.connect(lambda: self.view.copy_name(entry))
         self.extend_menu(menu, entry)

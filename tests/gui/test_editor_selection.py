@@ -323,7 +323,7 @@ def test_what_is_locked_is_not_picked_moved_or_removed(editor):
     assert document.selection == Selection()
     # Its lock in the outliner opens it again.
     rect, view = row_rect(editor, a), editor.panels.outliner.view.viewport()
-    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(view.width() - 24 - 12, rect.center().y()))
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(view.width() - 2 * 24 - 12, rect.center().y()))
     assert not document.scene.node(a).locked
     editor.edits.select(a)
     assert row_of(editor, "collider", "radius").editor.isEnabled()

@@ -57,7 +57,7 @@ class ColliderPanel(Panel):
     def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider]) -> None:
         """Adds colliders that were fitted to the bones of a model, in a group below it, as one edit with one notice."""
         document = self._desk.document
-        group = Node(id=_GROUP, name="colliders", attachment=Attachment(node=node_id), settings=group_kind().settings())
+        group = Node(id=_GROUP, name="Colliders", attachment=Attachment(node=node_id), settings=group_kind().settings())
         colliders = [
             Node(
                 id="",
