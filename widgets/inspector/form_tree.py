@@ -66,7 +66,6 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         self,
         sections: Iterable[SectionParameter],
         hidden: Callable[[SettingParameter], bool] = lambda _: False,
-        *,
         keeps_place: bool = False,
     ) -> None:
         """Replaces all rows; those that a test names are hidden, see `hide_settings`.

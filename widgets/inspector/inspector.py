@@ -201,7 +201,7 @@ class Inspector(QWidget):
         self._renewal.stop()
         self._forget()
         self._head.hide()
-        self._tree.show_sections(self._sections(), self._hidden_now(), keeps_place=self._built == self._selection)
+        self._tree.show_sections(self._sections(), self._hidden_now(), self._built == self._selection)
         self._built = self._selection
         self._rows = {parameter.ref: parameter for parameter in self._tree.settings()}
         self._mark_past()

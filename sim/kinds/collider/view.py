@@ -110,8 +110,10 @@ class ColliderView(View):
     def release(self) -> None:
         """Deletes the mesh."""
         if self._mesh is not None:
-            for owned in (*self._mesh[2:], *self._mesh[1]):
-                owned.release()
+            for array in self._mesh[2:]:
+                array.release()
+            for buffer in self._mesh[1]:
+                buffer.release()
         self._mesh = None
 
     def _place(self) -> Placement:
