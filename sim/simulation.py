@@ -486,7 +486,7 @@ class Simulation:
         placed: dict[NodeId, Placement] = {}
         warnings: list[str] = []
         for kind in KINDS.values():
-            if kind.solids and (nodes := world.scene.of_kind(kind.name)):
+            if kind.solids and (nodes := world.scene.heard_of_kind(kind.name)):
                 with self._context.timers.scope(f"{kind.name}s"):
                     placed |= self._placed(kind, nodes, world)
                 warnings += world.places.all_missing(nodes)

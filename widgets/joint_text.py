@@ -23,17 +23,17 @@ class JointPlacement:
     def rows(self) -> tuple[tuple[str, str], ...]:
         """Label and text of each part."""
         return (
-            ("Position", vector_text(self.position)),
+            ("Position", vector_text(self.position, unit=" m")),
             ("Rotation", vector_text(quaternion.to_euler_degrees(self.orientation), digits=2, unit="°")),
             ("Quaternion", vector_text(self.orientation, digits=3)),
             ("Scale", vector_text(self.scale)),
         )
 
 
-def local_placement(pose: PoseLike, joint: int) -> JointPlacement:
-    """Transform of a joint relative to its parent."""
+def local_placement(pose: PoseLike, joint: int, unit_scale: float = 1.0) -> JointPlacement:
+    """Transform of a joint relative to its parent, of a model in units of so many metres."""
     local = pose.local
-    return JointPlacement(local.positions[joint], local.orientations[joint], local.scales[joint])
+    return JointPlacement(unit_scale * local.positions[joint], local.orientations[joint], local.scales[joint])
 
 
 def world_placement(pose: PoseLike, joint: int, world_from_model: Float64 | None) -> JointPlacement:
@@ -46,6 +46,8 @@ def world_placement(pose: PoseLike, joint: int, world_from_model: Float64 | None
 def vector_text(values: Float64, digits: int = 4, unit: str = "") -> str:
     """Components with a fixed number of digits; no negative zeros."""
     rounded = np.round(values, digits) + 0.0
+    if unit.startswith(" "):  # once, after all
+        return "  ".join(f"{value:.{digits}f}" for value in rounded) + unit
     return "  ".join(f"{value:.{digits}f}{unit}" for value in rounded)
 
 

@@ -27,6 +27,7 @@ _UNITS: dict[str, dict[str, float]] = {
     "kg": {"g": 1e-3, "kg": 1.0, "lb": 0.45359237},
     "m/s": {"m/s": 1.0, "cm/s": 1e-2, "km/h": 1.0 / 3.6},
     "1/s": {"Hz": 1.0},
+    "Hz": {"1/s": 1.0, "fps": 1.0, "kHz": 1e3},
     "": {"%": 1e-2},
 }
 """Other units of a field's unit, as factors; longer ones are looked for first."""

@@ -6,10 +6,7 @@ It edits nothing: renaming, hiding and all other wishes leave through signals.
 import enum
 from collections.abc import Callable
 
-import numpy as np
-import numpy.typing as npt
-from PySide6.QtCore import QItemSelection, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtCore import QItemSelection, Signal
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from sim.figures.look_settings import PART as MATERIAL
@@ -17,17 +14,13 @@ from sim.scene.change import Change, ChangeKind
 from sim.scene.scene import NodeId, ParamRef
 from sim.scene.view_state import Selection, selection_of
 from widgets.empty_state import EmptyState
-from widgets.joint_readout import JointReadout
-from widgets.joint_text import joint_index, local_placement, world_placement
 from widgets.outliner_entries import Entry, EntryKind, Key
 from widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
 from widgets.outliner_view import OutlinerView
-from widgets.protocols import EditTarget, ModelProvider, ModelState, PoseProvider
+from widgets.protocols import EditTarget, ModelProvider, ModelState
 from widgets.theme import SPACE, icon
 
-WorldProvider = Callable[[NodeId], npt.NDArray[np.float64] | None]
-
-_POSE_INTERVAL = 67  # ms: 15 times a second is as fast as numbers can be read
+_NODES = (EntryKind.NODE, EntryKind.FOLD)
 
 
 class OutlinerAction(enum.Enum):
@@ -41,7 +34,7 @@ class OutlinerAction(enum.Enum):
 
 
 class Outliner(QWidget):
-    """Tree of the scene with a filter, and the transform of the selected bone below it.
+    """Tree of the scene with a filter.
 
     Args:
         target: Read only here; its `changed` keeps the rows up to date.
@@ -83,18 +76,14 @@ class Outliner(QWidget):
         super().__init__(parent)
         self._target = target
         self._model_of = model_of
-        self._pose_of: PoseProvider | None = None
-        self._world_of: WorldProvider | None = None
         self._selection = Selection()
         self._is_syncing = False
         self.extend_menu: Callable[[QMenu, Entry], None] = lambda _menu, _entry: None
         self.model = OutlinerModel(model_of, self)
         self.proxy = OutlinerFilter(self.model, self)
         self.view = OutlinerView(self.model, self.proxy, self)
-        self.readout = JointReadout(self)
         self.filter_line = QLineEdit(self)
         self.nothing_found = EmptyState("filter", "Nothing found", "No name contains all of these words.", self)
-        self._pose_timer = QTimer(self, interval=_POSE_INTERVAL)
         self._arrange()
         self._connect()
         self.model.set_scene(target.scene)
@@ -116,7 +105,6 @@ class Outliner(QWidget):
         layout.setSpacing(0)
         layout.addWidget(box)
         layout.addLayout(self._stack, 1)
-        layout.addWidget(self.readout)
 
     def _connect(self) -> None:
         self._target.changed.connect(self._changed)
@@ -130,7 +118,6 @@ class Outliner(QWidget):
         self.view.deselected.connect(lambda: self.nodes_selected.emit(()))
         self.view.delete_pressed.connect(self._delete_pressed)
         self.view.menu_requested.connect(self._open_menu)
-        self._pose_timer.timeout.connect(self.refresh_pose)
 
     # In
 
@@ -143,7 +130,7 @@ class Outliner(QWidget):
     def rename_selected(self) -> None:
         """Opens the name of the selected node for editing; bones keep the names of their file."""
         entry = self.view.selected_entry()
-        if entry is not None and self._selection.node is not None and not self._selection.is_part:
+        if entry is not None and entry.kind is EntryKind.NODE:
             self.view.rename(entry)
 
     def model_changed(self, node_id: NodeId) -> None:
@@ -155,58 +142,34 @@ class Outliner(QWidget):
             self.model.refresh_node(node_id)
             self._show_selection()
 
-    def set_pose(self, pose_of: PoseProvider, world_of: WorldProvider | None = None) -> None:
-        """Sources of the transforms of the selected bone, asked at most 15 times a second while visible.
-
-        Args:
-            pose_of: Current pose of a node, or None while there is none.
-            world_of: Matrix world_from_model (4, 4) of a node; without it the model's own space is shown.
-        """
-        self._pose_of, self._world_of = pose_of, world_of
-        self.refresh_pose()
-
-    def refresh_pose(self) -> None:
-        """Shows where the selected bone is now."""
-        node_id, bone = self._selection.node, self._selection.bone
-        if node_id is None or bone is None or self.readout.isHidden():
-            return
-        status = self._model_of(node_id)
-        pose = self._pose_of(node_id) if self._pose_of is not None else None
-        joint = joint_index(status.model, bone) if status is not None and status.model is not None else None
-        if pose is None or joint is None:
-            self.readout.show_joint(bone, None, None)
-            return
-        world = self._world_of(node_id) if self._world_of is not None else None
-        self.readout.show_joint(bone, local_placement(pose, joint), world_placement(pose, joint, world))
-
     # Out
 
     def _selected(self, _now: QItemSelection, _before: QItemSelection) -> None:
         entries = self.view.selected_entries()
-        chosen = [e.selection.node for e in entries if e.kind is EntryKind.NODE and e.selection.node is not None]
+        chosen = list(dict.fromkeys(node for e in entries if e.kind in _NODES for node in e.selection.nodes))
         if self._is_syncing or not entries:
             return
         if len(entries) > 1:
             # Several things at once are nodes; rows of their parts only stand for one by itself.
             if chosen and set(chosen) != set(self._selection.nodes):
                 self._selection = selection_of(chosen)
-                self._show_readout()
                 self.nodes_selected.emit(tuple(chosen))
             return
         entry = entries[0]
         if entry.selection == self._selection:
             return
         self._selection = entry.selection
-        self._show_readout()
         if entry.selection.view:
             self.view_selected.emit()
+        elif entry.selection.others:
+            self.nodes_selected.emit(entry.selection.nodes)
         elif entry.selection.material is not None:
             self.material_selected.emit(entry.selection)
         else:
             self.node_selected.emit(entry.selection.node, entry.selection.bone)
 
     def _delete_pressed(self) -> None:
-        entry = next((e for e in self.view.selected_entries() if e.kind is EntryKind.NODE), None)
+        entry = next((e for e in self.view.selected_entries() if e.kind in _NODES), None)
         if entry is not None:
             self.action_requested.emit(OutlinerAction.DELETE, entry.selection)
 
@@ -235,6 +198,8 @@ class Outliner(QWidget):
         self._add_action(menu, "frame", OutlinerAction.FRAME, entry)
         if entry.kind is EntryKind.NODE:
             self._fill_node_menu(menu, entry)
+        elif entry.kind is EntryKind.FOLD:
+            self._add_action(menu, "delete", OutlinerAction.DELETE, entry)
         elif entry.kind is EntryKind.BONE:
             menu.addAction(icon("copy"), "Copy name").triggered.connect(lambda: self.view.copy_name(entry))
         self.extend_menu(menu, entry)
@@ -299,28 +264,6 @@ class Outliner(QWidget):
             found = [self.model.entry_of(key) for key in _keys_of(self._selection)]
             self.view.select([entry for entry in found if entry is not None])
         self._is_syncing = False
-        self._show_readout()
-
-    def _show_readout(self) -> None:
-        self.readout.setVisible(self._selection.bone is not None)
-        self.refresh_pose()
-        self._run_timer()
-
-    def _run_timer(self) -> None:
-        if self.isVisible() and not self.readout.isHidden():
-            self._pose_timer.start()
-        else:
-            self._pose_timer.stop()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Follows the pose while visible."""
-        super().showEvent(event)
-        self._show_readout()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Rests while hidden."""
-        super().hideEvent(event)
-        self._run_timer()
 
 
 def _is_shown(ref: ParamRef) -> bool:

@@ -1,14 +1,11 @@
-"""Paints a row of the outliner: name on the left; note and badges held at the right edge of what is seen.
-
-The right side stays in sight however deep the tree is and however far it is scrolled sideways.
-"""
+"""Paints a row of the outliner: name on the left, note and badges at the right edge, in sight however deep it lies."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPalette
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
 from widgets.outliner_model import BADGES_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE, Badge
-from widgets.theme import SPACE, SPACE_WIDE, tabular
+from widgets.theme import SPACE, tabular
 
 EYE_WIDTH = 24
 _EYE_SIDE = 16
@@ -54,9 +51,7 @@ class OutlinerDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Room for the name."""
         size = super().sizeHint(option, index)
-        height = max(size.height(), option.fontMetrics.height() + SPACE)
-        # A name beside an eye is shortened, so that it never makes the tree wider than the panel.
-        return QSize(0 if index.data(BADGES_ROLE) else size.width() + SPACE_WIDE, height)
+        return QSize(size.width(), max(size.height(), option.fontMetrics.height() + SPACE))
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
         style = self._view.style()

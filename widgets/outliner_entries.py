@@ -10,7 +10,7 @@ from sim.figures.look_settings import MaterialLook
 from sim.figures.looks import dressed_materials, lost_images
 from sim.kinds import KINDS
 from sim.scene.scene import Node, NodeId, Scene
-from sim.scene.view_state import Selection
+from sim.scene.view_state import Selection, selection_of
 from widgets.icons import kind_icon
 from widgets.protocols import ModelState, ModelStatus
 
@@ -21,6 +21,7 @@ class EntryKind(enum.Enum):
     """What a row stands for."""
 
     NODE = "node"
+    FOLD = "fold"
     SKELETON = "skeleton"
     BONE = "bone"
     MATERIALS = "materials"
@@ -54,6 +55,7 @@ class Entry:
         row: Place among the children of the parent.
         listed: The model whose parts are the rows below.
         looks: What is other of its materials, as their rows show it.
+        is_folded: Whether its rows below are hidden until the user unfolds them.
     """
 
     kind: EntryKind
@@ -75,6 +77,7 @@ class Entry:
     row: int = 0
     listed: CharacterModel | None = field(default=None, repr=False)
     looks: tuple[MaterialLook, ...] = ()
+    is_folded: bool = False
 
     def add(self, child: "Entry") -> "Entry":
         """Appends a row below this one."""
@@ -82,6 +85,9 @@ class Entry:
         self.children.append(child)
         return child
 
+
+_FOLDED = 3
+"""Colliders of a character from which on one row is enough for them."""
 
 _ABSENT = {
     ModelState.WITHHELD: ("not allowed", "The file may not be read"),
@@ -105,18 +111,32 @@ def scene_entries(
     halts: Mapping[NodeId, str],
     outdated: frozenset[NodeId] = frozenset(),
 ) -> list[Entry]:
-    """Rows of all nodes, those in a group or riding on another one below it and above its parts, and of the view."""
+    """Rows of all nodes, those in a group or riding on another one below it and above its parts, and of the view.
+
+    Several colliders of a character are below one row, which selects all of them.
+    """
     rows = {
         node.id: Entry(EntryKind.NODE, (node.id,), node.name, kind_icon(node.kind), Selection(node=node.id))
         for node in scene.nodes
     }
     roots = []
+    below: dict[tuple[NodeId, str], list[NodeId]] = {}
     for node in scene.nodes:
-        parent = rows.get(scene.parents.get(node.id, ""))
-        if parent is not None:
-            parent.add(rows[node.id])
-        else:
+        below.setdefault((scene.parents.get(node.id, ""), node.kind), []).append(node.id)
+    folds: dict[tuple[NodeId, str], Entry] = {}
+    for node in scene.nodes:
+        place = scene.parents.get(node.id, ""), node.kind
+        parent = rows.get(place[0])
+        if parent is None:
             roots.append(rows[node.id])
+            continue
+        if KINDS[node.kind].solids and len(alike := below[place]) >= _FOLDED:
+            if scene.node(place[0]).settings.is_group:
+                parent.is_folded = True
+            elif place not in folds:
+                folds[place] = parent.add(_fold_entry(place, alike))
+            parent = folds.get(place, parent)
+        parent.add(rows[node.id])
     for node in scene.nodes:
         status = status_of(node.id)
         describe_node(rows[node.id], node, status, scene, halts.get(node.id, ""), is_outdated=node.id in outdated)
@@ -126,6 +146,16 @@ def scene_entries(
     for row, entry in enumerate(roots):
         entry.row = row
     return roots
+
+
+def _fold_entry(place: tuple[NodeId, str], nodes: list[NodeId]) -> Entry:
+    """The row of all nodes of a kind on one carrier."""
+    carrier, kind = place
+    name = f"{KINDS[kind].label}s ({len(nodes)})"
+    tip = f"{name}\nA click selects all of them."
+    return Entry(
+        EntryKind.FOLD, (carrier, "fold", kind), name, kind_icon(kind), selection_of(nodes), tip=tip, is_folded=True
+    )
 
 
 def describe_node(
@@ -143,8 +173,12 @@ def describe_node(
     """
     entry.name, entry.visible, entry.locked = node.name or "unnamed", node.visible, node.locked
     entry.icon, entry.note, entry.mark = kind_icon(node.kind), node.attachment.bone, ""
+    if entry.note == node.name:
+        entry.note = ""
+    if node.settings.is_group:
+        entry.note = f"{sum(parent == node.id for parent in scene.parents.values()):,}"
     entry.tip, entry.dim = node.name, node.id not in scene.shown
-    if KINDS[node.kind].system:
+    if KINDS[node.kind].can_be_muted:
         _describe_sound(entry, node, scene, halt, is_outdated=is_outdated)
     if not node.settings.is_figure:
         return
@@ -173,7 +207,7 @@ def _describe_sound(entry: Entry, node: Node, scene: Scene, halt: str, *, is_out
     entry.speaker = "muted" if node.muted else "solo" if node.solo else "audible"
     label = KINDS[node.kind].label.lower()
     state = silence_text(node, heard) or (f"Solo: every {label} that is not solo is silent." if node.solo else "")
-    hint = f"Click the loudspeaker to {'hear' if node.muted else 'mute'} it."
+    hint = f"Click the loudspeaker to {'unmute' if node.muted else 'mute'} it."
     if halt:
         entry.mark, entry.note = "error", "stopped"
         state = f"Stopped: {halt}\nThe arrow lets it go on from its last sound state, the bent one starts it anew."
@@ -194,7 +228,7 @@ def hidden_text(node: Node, scene: Scene) -> str:
 def silence_text(node: Node, heard: bool) -> str:
     """Why a node is silent; "" where it is heard."""
     if node.muted:
-        return "Muted: it is not simulated."
+        return "Muted: it is not simulated." if KINDS[node.kind].system else "Muted: nothing collides with it."
     return "" if heard else f"Silent: another {KINDS[node.kind].label.lower()} is solo."
 
 
@@ -207,13 +241,14 @@ def add_model_entries(entry: Entry, node: Node, model: CharacterModel) -> None:
     if targets is not None and targets.names and not targets.are_frames:
         chosen = Selection(node=node_id)
         group = entry.add(Entry(EntryKind.TARGETS, (node_id, "targets"), "Morph targets", "morph", chosen, dim=True))
+        group.is_folded = True
         group.note, group.tip = f"{len(targets.names):,}", "Set by the sliders of the inspector"
         for name in targets.names:
             group.add(Entry(EntryKind.TARGET, (node_id, "target", name), name, "morph", chosen, tip=name))
     if model.materials:
         chosen = Selection(node=node_id)
         group = entry.add(Entry(EntryKind.MATERIALS, (node_id, "materials"), "Materials", "material", chosen, dim=True))
-        group.note = f"{len(model.materials):,}"
+        group.note, group.is_folded = f"{len(model.materials):,}", True
         names: set[str] = set()
         for index, material in enumerate(model.materials):
             key = (material.name, str(index)) if material.name in names else (material.name,)

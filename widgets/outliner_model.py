@@ -149,7 +149,7 @@ class OutlinerModel(QAbstractItemModel):
         if model is not None:
             add_model_entries(fresh, self._scene.node(node_id), model)
             entry.looks = fresh.looks
-        riders = sum(child.kind is EntryKind.NODE for child in entry.children)
+        riders = sum(child.kind in (EntryKind.NODE, EntryKind.FOLD) for child in entry.children)
         if entry.children[riders:]:
             # Not by removing rows: Qt then asks for all ancestors of every unfolded row, seconds for a deep skeleton.
             self.beginResetModel()

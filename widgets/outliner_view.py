@@ -32,7 +32,8 @@ from widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
 from widgets.theme import dress
 
 _ICON_SIDE = 16
-_INDENTATION = 12
+_INDENTATION, _INDENTATION_MIN = 12, 4
+_NAME_ROOM = 120  # px for icon and name of the deepest row
 _OPEN_DEPTH = 3
 _ROWS = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 _UNFOLD_DELAY = 600  # ms that something is held over a folded row
@@ -88,11 +89,10 @@ class OutlinerView(QTreeView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setAutoExpandDelay(_UNFOLD_DELAY)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Outliner")
         dress(self)
         self.header().setStretchLastSection(False)
-        self.header().setResizeContentsPrecision(0)
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.expanded.connect(self._fit_later)
         self.collapsed.connect(self._fit_later)
@@ -102,10 +102,17 @@ class OutlinerView(QTreeView):
         self._fit_timer.start()
 
     def _fit_column(self) -> None:
-        self.setColumnWidth(0, max(self.viewport().width(), self.sizeHintForColumn(0)))
+        """The column is as wide as the view; rows that lie deep are indented less, so that names have room."""
+        self.setColumnWidth(0, self.viewport().width())
+        depth, index = 1, self.indexAt(QPoint(0, 0))
+        while index.isValid() and self.visualRect(index).top() < self.viewport().height():
+            entry = self._entry(index)
+            depth, index = max(depth, 1 + _depth(entry) if entry is not None else 1), self.indexBelow(index)
+        room = (self.viewport().width() - _NAME_ROOM) // depth
+        self.setIndentation(min(max(room, _INDENTATION_MIN), _INDENTATION))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The column is never narrower than the view."""
+        """The column is as wide as the view."""
         super().resizeEvent(event)
         self._fit_column()
 
@@ -195,7 +202,7 @@ class OutlinerView(QTreeView):
         chosen = self._choice.get(entry.key)
         if chosen is not None:
             return chosen
-        return entry.kind not in (EntryKind.MATERIALS, EntryKind.TARGETS) and _depth(entry) < _OPEN_DEPTH
+        return not entry.is_folded and _depth(entry) < _OPEN_DEPTH
 
     def _remember_place(self) -> None:
         self._place = self.verticalScrollBar().value()

@@ -170,13 +170,10 @@ def deselect(editor: Editor) -> None:
 
 
 def toggle(editor: Editor, name: str) -> None:
-    """Mutes the selected nodes or makes them solo, or ends that; says so where nothing simulated is selected."""
+    """Mutes the selected nodes or makes them solo, or ends that."""
     scene = editor.document.scene
     chosen = [scene.node(node_id) for node_id in scene.with_contents(editor.document.selection.nodes)]
-    simulated = [node for node in chosen if KINDS[node.kind].system]
-    if not simulated:
-        editor.window.show_news("Select something that is simulated first")
-        return
+    simulated = [node for node in chosen if KINDS[node.kind].can_be_muted]
     on = any(not getattr(node, name) for node in simulated)
     verbs = {"muted": ("Unmute", "Mute"), "solo": ("End solo of", "Solo")}
     editor.edits.set_of_nodes([node.id for node in simulated], name, on, verbs[name][on])

@@ -300,6 +300,7 @@ class Actions:
 
     Attributes:
         specs: The table.
+        commands: Those of rooms.
 
     Raises:
         KeyError: If an entry has no slot or a slot no entry.
@@ -307,10 +308,12 @@ class Actions:
 
     def __init__(self, window: QWidget, slots: dict[str, Callable[..., None]], rooms: Mapping[str, Panel]) -> None:
         self.specs = specs_of(rooms)
-        slots = slots | {command.id: _plain(command.run) for command in commands_of(rooms)}
+        self.commands = commands_of(rooms)
+        slots = slots | {command.id: _plain(command.run) for command in self.commands}
         if unknown := set(slots) ^ {spec.id for spec in self.specs}:
             raise KeyError(f"actions and slots differ: {', '.join(sorted(unknown))}")
         self._actions = {spec.id: _made(window, spec, slots[spec.id]) for spec in self.specs}
+        self._tips = {name: action.toolTip() for name, action in self._actions.items()}
 
     def __getitem__(self, action_id: str) -> QAction:
         return self._actions[action_id]
@@ -318,6 +321,13 @@ class Actions:
     def check(self, action_id: str, on: bool) -> None:
         """Shows the state of a switch without running it."""
         self._actions[action_id].setChecked(on)
+
+    def offer(self, action_id: str, lack: str) -> None:
+        """Enables an action, or tells why it does not apply."""
+        action = self._actions[action_id]
+        action.setEnabled(not lack)
+        action.setToolTip(f"{self._tips[action_id]}\n{lack}" if lack else self._tips[action_id])
+        action.setStatusTip(lack or self._tips[action_id].partition(" (")[0])
 
     def show_playing(self, playing: bool) -> None:
         """The play entry says what it does next."""

@@ -26,6 +26,7 @@ class AddMenu(QMenu):
         super().__init__("&Add", parent)
         self._place = place
         self._groups: list[GroupMenu] = []
+        self.setToolTipsVisible(True)
         self.addAction(actions["add.model"])
         before = 1
         for kind in KINDS.values():

@@ -18,6 +18,7 @@ from app.timeline.simulation_stepper import SimulationStepper
 from app.viewport.client import ViewportClient
 from app.viewport.particle_marks import ParticleMarks
 from app.viewport.picker import Picker
+from sim.kinds import KINDS
 from sim.scene.scene import Node, NodeId
 from widgets.viewport import Viewport
 
@@ -56,6 +57,11 @@ class Desk:
         """The selected node, where it is of a kind."""
         node = self.document.selected
         return node if node is not None and node.kind == kind else None
+
+    def lack(self, kind: str) -> str:
+        """That no node of a kind is selected; "" where one is."""
+        label = KINDS[kind].label.lower()
+        return "" if self.selected(kind) else f"Select {'an' if label[0] in 'aeiou' else 'a'} {label} first."
 
     def system(self, node_id: NodeId) -> Any:
         """The simulation of a node; None where there is none."""

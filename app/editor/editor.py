@@ -355,6 +355,11 @@ class Editor:
         node = self.document.scene.by_id.get(entry.selection.node or "")
         if node is not None and node.settings.is_figure:
             self.document.select(entry.selection)
+            model = self.active.model
+            if entry.selection.material is not None and model is not None:
+                for section in model.sections_of(entry.selection.material):
+                    for room in self.rooms.values():
+                        room.fill_section_menu(menu, section)
             menu.addAction(self.window.actions_table["pose.reset"])
             menu.addSeparator()
             add_place_menus(menu, self.window.actions_table, self.edits.place)
@@ -454,6 +459,7 @@ class Editor:
         self.viewport.update()
 
     def _on_model_changed(self, node_id: str) -> None:
+        self.window_state.refresh()
         waiting = (*self.store.loading, *self.store.uploading)
         first = self.store.status(waiting[0]) if waiting else None
         if first is not None:

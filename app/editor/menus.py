@@ -27,23 +27,9 @@ VIEW = ("view.frame", "view.home", "view.maximise", SEPARATOR, "view.front", "vi
         "view.left", "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
         "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR,
         *(f"overlay.{record.name}" for record in SWITCHES))  # fmt: skip
-SIMULATION = (
-    "simulate.step",
-    "simulate.seek",
-    "simulate.reset",
-    SEPARATOR,
-    "simulate.bake",
-    "simulate.free",
-    "simulate.verify",
-    "simulate.sweep",
-    SEPARATOR,
-    "node.mute",
-    "node.solo",
-    SEPARATOR,
-    "back_end",
-    "step_room",
-    SEPARATOR,
-)
+SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "simulate.bake", "simulate.free",
+              "simulate.verify", "simulate.sweep", SEPARATOR, "node.mute", "node.solo", SEPARATOR, "back_end",
+              "step_room", SEPARATOR)  # fmt: skip
 STEP_ROOM = tuple(f"step_room.{room.value}" for room in StepRoom)
 BACK_END = tuple(f"back_end.{choice.value}" for choice in BackEndChoice)
 TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", "timing.compare_back_ends", SEPARATOR,
@@ -106,6 +92,7 @@ class Menus:
         self.toolbar = self._toolbar(window)
 
     def _fill(self, menu: QMenu, ids: Iterable[str], submenus: dict[str, QMenu]) -> None:
+        menu.setToolTipsVisible(True)
         for action_id in ids:
             if action_id == SEPARATOR:
                 menu.addSeparator()

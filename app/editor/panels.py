@@ -47,8 +47,7 @@ class Panels(QObject):
         self.inspector = Inspector(document, store.status)
         self.messages = Messages()
         self.remedies: list[Callable[[str], Command | None]] = []
-        for panel in (self.outliner, self.inspector):
-            panel.set_pose(self._pose, self._world)
+        self.inspector.set_pose(self._pose, self._world)
         self._connect()
         self._show_selection(document.selection)
 

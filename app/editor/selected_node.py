@@ -77,7 +77,7 @@ class SelectedNode(QObject):
 
     def _status(self, node: Node, system: Any) -> NodeStatus:
         room, refused = self._rooms.get(node.kind, _NO_ROOM), self._refusals.get(node.id)
-        heard = not KINDS[node.kind].system or node.id in self._desk.document.scene.heard
+        heard = not KINDS[node.kind].can_be_muted or node.id in self._desk.document.scene.heard
         lack = self._desk.files.note_of(node.settings)
         note = (
             silence_text(node, heard) or hidden_text(node, self._desk.document.scene) or lack or room.note(node, system)

@@ -11,9 +11,12 @@ from app.document.document import Document
 from app.document.scene_edits import SceneEdits
 from app.editor.actions import EXPORTS, SWITCHES
 from app.editor.main_window import MainWindow
+from app.files.project_file import cache_folder
 from app.files.project_files import ProjectFiles
 from app.files.recent_files import RecentFiles
 from app.timeline.active_model import ActiveModel
+from sim.kept.bake import is_bake
+from sim.kinds import KINDS
 from sim.scene.view import Comparison
 from widgets.shown import label_text, menu_text, tip_text
 
@@ -63,7 +66,27 @@ class WindowState(QObject):
         self._refresh_edits()
         actions["edit.show_all"].setEnabled(any(not n.visible for n in self._document.scene.nodes))
         for name in ("skin.lbs", "skin.dqs", "skin.dqs-scale", "play.bind_pose", *EXPORTS):
-            actions[name].setEnabled(settings is not None)
+            actions.offer(name, "" if settings is not None else "Open a model first.")
+        self._refresh_simulation()
+
+    def _refresh_simulation(self) -> None:
+        """What can be done with what is simulated, and with objects of each kind."""
+        actions, scene, path = self._window.actions_table, self._document.scene, self._document.path
+        simulated = any(KINDS[node.kind].system for node in scene.nodes)
+        chosen = scene.with_contents(self._document.selection.nodes)
+        nothing = "" if simulated else "Nothing in the scene is simulated."
+        for name in ("step", "seek", "reset", "sweep"):
+            actions.offer(f"simulate.{name}", nothing)
+        unsaved = "" if path is not None else "Save the project first: baked steps lie beside it."
+        actions.offer("simulate.bake", nothing or unsaved)
+        actions.offer("simulate.free", "" if any(node.baked for node in scene.nodes) else "Nothing is baked.")
+        is_there = path is not None and is_bake(cache_folder(path))
+        actions.offer("simulate.verify", "" if is_there else "Nothing is baked beside the project.")
+        can_be_muted = any(KINDS[scene.node(node).kind].can_be_muted for node in chosen)
+        for name in ("node.mute", "node.solo"):
+            actions.offer(name, "" if can_be_muted else "Select something that is simulated, or a collider, first.")
+        for command in actions.commands:
+            actions.offer(command.id, command.lack())
 
     def _refresh_edits(self) -> None:
         """What can be done with the selection; a bone belongs to its file and can only be posed."""
@@ -71,10 +94,12 @@ class WindowState(QObject):
         chosen = self._document.selection.nodes
         free = [scene.node(node_id) for node_id in chosen if node_id in scene.unlocked]
         for name in ("edit.duplicate", "edit.copy", "edit.lock", "edit.hide"):
-            actions[name].setEnabled(bool(chosen))
+            actions.offer(name, "" if chosen else "Select an object first.")
         for name in ("edit.delete", "edit.cut", "edit.group"):
-            actions[name].setEnabled(bool(free))
-        actions["pose.reset"].setEnabled(bool(self._edits.posed_bones))
+            actions.offer(
+                name, "" if free else "All that is selected is locked." if chosen else "Select an object first."
+            )
+        actions.offer("pose.reset", "" if self._edits.posed_bones else "No bone of the selection was posed by hand.")
         actions["edit.rename"].setEnabled(len(chosen) == 1)
         actions["edit.ungroup"].setEnabled(any(node.settings.is_group for node in free))
         actions["edit.select_all"].setEnabled(bool(scene.nodes))

@@ -103,7 +103,7 @@ class ViewportClient(QObject):
         self.compared: Compared | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
-        self._scale = 0.0
+        self._scale, self._unit = 0.0, 1.0
         self._comparison: ComparisonStatistics | None = None
         self._failures: set[str] = set()
         self._prepared, self._preparing_since = False, math.inf
@@ -387,7 +387,7 @@ class ViewportClient(QObject):
             self.troubled.emit(problem.node, problem.text)
         rate = self._playback.meter.drawn(time.monotonic())
         frame, samples = self._timing.finish(engine)
-        self.drawn.emit(Drawn(rate, self._comparison, self._scale, frame))
+        self.drawn.emit(Drawn(rate, self._comparison, self._scale * self._unit, frame, self._unit))
         if samples:
             self.measured.emit(samples)
 
@@ -397,8 +397,9 @@ class ViewportClient(QObject):
         selected = self._document.selection.node
         target = selected if selected in figures else next(iter(figures), None)
         statistics = engine.compare(target, time.monotonic()) if target else None
+        self._unit = scene.node(target).settings.unit_scale if target else 1.0
         if statistics is not None and statistics.maximum > self._scale:
-            self._scale = nice_ceiling(statistics.maximum)
+            self._scale = nice_ceiling(statistics.maximum * self._unit) / self._unit
         return statistics
 
     def _fail(self, error: Exception) -> None:

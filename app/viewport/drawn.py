@@ -18,7 +18,8 @@ class Drawn:
     Attributes:
         rate: How drawing goes.
         comparison: Statistics of the compared model, if any.
-        difference_scale: Upper end of the difference ramp [file units].
+        difference_scale: Upper end of the difference ramp [m].
+        unit_scale: Metres per unit of the compared model.
         frame: Number of the sample that tells its cost, once that is known; None where it is not measured.
     """
 
@@ -26,6 +27,7 @@ class Drawn:
     comparison: ComparisonStatistics | None
     difference_scale: float
     frame: int | None = None
+    unit_scale: float = 1.0
 
 
 def with_point(box: Bounds | None, point: Vec3) -> Bounds:

@@ -46,6 +46,7 @@ class ViewportMenu(QObject):
         if picked.node not in self._document.selection.nodes or picked.bone is not None:
             self._document.select(picked)
         menu, node = QMenu(self._viewport), self._document.selected
+        menu.setToolTipsVisible(True)
         if node is None:
             self._fill(menu, NOTHING)
             add = AddMenu(self._actions, self._rooms, lambda: self._edits.place, menu)
@@ -54,7 +55,7 @@ class ViewportMenu(QObject):
             return menu
         if node.kind in self._rooms:
             self._rooms[node.kind].fill_menu(menu, node, position)
-        if KINDS[node.kind].system:
+        if KINDS[node.kind].can_be_muted:
             self._fill(menu, (SEPARATOR, *SIMULATED))
         self._fill(menu, OBJECT)
         if node.settings.is_figure:

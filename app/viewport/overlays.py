@@ -144,7 +144,7 @@ class ViewportOverlays(QObject):
     def _on_drawn(self, drawn: Drawn) -> None:
         self.gizmo.set_rotation(self._document.view_state.camera.rotation())
         if self._document.scene.view.comparison is Comparison.DIFFERENCE:
-            self.legend.show_ramp(Ramp.VIRIDIS, "Distance LBS – DQS", 0.0, drawn.difference_scale or 1.0, "file units")
+            self.legend.show_ramp(Ramp.VIRIDIS, "Distance LBS – DQS", 0.0, drawn.difference_scale or 1.0, "m")
             self.legend.move(MARGIN, self._viewport.height() - self.legend.height() - MARGIN)
         elif self._legend() != self._shown_key:
             self.refresh()
@@ -153,7 +153,7 @@ class ViewportOverlays(QObject):
 
     def _rows(self, drawn: Drawn) -> list[tuple[str, str]]:
         counts = self._count_rows(drawn) if self._document.scene.view.statistics else []
-        return counts + comparison_rows(drawn.comparison)
+        return counts + comparison_rows(drawn.comparison, drawn.unit_scale)
 
     def _count_rows(self, drawn: Drawn) -> list[tuple[str, str]]:
         engine = self._client.engine
@@ -193,13 +193,18 @@ class ViewportOverlays(QObject):
         self._gesture = None
 
 
-def comparison_rows(statistics: ComparisonStatistics | None) -> list[tuple[str, str]]:
-    """Distance of the two methods and the volume each gains or loses against the bind pose."""
+def comparison_rows(statistics: ComparisonStatistics | None, unit_scale: float = 1.0) -> list[tuple[str, str]]:
+    """Distance of the two methods and the volume each gains or loses against the bind pose.
+
+    Args:
+        statistics: What is compared, if anything.
+        unit_scale: Metres per unit of the model.
+    """
     if statistics is None:
         return []
     return [
-        ("Largest distance", f"{statistics.maximum:.4g}"),
-        ("Mean distance", f"{statistics.mean:.4g}"),
+        ("Largest distance", f"{unit_scale * statistics.maximum:.4g} m"),
+        ("Mean distance", f"{unit_scale * statistics.mean:.4g} m"),
         ("Volume LBS", f"{statistics.lbs_volume_change:+.2%}"),
         ("Volume DQS", f"{statistics.dqs_volume_change:+.2%}"),
     ]

@@ -337,6 +337,11 @@ class CharacterModel:
     default_texture_origin: str
     warnings: tuple[str, ...]
 
+    def sections_of(self, material: str) -> tuple[str, ...]:
+        """Names of the sections that have a material."""
+        found = (part for part in self.mesh.sections if part.material >= 0 and part.name and part.triangle_count)
+        return tuple(dict.fromkeys(part.name for part in found if self.materials[part.material].name == material))
+
     def clip(self, name: str) -> Clip:
         """The clip called `name`; KeyError when there is none."""
         for clip in self.clips:

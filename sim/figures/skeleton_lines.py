@@ -27,6 +27,11 @@ class BoneSegments:
     tails: npt.NDArray[np.intp]
     joints: npt.NDArray[np.intp]
 
+    def of(self, joint: int) -> "BoneSegments":
+        """Those of one joint alone."""
+        own = self.heads == joint
+        return BoneSegments(self.heads[own], self.tails[own], np.array([joint]))
+
 
 def bone_segments(skeleton: Skeleton, skin: Skin | None) -> BoneSegments:
     """Segments and dots of the joints that belong to the body; all joints where nothing is weighted."""

@@ -239,6 +239,11 @@ class Kind:
     figure: str = ""
     panel: str = ""
 
+    @property
+    def can_be_muted(self) -> bool:
+        """Whether its nodes take part in a simulation by themselves."""
+        return bool(self.system or self.solids)
+
     def load(self, part: str) -> Any:
         """What one of the names above stands for; None for an empty one."""
         return loaded(getattr(self, part))
@@ -653,6 +658,7 @@ class Command:
         tip: What it does, a sentence.
         run: Does it.
         keys: Shortcuts in portable notation; the first one is shown.
+        lack: Why it does not apply now, a sentence; "" where it does.
     """
 
     id: str
@@ -660,6 +666,7 @@ class Command:
     tip: str
     run: Callable[[], object]
     keys: tuple[str, ...] = ()
+    lack: Callable[[], str] = lambda: ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -787,6 +794,9 @@ class Panel:
 
     def fill_menu(self, menu: Any, node: Node, place: Any) -> None:
         """Adds entries to the menu of a node that was clicked at a place of the viewport."""
+
+    def fill_section_menu(self, menu: Any, section: str) -> None:
+        """Adds what can be made of a section of the active model to the menu of its material."""
 
     def sides(self) -> tuple[str, str] | None:
         """What nodes of the kind show on either side of a split view, in words; None where both show the same."""

@@ -81,6 +81,7 @@ class Item:
         is_thin: Whether it is picked from beside it also where something covers that place.
         is_endless: Whether everything of its stage lies in front of it.
         is_late: Whether it casts its shadow after all others, as it needs to know theirs.
+        is_aside: Whether it is picked only where nothing else is.
     """
 
     node: Node
@@ -90,6 +91,7 @@ class Item:
     is_thin: bool = False
     is_endless: bool = False
     is_late: bool = False
+    is_aside: bool = False
 
     @property
     def name(self) -> str:
@@ -100,6 +102,12 @@ class Item:
     def middle(self) -> npt.NDArray[np.float64] | None:
         """About where it is in the world [m], shape (3,), by which the stage of glass is ordered; None elsewhere."""
         return None
+
+    @property
+    def has_outline(self) -> bool:
+        """Whether it gets one where its node is selected: what has a surface and an end."""
+        is_solid = "transparent" not in self.stages or "opaque" in self.stages
+        return "pick" in self.stages and is_solid and not (self.is_thin or self.is_endless)
 
     @property
     def crowd(self) -> int | None:
@@ -275,12 +283,14 @@ class Body(Item):
         faces: Its surface, with normals.
         world_from_body: Rigid placement, shape (4, 4).
         colour: sRGB and the alpha of a face seen head on.
+        wire: Lines on it that are drawn too.
     """
 
     stages: tuple[Stage, ...] = ("glass", "pick")
     faces: VertexArray
     world_from_body: npt.NDArray[np.float64]
     colour: tuple[float, float, float, float]
+    wire: VertexArray | None = None
 
     @property
     def middle(self) -> npt.NDArray[np.float64]:

@@ -1,7 +1,8 @@
 """Picking: draws identities of the few pixels around the cursor and reads them back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,9 @@ from sim.render.shadow_pass import ShadowPass
 from sim.render.shot import Shot
 from sim.render.surface import DrawRange, culling
 from sim.scene.scene import NodeId
+
+if TYPE_CHECKING:
+    from sim.render.items import Item, Part
 
 REACH = 5  # pixels on each side of the cursor, as an odd square
 _THIN = PipelineState(multisample=False, program_point_size=False)
@@ -54,13 +58,17 @@ class PickPass:
         frame, look = shot.frame(*size), shot.look_at(size[0], x)
         items = [item for item in shot.items_of(look) if "pick" in item.stages]
         clip_from_world = _magnifier(*size, x, y) * frame.clip_from_world
-        self._target.clear((0, 0, 0, 0))
         painter = Painter(passes, frame, look, self._target, clip_from_world, passes.get(ShadowPass).map)
-        for index, item in enumerate(items):
-            self._program["u_object"] = self.current = index
-            painter.draw(item, "pick")
-        hit = _nearest(self._target.read_pixels().astype(np.int64), [item.is_thin for item in items])
-        return None if hit is None else Pick(items[hit[0]].node.id, hit[1])
+        for is_aside in (False, True):
+            some = [item for item in items if item.is_aside is is_aside]
+            if not some:
+                continue
+            self._target.clear((0, 0, 0, 0))
+            self.draw(some, painter)
+            hit = _nearest(self._target.read_pixels().astype(np.int64), [item.is_thin for item in some])
+            if hit is not None:
+                return Pick(some[hit[0]].node.id, hit[1])
+        return None
 
     def whole(
         self, passes: Passes, shot: Shot, size: tuple[int, int]
@@ -79,9 +87,7 @@ class PickPass:
         try:
             target.clear((0, 0, 0, 0))
             painter = Painter(passes, frame, look, target, frame.clip_from_world, passes.get(ShadowPass).map)
-            for index, item in enumerate(items):
-                self._program["u_object"] = self.current = index
-                item.draw("pick", painter)
+            self.draw(items, painter)
             hits, window = target.read_pixels(flip=True)[..., 0], target.read_depth()[::-1].astype(np.float64)
         finally:
             target.release()
@@ -91,6 +97,12 @@ class PickPass:
         clip = 2.0 * window - 1.0
         depth = (shift - clip) / -scale if frame.camera.orthographic else shift / (clip + scale)
         return numbers, np.where(numbers > 0, depth, np.inf).astype(np.float32), nodes
+
+    def draw(self, items: "Sequence[Item]", painter: Painter, parts: "Mapping[Item, Part] | None" = None) -> None:
+        """Draws the numbers of items from 1 on into the target of a painter; parts of some of them."""
+        for index, item in enumerate(items):
+            self._program["u_object"] = self.current = index
+            painter.draw(item, "pick", *([parts[item]] if parts and item in parts else ()))
 
     def faces(
         self,

@@ -20,6 +20,7 @@ from sim.render.ground_pass import GroundPass
 from sim.render.guide_pass import GuidePass
 from sim.render.items import Item, Stage
 from sim.render.mesh_pass import MeshPass
+from sim.render.outline_pass import OutlinePass
 from sim.render.overlay_pass import bone_pass, marker_pass
 from sim.render.overlay_records import mark_records
 from sim.render.painter import Painter, Passes, Scissor
@@ -63,7 +64,7 @@ class Picture:
         self.depth_terms = (0.0, 0.0, 0.0)
         # What most pictures need is compiled now, not when the first of them waits for it.
         for made in (BackgroundPass, ShadowPass, MeshPass, GroundPass, DetailPass, BodyPass, GuidePass, bone_pass,
-                     marker_pass):  # fmt: skip
+                     marker_pass, OutlinePass):  # fmt: skip
             self.passes.get(made)
 
     def bind(self, frame: Frame) -> None:
@@ -82,10 +83,13 @@ class Picture:
             self.passes.get(BackgroundPass).draw()
         shadow_map = self.passes.get(ShadowPass).map
         staged: Staged = {}
+        outlined: list[tuple[list[Item], Painter]] = []
         for region in _regions(shot.view, size):
             look = shot.look(second=region.second)
-            staged = _staged(shot.items_of(look) if region.second else shot.items)
+            items = shot.items_of(look) if region.second else shot.items
+            staged = _staged(items)
             painter = Painter(self.passes, frame, look, target, frame.clip_from_world, shadow_map, region.scissor)
+            outlined.append(([item for item in items if shot.overlay.outlines(item)], painter))
             yield from self._draw_region(staged, painter, plan)
         painter = Painter(self.passes, frame, shot.look(), target, frame.clip_from_world, shadow_map)
         with plan.scope("bodies"):
@@ -94,6 +98,10 @@ class Picture:
             with plan.scope(staged["transparent"][0].group):
                 transparent = self.passes.get(TransparentPass)
                 yield from transparent.draw(staged["transparent"], self.target, painter, plan)
+        for items, region_painter in outlined:
+            if items:
+                with plan.scope("outline"):
+                    self.passes.get(OutlinePass).draw(items, region_painter, shot.outlined)
         with plan.scope("overlay"):
             yield from plan.draw(staged["overlay"], "overlay", painter)
             if shot.overlay.marks:

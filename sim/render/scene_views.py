@@ -215,8 +215,11 @@ class SceneViews:
         self._catch_up()
         boxes = self._boxes()
         views = tuple(shown for shown in self._visible if nodes is None or shown.node.id in nodes)
-        subject = self._subject_of(*boxes, camera)
-        return Shot(camera, self.scene.view, self._lamps(camera), subject, views, overlay or Overlay(), solids)
+        subject, overlay = self._subject_of(*boxes, camera), overlay or Overlay()
+        outlined = joined([
+            box for one in views if one.node.id in overlay.selected_nodes and (box := one.bounds()) is not None
+        ])  # fmt: skip
+        return Shot(camera, self.scene.view, self._lamps(camera), subject, views, overlay, solids, outlined)
 
     def shot_of(self, view: View) -> Shot:
         """Something that is not in the scene yet, by itself, in its light."""

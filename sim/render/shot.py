@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from sim.assets.model import Bounds
 from sim.kinds.contract import Mark, View
 from sim.render.frame import Frame, Lamp, Subject
 from sim.scene.camera import Camera
@@ -58,6 +59,10 @@ class Overlay:
     hovered_particle: ParticleRef | None = None
     particles: Mapping[NodeId, tuple[int, ...]] = field(default_factory=dict)
 
+    def outlines(self, item: "Item") -> bool:
+        """Whether an item gets an outline: its node is selected, and not a joint of it."""
+        return self.selected is None and item.node.id in self.selected_nodes and item.has_outline
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -89,6 +94,7 @@ class Shot:
         views: What is visible, in the order of drawing.
         overlay: What the editor marks.
         solids: What there is to collide with now.
+        outlined: Box that holds what is selected [m].
     """
 
     camera: Camera
@@ -98,6 +104,7 @@ class Shot:
     views: tuple[View, ...]
     overlay: Overlay = Overlay()
     solids: Solids = NO_SOLIDS
+    outlined: Bounds | None = None
 
     def look(self, *, second: bool = False) -> Look:
         """How objects are shown."""

@@ -47,7 +47,7 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
                              effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
     rate: Annotated[
-        float, param("Frames in a second of scene time.", unit="1/s", lo=1.0, hi=1000.0, step=1.0, effect=Effect.VIEW,
+        float, param("Frames in a second of scene time.", unit="Hz", lo=1.0, hi=1000.0, step=1.0, effect=Effect.VIEW,
                      label="Frame rate")
     ] = 30.0  # fmt: skip
     start: Annotated[

@@ -43,7 +43,9 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     id: NodeId
     name: Annotated[str, param("Name in the outliner.", group="Node", effect=Effect.VIEW)] = ""
     visible: Annotated[bool, param("Draw this node.", group="Node", effect=Effect.VIEW)] = True
-    muted: Annotated[bool, param("Silence this node: it is not simulated.", group="Node", role=Role.HIDDEN)] = False
+    muted: Annotated[
+        bool, param("Mute this node: it is not simulated, or nothing collides with it.", group="Node", role=Role.HIDDEN)
+    ] = False
     solo: Annotated[
         bool, param("Silence every node of the kind that is not solo too.", group="Node", role=Role.HIDDEN)
     ] = False
@@ -97,6 +99,17 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         picked = {node.kind for node in self.nodes if node.solo}
         return frozenset(node.id for node in self.nodes if not node.muted and (node.solo or node.kind not in picked))
+
+    @cached_property
+    def _heard_by_kind(self) -> dict[str, tuple[Node, ...]]:
+        return {
+            kind: nodes if all(n.id in self.heard for n in nodes) else tuple(n for n in nodes if n.id in self.heard)
+            for kind, nodes in self._by_kind.items()
+        }
+
+    def heard_of_kind(self, kind: str) -> tuple[Node, ...]:
+        """All nodes of one kind that are not silent; the same tuple as `of_kind` where none is."""
+        return self._heard_by_kind.get(kind, ())
 
     def node(self, node_id: NodeId) -> Node:
         """The node with this id; KeyError when there is none."""

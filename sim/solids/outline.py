@@ -14,6 +14,7 @@ UInt32 = npt.NDArray[np.uint32]
 PLANE_HALF_SIZE = 5.0
 """A plane is drawn as a square that reaches this far [m]; the solid has no end."""
 
+_SQUARE = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
 _SEGMENTS = 32
 _RINGS = 16
 
@@ -26,11 +27,13 @@ class Outline:
         positions: On the surface [m], shape (V, 3).
         normals: Outward unit normals of the true surface there, shape (V, 3).
         triangles: Counter-clockwise from outside, shape (T, 3).
+        lines: A few lines that show the shape as a wireframe, shape (L, 2).
     """
 
     positions: Float32
     normals: Float32
     triangles: UInt32
+    lines: UInt32
 
 
 def outline(shape: SolidShape, size: Float64) -> Outline:
@@ -44,12 +47,13 @@ def outline(shape: SolidShape, size: Float64) -> Outline:
     axes = size if shape is SolidShape.ELLIPSOID else np.full(3, size[0])
     directions, triangles = _globe(0.0)
     normals = directions / axes
-    return _made(directions * axes, normals / np.linalg.norm(normals, axis=1, keepdims=True), triangles)
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    return _made(directions * axes, normals, triangles, _circles(len(directions)))
 
 
 def _plane() -> Outline:
     corners = PLANE_HALF_SIZE * np.array([[-1.0, 0, -1], [-1.0, 0, 1], [1.0, 0, 1], [1.0, 0, -1]])
-    return _made(corners, np.tile([0.0, 1.0, 0.0], (4, 1)), np.array([[0, 1, 2], [0, 2, 3]]))
+    return _made(corners, np.tile([0.0, 1.0, 0.0], (4, 1)), np.array([[0, 1, 2], [0, 2, 3]]), _SQUARE)
 
 
 def _box(half_sizes: Float64) -> Outline:
@@ -65,7 +69,8 @@ def _box(half_sizes: Float64) -> Outline:
                                        normal - u + side * v]))  # fmt: skip
             normals.append(np.tile(normal, (4, 1)))
             triangles.append(np.array([[0, 1, 2], [0, 2, 3]]) + first)
-    return _made(np.concatenate(positions) * half_sizes, np.concatenate(normals), np.concatenate(triangles))
+    squares = np.concatenate([_SQUARE + 4 * face for face in range(6)])
+    return _made(np.concatenate(positions) * half_sizes, np.concatenate(normals), np.concatenate(triangles), squares)
 
 
 def _capsule(radius: float, straight: float) -> Outline:
@@ -74,7 +79,16 @@ def _capsule(radius: float, straight: float) -> Outline:
     shift = np.zeros_like(directions)
     rows = len(directions) // (_SEGMENTS + 1)
     shift[:, 1] = np.repeat(np.where(np.arange(rows) < rows // 2, straight, -straight), _SEGMENTS + 1)
-    return _made(radius * directions + shift, directions, triangles)
+    return _made(radius * directions + shift, directions, triangles, _circles(len(directions)))
+
+
+def _circles(count: int) -> npt.NDArray[np.intp]:
+    """Four meridians and the equators of a globe of so many corners."""
+    rows = count // (_SEGMENTS + 1)
+    grid = np.arange(count).reshape(rows, _SEGMENTS + 1)
+    meridians = grid[:, :: _SEGMENTS // 4][:, :4].T
+    strips = [*meridians, *grid[_RINGS // 2 : rows - _RINGS // 2]]
+    return np.concatenate([np.stack([strip[:-1], strip[1:]], axis=1) for strip in strips])
 
 
 def _globe(straight: float) -> tuple[Float64, npt.NDArray[np.intp]]:
@@ -97,5 +111,8 @@ def _globe(straight: float) -> tuple[Float64, npt.NDArray[np.intp]]:
     return directions.reshape(-1, 3), np.concatenate([upper[keep_upper], lower[keep_lower]])
 
 
-def _made(positions: Float64, normals: Float64, triangles: npt.NDArray[np.intp]) -> Outline:
-    return Outline(positions.astype(np.float32), normals.astype(np.float32), triangles.astype(np.uint32))
+def _made(
+    positions: Float64, normals: Float64, triangles: npt.NDArray[np.intp], lines: npt.NDArray[np.intp]
+) -> Outline:
+    corners, directions = positions.astype(np.float32), normals.astype(np.float32)
+    return Outline(corners, directions, triangles.astype(np.uint32), lines.astype(np.uint32))

@@ -45,6 +45,9 @@ class Editor(QWidget):
         """
         self.set_value(values[0])
 
+    def fit(self, width: int) -> None:
+        """Arranges its parts for a width [px] that it will have."""
+
     def release(self) -> None:
         """Ends what is open, such as a dialog; called before the editor goes away."""
 

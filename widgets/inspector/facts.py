@@ -10,12 +10,12 @@ from widgets.protocols import ModelState, ModelStatus
 _WARNINGS_MAX = 50
 
 
-def model_sections(status: ModelStatus | None) -> list[SectionParameter]:
-    """Facts of the model of a node, or a note where there is none."""
+def model_sections(status: ModelStatus | None, unit_scale: float) -> list[SectionParameter]:
+    """Facts of the model of a node in units of so many metres, or a note where there is none."""
     if status is None or status.model is None:
         return [_absent_section(status)]
     model = status.model
-    sections = [_model_section(model), _clip_section(model), _warning_section(model)]
+    sections = [_model_section(model, unit_scale), _clip_section(model), _warning_section(model)]
     return [section for section in sections if section.hasChildren()]
 
 
@@ -59,9 +59,9 @@ def _absent_section(status: ModelStatus | None) -> SectionParameter:
     return SectionParameter("Model", [NoteParameter("state", status.text or default, mark)])
 
 
-def _model_section(model: CharacterModel) -> SectionParameter:
+def _model_section(model: CharacterModel, unit_scale: float) -> SectionParameter:
     mesh, skeleton = model.mesh, model.skeleton
-    size = " × ".join(f"{edge:.4g}" for edge in mesh.bounds.size)
+    size, stored = (" × ".join(f"{factor * edge:.4g}" for edge in mesh.bounds.size) for factor in (unit_scale, 1.0))
     kind = model_format_name(model.format)
     facts = [
         ("Format", f"{kind} ({model.dialect})" if model.dialect else kind),
@@ -70,11 +70,11 @@ def _model_section(model: CharacterModel) -> SectionParameter:
         ("Sections", f"{len(mesh.sections):,}"),
         ("Bones", f"{skeleton.joint_count:,}" if skeleton is not None else "none"),
         ("Influences", f"up to {model.skin.influence_max} per vertex" if model.skin is not None else "none"),
-        ("Size", size),
+        ("Size", f"{size} m"),
         ("Up axis", f"{model.default_up_axis.upper()} by the file's rule"),
     ]
     tips = {
-        "Size": f"Width, height and depth in units of the file: {size}",
+        "Size": f"Width, height and depth; in units of the file: {stored}",
         "Sections": "Draw ranges, one material each",
     }
     return SectionParameter("Model", [FactParameter(name, name, text, tips.get(name, "")) for name, text in facts])

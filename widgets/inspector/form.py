@@ -21,7 +21,7 @@ from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WideSettingItem, WidgetItem
 
 WIDE_ROLES = frozenset((Role.GRADIENT, Role.CURVE))
-"""Pictures, which want the whole width."""
+"""Pictures, which want the whole width, as vectors do."""
 
 MakeEditor = Callable[[Param], Editor]
 MakeBinding = Callable[[Param, ParamRef, Editor], Binding]
@@ -71,11 +71,16 @@ def json_path(scene: Scene, ref: ParamRef) -> str:
 
 
 class SectionParameter(Parameter):
-    """A heading with rows below it."""
+    """A heading with rows below it.
+
+    Attributes:
+        is_entry: Whether it is an entry of a list.
+    """
 
     itemClass = SectionItem
 
-    def __init__(self, title: str, children: Iterable[Parameter]) -> None:
+    def __init__(self, title: str, children: Iterable[Parameter], *, is_entry: bool = False) -> None:
+        self.is_entry = is_entry
         super().__init__(name=title, type="section", children=list(children))
 
 
@@ -111,7 +116,8 @@ class SettingParameter(Parameter):
     @property
     def itemClass(self) -> type[SettingItem]:
         """Kind of row."""
-        is_wide = self.record.declared.role in WIDE_ROLES or self.is_texture
+        is_vector = self.record.type is tuple and self.record.declared.role is Role.PLAIN
+        is_wide = self.record.declared.role in WIDE_ROLES or self.is_texture or is_vector
         return WideSettingItem if is_wide else SettingItem
 
     @property

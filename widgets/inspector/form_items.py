@@ -219,6 +219,16 @@ class WideSettingItem(SettingItem):
         head = packed(QHBoxLayout(), (self.title, 1), parts.reset_button, spacing=SPACE // 2)
         margins = QMargins(0, 2, SPACE, SPACE)
         packed(QVBoxLayout(parts.row), head, parts.editor, spacing=SPACE // 2, margins=margins)
+        tree = self.treeWidget()
+        self._fit(parts, tree.viewport().width() - 2 * tree.indentation() if tree is not None else 0)
+
+    def fit(self, width: int) -> None:
+        """Takes the height that the editor needs at a width."""
+        if self._parts is not None:
+            self._fit(self._parts, width)
+
+    def _fit(self, parts: RowParts, width: int) -> None:
+        parts.editor.fit(width - SPACE)
         self.setSizeHint(0, QSize(0, parts.row.sizeHint().height()))
 
     def put_row(self) -> None:

@@ -28,11 +28,10 @@ from PySide6.QtWidgets import (
 
 from sim.scene.params import Role, value_text
 from widgets.inspector.form import SectionParameter, SettingParameter
-from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, items_of
+from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WideSettingItem, items_of
 from widgets.inspector.name_choices import NAMED_ROLES
 from widgets.theme import SPACE, dress, icon
 
-_LABEL_SHARE = 0.36
 _LABEL_MAX = 200
 _TURN = 0.008
 """Time of a turn of making widgets [s]; it ends with the row that passes it."""
@@ -64,11 +63,15 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         self.itemCollapsed.connect(self._remember)
 
     def show_sections(
-        self, sections: Iterable[SectionParameter], hidden: Callable[[SettingParameter], bool] = lambda _: False
+        self,
+        sections: Iterable[SectionParameter],
+        hidden: Callable[[SettingParameter], bool] = lambda _: False,
+        keeps_place: bool = False,
     ) -> None:
         """Replaces all rows; those that a test names are hidden, see `hide_settings`.
 
-        What is in sight stays there where the sections are the same, as of another node of a kind.
+        What is in sight stays there where the sections are the same, as of another node of a kind, or where that is
+        asked for; an entry that a list gained comes into sight.
         """
         shown, place = [section.name() for section in self._sections], self.verticalScrollBar().value()
         self.release_rows()
@@ -76,8 +79,10 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         self._rests = False
         self.clear()
         self._sections = [section for section in sections if section.hasChildren()]
-        if [section.name() for section in self._sections] != shown:
-            place = 0
+        names = [section.name() for section in self._sections]
+        gained = [section for section in self._sections if section.is_entry and section.name() not in shown]
+        if names != shown and not keeps_place:
+            place, gained = 0, []
         self._hide(hidden)
         folded = frozenset(self._folded)
         for section in self._sections:
@@ -91,6 +96,10 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         self._fill(place=place)
         self.executeDelayedItemsLayout()
         self.verticalScrollBar().setValue(place)
+        if gained and len(names) > len(shown):
+            heading = self.topLevelItem(self._sections.index(gained[0]))
+            for row in (heading.child(heading.childCount() - 1), heading):
+                self.scrollToItem(row)
         self.setUpdatesEnabled(True)
 
     def rest(self) -> None:
@@ -231,13 +240,12 @@ class FormTree(ParameterTree):  # type: ignore[misc]
 
     def _fit_notes(self) -> None:
         for item in items_of(self):
-            if isinstance(item, NoteItem):
-                item.fit(self.viewport().width() - self.indentation())
+            if isinstance(item, (NoteItem, WideSettingItem)):
+                item.fit(self.viewport().width() - 2 * self.indentation())
 
     def _fit_columns(self) -> None:
         wanted = max((self._label_width(item) for item in items_of(self)), default=0)
-        room = max(int(self.viewport().width() * _LABEL_SHARE), 60)
-        self.header().resizeSection(0, min(max(wanted, room), _LABEL_MAX, max(self.viewport().width() // 2, 60)))
+        self.header().resizeSection(0, min(max(wanted, 60), _LABEL_MAX, max(self.viewport().width() // 2, 60)))
 
     def _label_width(self, item: Any) -> int:
         if not isinstance(item, SettingItem) or item.isHidden():

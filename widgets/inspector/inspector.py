@@ -70,6 +70,7 @@ class Inspector(QWidget):
         self._pose_of: PoseProvider | None = None
         self._world_of: WorldProvider | None = None
         self._selection = Selection()
+        self._built: Selection | None = None
         self._shown_gist: tuple[ModelState | None, int] = (None, 0)
         self._placements: tuple[SectionParameter, ...] = ()
         self._rows: dict[ParamRef, SettingParameter] = {}
@@ -200,7 +201,8 @@ class Inspector(QWidget):
         self._renewal.stop()
         self._forget()
         self._head.hide()
-        self._tree.show_sections(self._sections(), self._hidden_now())
+        self._tree.show_sections(self._sections(), self._hidden_now(), self._built == self._selection)
+        self._built = self._selection
         self._rows = {parameter.ref: parameter for parameter in self._tree.settings()}
         self._mark_past()
         self._hold_locked()
@@ -217,7 +219,8 @@ class Inspector(QWidget):
         if pose is None or joint is None:
             return
         world = self._world_of(node_id) if self._world_of is not None else None
-        show_placement(self._placements[0], local_placement(pose, joint))
+        unit = self._target.scene.node(node_id).settings.unit_scale
+        show_placement(self._placements[0], local_placement(pose, joint, unit))
         show_placement(self._placements[1], world_placement(pose, joint, world))
 
     # Sections of each kind of selection
@@ -270,7 +273,7 @@ class Inspector(QWidget):
         sections += room.facts(node) if room is not None else ()
         if not node.settings.is_figure:
             return sections
-        about = model_sections(status)
+        about = model_sections(status, node.settings.unit_scale)
         if status is not None and status.model is not None and status.model.materials:
             about.insert(min(len(about), 2), self.materials.list_of(node, status.model))
         return sections + about

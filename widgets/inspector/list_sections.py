@@ -39,7 +39,7 @@ def list_sections(scene: Scene, target: EditTarget, node: Node, rows: Rows, *, h
             inner = list(rows(type(entry), node.id, f"{record.name}.{place}"))
             if not held:
                 inner.insert(0, WidgetParameter(f"bar {place}", lambda place=place, edits=edits: edits.bar(place)))
-            sections.append(SectionParameter(f"{place + 1} · {label_of(type(entry))}", inner))
+            sections.append(SectionParameter(f"{place + 1} · {label_of(type(entry))}", inner, is_entry=True))
     return sections
 
 

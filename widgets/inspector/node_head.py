@@ -101,16 +101,17 @@ class NodeHead(QWidget):
         for name, widgets in self._own.items():
             for widget in widgets:
                 widget.setVisible(kind is not None and name == kind.name)
-        if node is None or kind is None or not (kind.system or kind.presets or self._own.get(kind.name)):
+        if node is None or kind is None or not (kind.can_be_muted or kind.presets or self._own.get(kind.name)):
             self.hide()
             return
         label = kind.label.lower()
         self.notice.show_kind(label)
         self.presets.setVisible(kind.presets is not None)
-        self.mute_button.setToolTip(f"Silence this {label}: it is not simulated.")
+        effect = "it is not simulated" if kind.system else "nothing collides with it"
+        self.mute_button.setToolTip(f"Mute this {label}: {effect}.")
         self.solo_button.setToolTip(f"Silence every {label} that is not solo too.")
         for button, on in ((self.mute_button, node.muted), (self.solo_button, node.solo)):
-            button.setVisible(bool(kind.system))
+            button.setVisible(kind.can_be_muted)
             button.setChecked(on)
         self.show()
 

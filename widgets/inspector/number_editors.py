@@ -240,7 +240,7 @@ class NumberEditor(Editor):
 
 
 class VectorEditor(Editor):
-    """One number field for each component, one below the other, each with its axis."""
+    """One number field for each component, each with its axis: in a row where there is room, else stacked."""
 
     def __init__(self, record: Param, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -249,9 +249,20 @@ class VectorEditor(Editor):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(SPACE)
         grid.setVerticalSpacing(2)
-        grid.setColumnStretch(1, 1)
-        self.fields = [self._add_component(grid, record, index) for index in range(record.size)]
+        self._grid = grid
+        self.fields = [self._made_component(record, index) for index in range(record.size)]
+        self._labels = [AxisLabel(index, self) for index in range(record.size)]
+        self.fit(0)
         self.setFocusProxy(self.fields[0])
+
+    def fit(self, width: int) -> None:
+        """One row, or one below the other."""
+        pairs = list(zip(self._labels, self.fields, strict=True))
+        is_row = width >= sum(label.sizeHint().width() + field.sizeHint().width() + 2 * SPACE for label, field in pairs)
+        for index, pair in enumerate(pairs):
+            for part, widget in enumerate(pair):
+                self._grid.addWidget(widget, 0 if is_row else index, part + 2 * index * is_row)
+            self._grid.setColumnStretch(2 * index + 1, int(is_row or index == 0))
 
     @property
     def change(self) -> Callable[[Any], Any] | None:
@@ -273,10 +284,8 @@ class VectorEditor(Editor):
         for field, *components in zip(self.fields, *values, strict=True):
             show_mixed(field, components)
 
-    def _add_component(self, grid: QGridLayout, record: Param, index: int) -> NumberField:
+    def _made_component(self, record: Param, index: int) -> NumberField:
         field = number_field(record, record.default[index], self)
-        grid.addWidget(AxisLabel(index, self), index, 0)
-        grid.addWidget(field, index, 1)
         field.edit_started.connect(self.edit_started)
         field.edited.connect(self._component_edited(index))
         field.edit_finished.connect(self.edit_finished)

@@ -60,7 +60,7 @@ class ClothPanel(Panel):
         self._offer_remedies(self.overlay.meter)
         self.rows = {"substeps": self._make_meter}
         tip = "Pin the selected particles, or the one under the mouse; or let go."
-        self.commands = (Command("simulate.pin", "&Pin / Let Go", tip, self.tool.toggle_pins, ("P",)),)
+        self.commands = (Command("simulate.pin", "&Pin / Let Go", tip, self.tool.toggle_pins, ("P",), self._lack),)
         self.adds = (Submenu("Cl&oth from Section", self.list_sections),)
 
     # --- following ------------------------------------------------------------------------------------
@@ -169,6 +169,13 @@ class ClothPanel(Panel):
             menu.addAction(menu_text(name)).triggered.connect(lambda _=False, name=name: self.add_section_cloth(name))
         if not names:
             menu.addAction("No model is loaded").setEnabled(False)
+
+    def fill_section_menu(self, menu: QMenu, section: str) -> None:
+        """A cloth of it."""
+        menu.addAction(f"&Cloth from {menu_text(section)}").triggered.connect(lambda: self.add_section_cloth(section))
+
+    def _lack(self) -> str:
+        return "" if self._desk.document.scene.of_kind("cloth") else "There is no cloth in the scene."
 
     def add_section_cloth(self, section: str) -> None:
         """Makes a cloth of a section of the active model, or of all of it for ""."""

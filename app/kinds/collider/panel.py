@@ -23,7 +23,11 @@ class ColliderPanel(Panel):
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         tip = "Make colliders for the bones of the active model."
-        self.adds = (None, Command("add.fit", "&Fit Colliders to Skeleton", tip, self.fit))
+        self.adds = (None, Command("add.fit", "&Fit Colliders to Skeleton", tip, self.fit, lack=self._lack))
+
+    def _lack(self) -> str:
+        model = self._desk.active.model
+        return "" if model is not None and model.skeleton is not None else "Open a model with bones first."
 
     def fit(self) -> None:
         """Makes colliders for the bones of the active model."""

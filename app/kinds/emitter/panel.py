@@ -29,7 +29,8 @@ class EmitterPanel(Panel):
         self.tool = EmitterTool(desk)
         self.tools = (self.tool,)
         tip = "Give the selected emitter other random numbers."
-        self.commands = (Command("emitter.reseed", "Re&seed Emitter", tip, self.reseed, ("Alt+R",)),)
+        self.commands = (Command("emitter.reseed", "Re&seed Emitter", tip, self.reseed, ("Alt+R",),
+                                 lambda: desk.lack("emitter")),)  # fmt: skip
 
     def follow(self, node: Node | None, system: Any) -> None:
         """Shows how many live, of how many that can."""
@@ -78,9 +79,7 @@ class EmitterPanel(Panel):
     def reseed(self, *_: object) -> None:
         """Gives the selected emitter other random numbers."""
         node = self._desk.selected("emitter")
-        if node is None:
-            self._desk.hint("Select an emitter first")
-        else:
+        if node is not None:
             self._desk.edits.set_all(f"Reseed {node.name}", {node.id: {"seed": other_seed(node.settings.seed)}})
 
 

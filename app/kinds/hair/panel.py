@@ -45,13 +45,21 @@ class HairPanel(Panel):
         self.brush = BrushTool(desk)
         self.tools = (self.brush, self.tool)
         self.head = self.brush.bar
+        lack = functools.partial(desk.lack, "hair")
+        wider, narrower = (functools.partial(self.brush.widen, steps) for steps in (1.0, -1.0))
         comb, cut = (functools.partial(self.brush.toggle, brush) for brush in (Brush.COMB, Brush.CUT))
         self.commands = (
-            Command("hair.comb", "&Comb Hair", "Comb the selected hair with the mouse, or stop.", comb, ("C",)),
-            Command("hair.cut", "Cut &Hair", "Cut the selected hair with the mouse, or stop.", cut, ("K",)),
-            Command("hair.wider", "&Wider Brush", "Make the brush wider.", lambda: self.brush.widen(1.0), ("]",)),
-            Command("hair.narrower", "&Narrower Brush", "Make it narrower.", lambda: self.brush.widen(-1.0), ("[",)),
-            Command("hair.reset_groom", "Reset &Groom", "Forget what was combed and cut by hand.", self.brush.reset),
+            Command("hair.comb", "&Comb Hair", "Comb the selected hair with the mouse, or stop.", comb, ("C",), lack),
+            Command("hair.cut", "Cut &Hair", "Cut the selected hair with the mouse, or stop.", cut, ("K",), lack),
+            Command("hair.wider", "&Wider Brush", "Make the brush wider.", wider, ("]",), lack),
+            Command("hair.narrower", "&Narrower Brush", "Make it narrower.", narrower, ("[",), lack),
+            Command(
+                "hair.reset_groom",
+                "Reset &Groom",
+                "Forget what was combed and cut by hand.",
+                self.brush.reset,
+                lack=lack,
+            ),
         )
         self.adds = (Submenu("H&air on Section", self.list_sections),)
 
@@ -152,6 +160,10 @@ class HairPanel(Panel):
             menu.addAction(menu_text(name)).triggered.connect(lambda _=False, name=name: self.add_on_section(name))
         if not names:
             menu.addAction("No model is loaded").setEnabled(False)
+
+    def fill_section_menu(self, menu: Any, section: str) -> None:
+        """Hair on it."""
+        menu.addAction(f"&Hair on {menu_text(section)}").triggered.connect(lambda: self.add_on_section(section))
 
     def add_on_section(self, section: str) -> None:
         """Grows hair on a section of the active model."""

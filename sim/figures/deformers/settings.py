@@ -98,7 +98,7 @@ class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
 
 Frequency = Annotated[
     float,
-    param("How often it swings; 0 lets it stand still.", unit="1/s", lo=-60.0, hi=60.0, soft=(0.0, 4.0),
+    param("How often it swings; 0 lets it stand still.", unit="Hz", lo=-60.0, hi=60.0, soft=(0.0, 4.0),
           effect=Effect.POSE),
 ]  # fmt: skip
 Phase = Annotated[

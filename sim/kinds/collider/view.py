@@ -1,4 +1,4 @@
-"""What is drawn of a collider: a translucent body, marked where it is selected."""
+"""What is drawn of a collider: a translucent body; of one on a character a wireframe with a faint fill."""
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from sim.solids.state import Placement, SolidShape, bounding_radius
 CORNER = np.dtype([("position", "f4", 3), ("normal", "f4", 3)])
 _PLAIN = (0.35, 0.62, 0.90, 0.30)
 _SELECTED = (1.00, 0.62, 0.20, 0.38)
+_MUTED = (0.55, 0.57, 0.60, 0.30)
+_WIRE_SHARE = 0.25  # of the fill of colliders on characters, which are drawn over them
 _PLANE_SHARE = 0.3  # a plane covers half of the picture, and much is seen through it
 
 
@@ -58,30 +60,40 @@ class ColliderView(View):
         self._node: Node | None = None
         self._world: World | None = None
         self._placed: Placement | None = None
-        self._is_placed = False
-        self._mesh: tuple[tuple[SolidShape, bytes], list[Buffer], VertexArray] | None = None
+        self._is_placed = self._rides = False
+        self._is_heard = True
+        self._mesh: tuple[tuple[SolidShape, bytes], list[Buffer], VertexArray, VertexArray] | None = None
         self._bodies: dict[bool, Body] = {}
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
         """Takes its settings; where it stands is looked up when that is asked for."""
-        if node is not self._node:
+        carrier = world.scene.by_id.get(node.attachment.node)
+        rides = carrier is not None and carrier.settings.is_figure
+        is_heard = node.id in world.scene.heard
+        if node is not self._node or (rides, is_heard) != (self._rides, self._is_heard):
             self._bodies = {}
         self._node, self._world, self._is_placed = node, world, False
+        self._rides, self._is_heard = rides, is_heard
 
     def parts(self, look: Look) -> tuple[Body, ...]:
-        """Its body, while colliders are shown."""
-        if not look.settings.solids or self._node is None:
+        """Its body, while colliders are shown or it is selected."""
+        is_selected = self._node is not None and self._node.id in look.overlay.selected_nodes
+        if self._node is None or not (look.settings.solids or is_selected):
             return ()
-        is_selected, place = self._node.id in look.overlay.selected_nodes, self._place()
+        place = self._place()
         if is_selected not in self._bodies:
-            red, green, blue, alpha = _SELECTED if is_selected else _PLAIN
+            red, green, blue, alpha = _SELECTED if is_selected else _PLAIN if self._is_heard else _MUTED
             is_plane = place.shape is SolidShape.PLANE
+            share = _PLANE_SHARE if is_plane else _WIRE_SHARE if self._rides else 1.0
+            faces, wire = self._arrays(place)
             self._bodies[is_selected] = Body(
                 node=self._node,
-                faces=self._faces(place),
+                faces=faces,
+                wire=wire if self._rides else None,
                 world_from_body=place.world_from_solid,
-                colour=(red, green, blue, alpha * (_PLANE_SHARE if is_plane else 1.0)),
+                colour=(red, green, blue, alpha * share),
                 is_endless=is_plane,
+                is_aside=self._rides,
             )
         return (self._bodies[is_selected],)
 
@@ -98,7 +110,8 @@ class ColliderView(View):
     def release(self) -> None:
         """Deletes the mesh."""
         if self._mesh is not None:
-            self._mesh[2].release()
+            for array in self._mesh[2:]:
+                array.release()
             for buffer in self._mesh[1]:
                 buffer.release()
         self._mesh = None
@@ -116,7 +129,8 @@ class ColliderView(View):
                 body.world_from_body = place.world_from_solid
         return self._placed
 
-    def _faces(self, place: Placement) -> VertexArray:
+    def _arrays(self, place: Placement) -> tuple[VertexArray, VertexArray]:
+        """Faces and wireframe."""
         key = (place.shape, place.size.tobytes())
         if self._mesh is None or self._mesh[0] != key:
             self.release()
@@ -124,7 +138,12 @@ class ColliderView(View):
             corners = np.zeros(len(shape.positions), CORNER)
             corners["position"], corners["normal"] = shape.positions, shape.normals
             vertices = Buffer(self._context, corners, label="collider corners")
-            indices = Buffer(self._context, shape.triangles.ravel(), label="collider triangles")
-            array = VertexArray(self._context, [Stream(vertices)], indices=indices, label="collider")
-            self._mesh = (key, [vertices, indices], array)
-        return self._mesh[2]
+            indices = [
+                Buffer(self._context, corners.ravel(), label="collider indices")
+                for corners in (shape.triangles, shape.lines)
+            ]
+            faces, wire = (
+                VertexArray(self._context, [Stream(vertices)], indices=one, label="collider") for one in indices
+            )
+            self._mesh = (key, [vertices, *indices], faces, wire)
+        return self._mesh[2:]

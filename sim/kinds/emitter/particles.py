@@ -53,6 +53,11 @@ class Particles(Item):
         return cls(node=node, stages=stages, veil=veil, emitter=emitter, life=life, picture=picture, reach=reach)
 
     @property
+    def has_outline(self) -> bool:
+        """Its star and its guides mark an emitter."""
+        return False
+
+    @property
     def crowd(self) -> int:
         """Slots that were ever used."""
         return self.emitter.slot_count

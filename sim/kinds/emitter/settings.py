@@ -87,7 +87,7 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     ] = 0.5  # fmt: skip
     turbulence_change: Annotated[
         float,
-        param("How often each second the whirls change into others.", unit="1/s", lo=0.0, hi=100.0, soft=(0.0, 5.0),
+        param("How often the whirls change into others.", unit="Hz", lo=0.0, hi=100.0, soft=(0.0, 5.0),
               step=0.1, group="Motion",
               label="Whirl change"),
     ] = 1.0  # fmt: skip

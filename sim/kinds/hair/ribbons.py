@@ -114,7 +114,7 @@ class Ribbons(Item):
             program["u_object"] = painter.get(PickPass).current
             _PICKED.apply(painter.context)
             shown = self.strands.shown
-            passes.strands(program, shown, self.settings, sheet, Part(1, 0, shown.count))
+            passes.strands(program, shown, self.settings, sheet, Part(part.stride, 0, -(-shown.count // part.stride)))
             return
         if self.settings.show is HairShow.MASSES:
             self.strands.shown.need(self.strands.shown.count)

@@ -76,9 +76,13 @@ class ModelView(FigureView):
         self._materials.dress(settings.materials, world.services.get(SharedTextures).of(world.textures))
 
     def parts(self, look: Look) -> tuple[Item, ...]:
-        """The skinned surface; compared, in the heat map, or as it is; and bones, where they are shown."""
-        surface = self._surface(look)
-        return (surface, self._skeleton(look)) if look.settings.bones else (surface,)
+        """The skinned surface; compared, in the heat map, or as it is; and bones, all or the selected one.
+
+        The heat map marks the selected bone by itself.
+        """
+        surface, settings = self._surface(look), look.settings
+        is_marked = self._joint(look.overlay.selected) is not None and settings.display is not DisplayMode.WEIGHTS
+        return (surface, self._skeleton(look)) if settings.bones or is_marked else (surface,)
 
     def bounds(self) -> Bounds | None:
         """Box around what is shown; None for a figure of bones alone."""
@@ -176,10 +180,13 @@ class ModelView(FigureView):
     def _skeleton(self, look: Look) -> Skeleton:
         places, overlay = self.figure.joint_positions(), look.overlay
         selected, hovered = self._joint(overlay.selected), self._joint(overlay.hovered)
+        segments = self.segments
+        if segments is not None and selected is not None and not look.settings.bones:
+            segments = segments.of(selected)
         return Skeleton(
             node=self._node,
-            bones=bone_records(self.segments, places, selected, hovered),
-            joints=joint_markers(self.segments, places, selected, hovered),
+            bones=bone_records(segments, places, selected, hovered),
+            joints=joint_markers(segments, places, selected, hovered),
         )
 
     def _joint(self, reference: JointRef | None) -> int | None:

@@ -1,6 +1,7 @@
 """The solids of a scene from step to step, as kernels read them, and what they have nothing to ride on."""
 
 import numpy as np
+from msgspec import structs
 
 from sim.engine import Engine
 from sim.figures.settings import ModelSettings
@@ -66,4 +67,22 @@ def test_a_bone_that_is_gone_is_told_once_and_again_when_it_is_gone_again(contex
 
     line = "Ball: Lamp has no bone 'tail'; it stays where its own transform puts it"
     assert [told(bone) for bone in ("tail", "tail", "", "tail")] == [[line], [], [], [line]]
+    engine.release()
+
+
+def test_muted_colliders_and_those_that_another_one_silences_are_not_there(context: Context) -> None:
+    engine = Engine(context)
+    balls = [Node(id=name, settings=ColliderSettings(radius=0.5, friction=0.3, restitution=0.1)) for name in "ab"]
+
+    def count(*changed: Node) -> int:
+        engine.apply(Scene(nodes=changed))
+        engine.step(0.0)
+        return engine.simulation.solids.now.count
+
+    a, b = balls
+    assert count(a, b) == 2
+    assert count(a, structs.replace(b, muted=True)) == 1
+    assert count(structs.replace(a, muted=True), structs.replace(b, muted=True)) == 0
+    assert count(structs.replace(a, solo=True), b) == 1
+    assert count(structs.replace(a, visible=False), b) == 2
     engine.release()

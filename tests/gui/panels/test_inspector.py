@@ -409,8 +409,8 @@ def test_facts_and_transforms_of_a_bone(inspector, statuses):
     half_turn[:3, 3] = (10.0, 0.0, 0.0)
     inspector.set_pose(lambda node_id: pose, lambda node_id: half_turn)
     local, world = inspector.tree.topLevelItem(2), inspector.tree.topLevelItem(3)
-    assert [local.child(row).text(1) for row in (0, 3)] == ["0.0000  1.0000  0.0000", "1.0000  1.0000  1.0000"]
-    assert world.child(0).text(1) == "10.0000  4.0000  0.0000"
+    assert [local.child(row).text(1) for row in (0, 3)] == ["0.0000  1.0000  0.0000 m", "1.0000  1.0000  1.0000"]
+    assert world.child(0).text(1) == "10.0000  4.0000  0.0000 m"
     shown = facts(inspector)
     assert shown["Parent"] == "l_arm"
     assert shown["Moves"] == "10 vertices"

@@ -1,5 +1,4 @@
 import msgspec
-import numpy as np
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
@@ -14,7 +13,7 @@ from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.view_state import Selection
-from tests.gui.panels.fakes import SignalLog, bind_pose, character, ref
+from tests.gui.panels.fakes import SignalLog, character, ref
 from widgets.icons import glyph, kind_icon
 from widgets.outliner import Outliner, OutlinerAction
 from widgets.outliner_delegate import EYE_WIDTH
@@ -293,27 +292,6 @@ def test_news_of_the_scene_emits_nothing(outliner, target):
     target.set_value(ref("a", "transform", "position"), (1.0, 0.0, 0.0))
     assert proxy_index(outliner, "a").data() == "hero"
     assert outliner.log == []
-
-
-def test_the_transform_of_the_selected_bone(outliner, statuses, qtbot):
-    pose, asked = bind_pose(statuses["a"].model), []
-
-    def pose_of(node_id):
-        asked.append(node_id)
-        return pose
-
-    outliner.set_pose(pose_of, lambda node_id: np.diag([2.0, 2.0, 2.0, 1.0]))
-    assert asked == []
-    assert not outliner.readout.isVisible()
-    outliner.set_selection(Selection(node="a", bone="spine"))
-    assert outliner.readout.values["Position"].text() == "0.0000  1.0000  0.0000"
-    outliner.readout.world_button.click()
-    assert outliner.readout.values["Position"].text() == "0.0000  4.0000  0.0000"
-    assert outliner.readout.values["Scale"].text() == "2.0000  2.0000  2.0000"
-    count = len(asked)
-    qtbot.waitUntil(lambda: len(asked) > count)
-    outliner.hide()
-    assert not outliner._pose_timer.isActive()
 
 
 def test_two_thousand_bones_in_one_chain(target, statuses, show):

@@ -62,3 +62,16 @@ def test_a_plane_is_a_square_that_faces_up() -> None:
     mesh, _, faces = made(SolidShape.PLANE)
     assert np.abs(mesh.positions).max() == PLANE_HALF_SIZE
     assert np.all(faces[:, 1] > 0.0)
+
+
+@pytest.mark.parametrize("shape", SolidShape)
+def test_wires_lie_on_the_surface_and_show_it_from_every_side(shape: SolidShape) -> None:
+    mesh, corners, _ = made(shape)
+    places = mesh.positions[mesh.lines].astype(np.float64)
+    lengths = np.linalg.norm(places[:, 1] - places[:, 0], axis=1)
+    assert np.all(lengths > 1e-6)
+    middles = proximity(shape, np.array(SIZES[shape]), places.mean(axis=1))
+    assert np.abs(middles.distance).max() < 0.1 * np.ptp(corners.reshape(-1, 3), axis=0).max()
+    used = np.unique(mesh.lines)
+    extent = np.ptp(mesh.positions, axis=0)
+    np.testing.assert_allclose(np.ptp(mesh.positions[used], axis=0), extent, atol=1e-5 * extent.max())
