@@ -1,0 +1,235 @@
+"""Has the driver compile what is new in a scene on a thread beside, with a context of its own.
+
+An engine of that context does the first steps of the scene and rehearses its picture.  What it compiles is in the
+folder of program binaries then, and machine code that a software renderer makes with the first draw in the driver's
+own cache, so that the engine that is seen finds both.  Until then that goes by a scene without what is new.
+"""
+
+import enum
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import shaders
+from sim.engine import Engine
+from sim.figures.prepared import PreparedModel
+from sim.gl.back_end import BackEndChoice
+from sim.gl.binaries import ProgramBinaries
+from sim.gl.context import Context
+from sim.gl.steps import finish
+from sim.kinds import KINDS
+from sim.kinds.background import Background, Cancelled, Job, Pause
+from sim.scene.camera import Camera
+from sim.scene.clock import step_end
+from sim.scene.params import Effect, Param, Role, params_of
+from sim.scene.scene import Node, NodeId, Scene
+
+STEPS = 3
+"""After which all kernels have run: some are for the first step alone, and what is born moves in the next."""
+
+SIZES = 16
+"""Integers with no higher bound than this are sizes that shaders are compiled with."""
+
+COLLIDERS = 3
+"""So many colliders are as good as more."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A scene with all that it shows.
+
+    Attributes:
+        scene: Its nodes.
+        models: Of its figures.
+        files: Meshes, images, textures and strands as `Engine.set_files` takes them.
+        camera: Where it is seen from.
+        start: Moment that the simulation starts at [s].
+        choice: What kernels run on.
+    """
+
+    scene: Scene
+    models: Mapping[NodeId, PreparedModel]
+    files: tuple[Mapping[Any, Any], ...]
+    camera: Camera
+    start: float
+    choice: BackEndChoice
+
+
+class Precompiler:
+    """Knows which scenes need nothing to be compiled, and works on the others.
+
+    Args:
+        open_context: Makes a context like that of the engine current on the thread beside.
+        facts: Where it is noted what was compiled.
+        root: Folder of the shaders.
+
+    Attributes:
+        waiting: Nodes that the admitted scene lacks, or has with settings of before.
+    """
+
+    def __init__(self, open_context: Callable[[], Context], facts: ProgramBinaries, root: Path = shaders.ROOT) -> None:
+        self._open, self._facts = open_context, facts
+        sums = hashlib.sha256()
+        for file in sorted(root.rglob("*.*")):
+            if file.suffix != ".pyc":
+                sums.update(file.read_bytes())
+        self._shaders = sums.hexdigest()
+        self._known: dict[str, bool] = {}
+        self._threads = Background()
+        self._threads.is_on = True
+        self._context: Context | None = None
+        self._job: Job[None] | None = None
+        self._looks: tuple[str, ...] = ()
+        self._admitted: Scene = Scene()
+        self._asked: Scene | None = None
+        self.waiting: frozenset[NodeId] = frozenset()
+
+    @property
+    def share(self) -> float:
+        """How far it is, 0 to 1."""
+        return self._job.share if self._job is not None else 0.0
+
+    @property
+    def is_due(self) -> bool:
+        """Whether something waits that was compiled by now."""
+        return self._job is not None and self._job.is_done
+
+    def admit(self, scene: Scene, choice: BackEndChoice) -> Scene:
+        """The scene, as far as nothing of it is to be compiled first; the same object for the same scene."""
+        self._collect()
+        if scene is self._asked:
+            return self._admitted
+        before, solid = self._admitted.by_id, _solids(scene)
+        nodes, waiting = [], set()
+        for node in scene.nodes:
+            if not KINDS[node.kind].system or self._is_known(self._look(node, solid, choice)):
+                nodes.append(node)
+                continue
+            waiting.add(node.id)
+            former = before.get(node.id)
+            if former is not None and former.kind == node.kind and former.attachment == node.attachment:
+                nodes.append(msgspec.structs.replace(node, settings=former.settings))
+        self._asked, self.waiting = scene, frozenset(waiting)
+        self._admitted = msgspec.structs.replace(scene, nodes=tuple(nodes)) if waiting else scene
+        return self._admitted
+
+    def begin(self, contents: Contents) -> None:
+        """Compiles what waits in a scene, unless something is being compiled."""
+        if self._job is None and self.waiting:
+            solid = _solids(contents.scene)
+            nodes = [contents.scene.by_id[node] for node in self.waiting if contents.scene.has(node)]
+            self._looks = tuple(self._look(node, solid, contents.choice) for node in nodes)
+            self._job = self._threads.start(lambda pause: self._compile(contents, pause))
+
+    def give_up(self) -> None:
+        """Lets everything in; what is not compiled holds up whoever draws it first."""
+        for look in [look for look, known in self._known.items() if not known]:
+            self._known[look] = True
+        self._asked = None
+
+    def release(self) -> None:
+        """Ends what is being done and waits for that; may be called twice."""
+        if self._job is not None:
+            self._job.cancel()
+        if self._context is not None:
+            self._threads.start(lambda _: self._close()).result()
+        self._threads.release()
+
+    def _is_known(self, look: str) -> bool:
+        if look not in self._known:
+            self._known[look] = self._facts.knows(look)
+        return self._known[look]
+
+    def _look(self, node: Node, solid: tuple[Any, ...], choice: BackEndChoice) -> str:
+        """What of a node decides what is compiled for it, as text, together with the shaders."""
+        found = [_look_of(record, getattr(node.settings, record.name)) for record in params_of(type(node.settings))]
+        return repr((self._shaders, choice, node.kind, found, bool(node.attachment.node), solid))
+
+    def _collect(self) -> None:
+        """Lets in what was compiled; also where that failed: whoever draws it tells why."""
+        if self._job is None or not self._job.is_done:
+            return
+        try:
+            self._job.result()
+            for look in self._looks:
+                self._facts.note(look)
+        except Cancelled:
+            pass
+        except Exception as error:
+            _log.info("compiling beside", exc_info=error)
+        self._known |= dict.fromkeys(self._looks, True)
+        self._job, self._asked = None, None
+
+    # --- on the thread beside -------------------------------------------------------------------------
+
+    def _compile(self, contents: Contents, pause: Pause) -> None:
+        if self._context is None:
+            self._context = self._open()
+        context, scene = self._context, contents.scene
+        context.back_ends.choice = contents.choice
+        engine = Engine(context)
+        try:
+            engine.apply(msgspec.structs.replace(scene, nodes=tuple(n for n in scene.nodes if n.settings.is_figure)))
+            for node_id, prepared in contents.models.items():
+                for _ in engine.model_upload(node_id, prepared, {}):
+                    pause(0.1)
+            for path, image in contents.files[2].items():
+                finish(engine.texture_upload(path, image))
+            pause(0.2)
+            engine.set_files(*contents.files)
+            engine.simulation.start_time = contents.start
+            engine.apply(scene)
+            engine.restart(contents.start)
+            for step in range(STEPS):
+                pause(0.3 + 0.1 * step)
+                engine.step(step_end(contents.start, step + 1))
+                engine.refresh(float(step))
+                context.finish()
+            shot = engine.shot(contents.camera)
+            for _ in engine.pictures.rehearse_first(shot):
+                pause(0.6)
+            while engine.pictures.rehearse(shot):
+                pause(0.8)
+            context.finish()
+        finally:
+            engine.release()
+            context.collect()
+
+    def _close(self) -> None:
+        assert self._context is not None
+        self._context.release()
+
+
+def _look_of(record: Param, value: Any) -> object:
+    """What of a setting may decide what is compiled: choices, small sizes, how large tables are, what is there at all.
+
+    A software renderer compiles anew for tables whose length is a power of two.
+    """
+    if record.type is int and record.declared.effect is Effect.REBUILD and value is not None:
+        is_size = record.declared.hi is not None and record.declared.hi <= SIZES
+        return value if is_size else (value.bit_length(), value & (value - 1) == 0)
+    if record.declared.role is Role.PATH and record.declared.effect is Effect.REBUILD:
+        return value
+    if record.type in (int, float, str):
+        return bool(value)
+    if record.declared.role is Role.LIST:
+        return [type(one).__name__ for one in value]
+    return any(value) if isinstance(value, tuple) else value
+
+
+def _solids(scene: Scene) -> tuple[Any, ...]:
+    """The colliders that there are, as far as what meets them is compiled for that."""
+    found: dict[str, int] = {}
+    for node in scene.nodes:
+        if KINDS[node.kind].solids:
+            chosen = [getattr(node.settings, one.name) for one in params_of(type(node.settings))]
+            look = repr((bool(node.attachment.node), [one for one in chosen if isinstance(one, enum.Enum | bool)]))
+            found[look] = min(found.get(look, 0) + 1, COLLIDERS)
+    return tuple(sorted(found.items()))
