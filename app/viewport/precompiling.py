@@ -31,7 +31,6 @@ class Precompiling:
         self._document, self._store, self._files, self._playback = document, store, files, playback
         self._folder = folder
         self._compiler: Precompiler | None = None
-        self._context: Context | None = None
         self._surface: QOffscreenSurface | None = None
 
     def bind(self, context: Context) -> None:
@@ -39,22 +38,20 @@ class Precompiling:
         context.keep_binaries(self._folder)
         if context.binaries is None:
             return
-        self._context, self._surface = context, QOffscreenSurface()
+        self._surface = QOffscreenSurface()
         self._surface.setFormat(QSurfaceFormat.defaultFormat())
         self._surface.create()  # which is for the thread of windows alone
-        self._compiler = Precompiler(self._open, context.binaries)
+        self._compiler = Precompiler(self._open, context)
 
     def admit(self) -> Scene:
         """The scene, without what is being compiled."""
         scene = self._document.scene
-        if self._compiler is None or self._context is None:
-            return scene
-        return self._compiler.admit(scene, self._context.back_ends.choice)
+        return self._compiler.admit(scene) if self._compiler is not None else scene
 
     def turn(self) -> bool:
         """Begins with what waits, once its files are there; returns whether the scene is to be applied again."""
-        compiler, context, files = self._compiler, self._context, self._files
-        if compiler is None or context is None or self._store.loading or files.is_reading:
+        compiler, files = self._compiler, self._files
+        if compiler is None or self._store.loading or files.is_reading:
             return False
         scene = self._document.scene
         loaded = {node.id: self._store.loaded(node.id) for node in scene.figures}
@@ -65,7 +62,6 @@ class Precompiling:
                 tuple(map(dict, (files.meshes, files.images, files.textures, files.strands))),
                 self._document.view_state.camera,
                 self._playback.settings.simulation_start,
-                context.back_ends.choice,
             )
         )
         return compiler.is_due

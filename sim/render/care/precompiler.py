@@ -19,11 +19,10 @@ import shaders
 from sim.engine import Engine
 from sim.figures.prepared import PreparedModel
 from sim.gl.back_end import BackEndChoice
-from sim.gl.binaries import ProgramBinaries
 from sim.gl.context import Context
 from sim.gl.steps import finish
 from sim.kinds import KINDS
-from sim.kinds.background import Background, Cancelled, Job, Pause
+from sim.kinds.background import Background, Cancelled, Job, Pause, part_of
 from sim.scene.camera import Camera
 from sim.scene.clock import step_end
 from sim.scene.params import Effect, Param, Role, params_of
@@ -31,6 +30,9 @@ from sim.scene.scene import Node, NodeId, Scene
 
 STEPS = 3
 """After which all kernels have run: some are for the first step alone, and what is born moves in the next."""
+
+ROUNDS = 2
+"""Mesa's software renderer finds the second kind of machine code of a shader in its cache if the first was there."""
 
 SIZES = 16
 """Integers with no higher bound than this are sizes that shaders are compiled with."""
@@ -51,7 +53,6 @@ class Contents:
         files: Meshes, images, textures and strands as `Engine.set_files` takes them.
         camera: Where it is seen from.
         start: Moment that the simulation starts at [s].
-        choice: What kernels run on.
     """
 
     scene: Scene
@@ -59,23 +60,24 @@ class Contents:
     files: tuple[Mapping[Any, Any], ...]
     camera: Camera
     start: float
-    choice: BackEndChoice
 
 
 class Precompiler:
     """Knows which scenes need nothing to be compiled, and works on the others.
 
     Args:
-        open_context: Makes a context like that of the engine current on the thread beside.
-        facts: Where it is noted what was compiled.
+        open_context: Makes a context like that of the engine current on the thread beside; it keeps its binaries in
+            the same folder.
+        context: That of the engine.
         root: Folder of the shaders.
 
     Attributes:
         waiting: Nodes that the admitted scene lacks, or has with settings of before.
     """
 
-    def __init__(self, open_context: Callable[[], Context], facts: ProgramBinaries, root: Path = shaders.ROOT) -> None:
-        self._open, self._facts = open_context, facts
+    def __init__(self, open_context: Callable[[], Context], context: Context, root: Path = shaders.ROOT) -> None:
+        assert context.binaries is not None
+        self._open, self._facts, self._back_ends = open_context, context.binaries, context.back_ends
         sums = hashlib.sha256()
         for file in sorted(root.rglob("*.*")):
             if file.suffix != ".pyc":
@@ -86,7 +88,7 @@ class Precompiler:
         self._threads.is_on = True
         self._context: Context | None = None
         self._job: Job[None] | None = None
-        self._looks: tuple[str, ...] = ()
+        self._looks: list[str] = []
         self._admitted: Scene = Scene()
         self._asked: Scene | None = None
         self.waiting: frozenset[NodeId] = frozenset()
@@ -101,20 +103,21 @@ class Precompiler:
         """Whether something waits that was compiled by now."""
         return self._job is not None and self._job.is_done
 
-    def admit(self, scene: Scene, choice: BackEndChoice) -> Scene:
+    def admit(self, scene: Scene) -> Scene:
         """The scene, as far as nothing of it is to be compiled first; the same object for the same scene."""
         self._collect()
         if scene is self._asked:
             return self._admitted
-        before, solid = self._admitted.by_id, _solids(scene)
+        before, solids = self._admitted.by_id, _solids(scene)
         nodes, waiting = [], set()
         for node in scene.nodes:
-            if not KINDS[node.kind].system or self._is_known(self._look(node, solid, choice)):
+            former = before.get(node.id, node)
+            is_same = former is not node and (former.attachment != node.attachment or former.settings == node.settings)
+            if is_same or not KINDS[node.kind].system or self._is_known(self._look(node, solids)):
                 nodes.append(node)
                 continue
             waiting.add(node.id)
-            former = before.get(node.id)
-            if former is not None and former.kind == node.kind and former.attachment == node.attachment:
+            if former is not node and former.kind == node.kind:
                 nodes.append(msgspec.structs.replace(node, settings=former.settings))
         self._asked, self.waiting = scene, frozenset(waiting)
         self._admitted = msgspec.structs.replace(scene, nodes=tuple(nodes)) if waiting else scene
@@ -123,15 +126,12 @@ class Precompiler:
     def begin(self, contents: Contents) -> None:
         """Compiles what waits in a scene, unless something is being compiled."""
         if self._job is None and self.waiting:
-            solid = _solids(contents.scene)
-            nodes = [contents.scene.by_id[node] for node in self.waiting if contents.scene.has(node)]
-            self._looks = tuple(self._look(node, solid, contents.choice) for node in nodes)
-            self._job = self._threads.start(lambda pause: self._compile(contents, pause))
+            choice, waiting = self._back_ends.choice, self.waiting
+            self._job = self._threads.start(lambda pause: self._compile(contents, waiting, choice, pause))
 
     def give_up(self) -> None:
         """Lets everything in; what is not compiled holds up whoever draws it first."""
-        for look in [look for look, known in self._known.items() if not known]:
-            self._known[look] = True
+        self._known = dict.fromkeys(self._known, True)
         self._asked = None
 
     def release(self) -> None:
@@ -147,10 +147,12 @@ class Precompiler:
             self._known[look] = self._facts.knows(look)
         return self._known[look]
 
-    def _look(self, node: Node, solid: tuple[Any, ...], choice: BackEndChoice) -> str:
-        """What of a node decides what is compiled for it, as text, together with the shaders."""
+    def _look(self, node: Node, solids: tuple[Any, ...]) -> str:
+        """What of a node decides what is compiled for it, as text, together with the shaders and what they run on."""
+        compared = self._back_ends.compared
+        runs_on = self._back_ends.choice, compared.compute_from if compared is not None else "unknown"
         found = [_look_of(record, getattr(node.settings, record.name)) for record in params_of(type(node.settings))]
-        return repr((self._shaders, choice, node.kind, found, bool(node.attachment.node), solid))
+        return repr((self._shaders, runs_on, node.kind, found, bool(node.attachment.node), solids))
 
     def _collect(self) -> None:
         """Lets in what was compiled; also where that failed: whoever draws it tells why."""
@@ -165,16 +167,26 @@ class Precompiler:
         except Exception as error:
             _log.info("compiling beside", exc_info=error)
         self._known |= dict.fromkeys(self._looks, True)
-        self._job, self._asked = None, None
+        self._looks, self._job, self._asked = [], None, None
 
     # --- on the thread beside -------------------------------------------------------------------------
 
-    def _compile(self, contents: Contents, pause: Pause) -> None:
-        if self._context is None:
-            self._context = self._open()
-        context, scene = self._context, contents.scene
-        context.back_ends.choice = contents.choice
-        engine = Engine(context)
+    def _compile(self, contents: Contents, waiting: frozenset[NodeId], choice: BackEndChoice, pause: Pause) -> None:
+        context = self._context = self._context or self._open()
+        context.back_ends.choice = choice
+        if choice is BackEndChoice.AUTO and context.back_ends.has_compute:
+            context.back_ends.compare()
+        solids = _solids(contents.scene)
+        looks = {self._look(node, solids) for node in contents.scene.nodes if node.id in waiting}
+        self._looks = sorted(looks)
+        if all(map(self._facts.knows, looks)):
+            return
+        rounds = ROUNDS if context.capabilities.is_software else 1
+        for number in range(rounds):
+            self._play(context, contents, part_of(pause, number / rounds, (number + 1) / rounds))
+
+    def _play(self, context: Context, contents: Contents, pause: Pause) -> None:
+        scene, engine = contents.scene, Engine(context)
         try:
             engine.apply(msgspec.structs.replace(scene, nodes=tuple(n for n in scene.nodes if n.settings.is_figure)))
             for node_id, prepared in contents.models.items():
@@ -182,7 +194,9 @@ class Precompiler:
                     pause(0.1)
             for path, image in contents.files[2].items():
                 finish(engine.texture_upload(path, image))
-            pause(0.2)
+            # A picture comes first: machine code for kernels depends on what drawing leaves behind.
+            for _ in engine.pictures.rehearse_first(engine.shot(contents.camera)):
+                pause(0.2)
             engine.set_files(*contents.files)
             engine.simulation.start_time = contents.start
             engine.apply(scene)
