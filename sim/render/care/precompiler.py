@@ -23,6 +23,7 @@ from sim.gl.context import Context
 from sim.gl.steps import finish
 from sim.kinds import KINDS
 from sim.kinds.background import Background, Cancelled, Job, Pause, part_of
+from sim.render.shot import Overlay
 from sim.scene.camera import Camera
 from sim.scene.clock import step_end
 from sim.scene.params import Effect, Param, Role, params_of
@@ -166,6 +167,7 @@ class Precompiler:
             pass
         except Exception as error:
             _log.info("compiling beside", exc_info=error)
+            self.give_up()
         self._known |= dict.fromkeys(self._looks, True)
         self._looks, self._job, self._asked = [], None, None
 
@@ -183,9 +185,9 @@ class Precompiler:
             return
         rounds = ROUNDS if context.capabilities.is_software else 1
         for number in range(rounds):
-            self._play(context, contents, part_of(pause, number / rounds, (number + 1) / rounds))
+            self._play(context, contents, waiting, part_of(pause, number / rounds, (number + 1) / rounds))
 
-    def _play(self, context: Context, contents: Contents, pause: Pause) -> None:
+    def _play(self, context: Context, contents: Contents, waiting: frozenset[NodeId], pause: Pause) -> None:
         scene, engine = contents.scene, Engine(context)
         try:
             engine.apply(msgspec.structs.replace(scene, nodes=tuple(n for n in scene.nodes if n.settings.is_figure)))
@@ -206,7 +208,8 @@ class Precompiler:
                 engine.step(step_end(contents.start, step + 1))
                 engine.refresh(float(step))
                 context.finish()
-            shot = engine.shot(contents.camera)
+            # What was added just now is selected.
+            shot = engine.shot(contents.camera, Overlay(marks=True, selected_nodes=waiting))
             for _ in engine.pictures.rehearse_first(shot):
                 pause(0.6)
             while engine.pictures.rehearse(shot):
