@@ -28,9 +28,9 @@ class Compiled:
     def __init__(self) -> None:
         self.texts: dict[tuple[str, str], str] = {}
 
-    def build(self, sources: ProgramSources) -> int:
+    def build(self, sources: ProgramSources, **options: bool) -> int:
         """Does what `build_program` does, and keeps what it compiled."""
-        made = build_program(sources)
+        made = build_program(sources, **options)
         self.texts |= {(stage, source.text): source.name for stage, source in sources.stages.items()}
         return made
 

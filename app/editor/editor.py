@@ -31,7 +31,7 @@ from app.files.autosave import Autosave
 from app.files.model_loader import ModelLoader
 from app.files.model_store import ModelStore
 from app.files.outside_files import OutsideFile, outside_question
-from app.files.places import config_folder, data_folder
+from app.files.places import config_folder, data_folder, program_cache_folder
 from app.files.project_files import ProjectFiles, can_open
 from app.files.project_loader import ProjectLoader
 from app.files.recent_files import RecentFiles
@@ -59,6 +59,7 @@ from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
 from app.viewport.particle_marks import ParticleMarks
 from app.viewport.picker import Picker
+from app.viewport.precompiling import Precompiling
 from app.viewport.second_engine import SecondEngine
 from app.viewport.tools import ViewportTools
 from app.viewport.turns import Turns
@@ -93,6 +94,7 @@ class Editor:
         debug_gl: Report OpenGL errors in the messages.
         back_end: What kernels run on at first; what the user chose by default.
         clock: Monotonic time [s] that playback follows.
+        compile_beside: Whether shaders are compiled on a thread beside and kept on the disk.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class Editor:
         debug_gl: bool = False,
         back_end: BackEndChoice | None = None,
         clock: Callable[[], float] = time.monotonic,
+        compile_beside: bool = False,
     ) -> None:
         self.settings = app_settings()
         self.theme = application_theme()
@@ -122,6 +125,10 @@ class Editor:
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
         self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
         self.client.limit_steps(stored_choice(self.settings, _STEP_ROOM, StepRoom.USUAL))
+        if compile_beside:
+            self.client.precompiling = Precompiling(
+                self.document, self.store, self.scene_files, self.playback, program_cache_folder()
+            )
         self.edits = SceneEdits(
             self.document,
             lambda: self.active.node,
@@ -552,7 +559,7 @@ def run_editor(
 ) -> int:
     """Opens the window and stays until it is closed; returns the exit status."""
     app = bootstrap.application(debug_gl)
-    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end)
+    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end, compile_beside=True)
     garbage = GarbageCollector()  # in this thread alone: one that reads models would delete widgets there, and crash
     editor.window.show()
     gc.freeze()  # what stays for ever need not be looked through: that takes 100 ms and more each time

@@ -8,11 +8,13 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from sim.gl.back_end import BackEnds
+from sim.gl.binaries import ProgramBinaries
 from sim.gl.bootstrap import GL
 from sim.gl.environment import COMPUTE_VERSION, WANTED
 from sim.gl.errors import GLError
@@ -56,6 +58,7 @@ class Capabilities:
     max_interleaved_components: int
     max_separate_streams: int
     max_storage_block_size: int  # Largest buffer that compute stores into [byte]; 0 where there is no compute
+    binary_formats: int  # In how many formats the driver gives linked programs; 0 where it gives none
     extensions: frozenset[str]  # Names of all extensions
 
     @property
@@ -107,6 +110,7 @@ def query_capabilities() -> Capabilities:
     """Capabilities of the context that is current."""
     extensions = _extensions()
     version = (get_integer(GL.GL_MAJOR_VERSION), get_integer(GL.GL_MINOR_VERSION))
+    has_binaries = version >= (4, 1) or "GL_ARB_get_program_binary" in extensions
     anisotropic = version >= (4, 6) or any(name.endswith("texture_filter_anisotropic") for name in extensions)
     return Capabilities(
         renderer=_text(GL.GL_RENDERER),
@@ -125,6 +129,7 @@ def query_capabilities() -> Capabilities:
         max_interleaved_components=get_integer(GL.GL_MAX_TRANSFORM_FEEDBACK_INTERLEAVED_COMPONENTS),
         max_separate_streams=get_integer(GL.GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS),
         max_storage_block_size=get_integer(GL.GL_MAX_SHADER_STORAGE_BLOCK_SIZE) if version >= COMPUTE_VERSION else 0,
+        binary_formats=get_integer(GL.GL_NUM_PROGRAM_BINARY_FORMATS) if has_binaries else 0,
         extensions=extensions,
     )
 
@@ -201,6 +206,7 @@ class Context:
         debug_callback: Function that the driver calls with its messages, kept alive for it; see `debug.DebugLog`.
         timers: What passes cost, once they are switched on.
         back_ends: What its kernels run on.
+        binaries: Linked programs of this driver on the disk, once `keep_binaries` was called.
         applied_state: The pipeline state set last, or None when something else may have changed it.
     """
 
@@ -214,6 +220,7 @@ class Context:
         self.registry = ObjectRegistry()
         self.timers = Timers(self)
         self.back_ends = BackEnds(self)
+        self.binaries: ProgramBinaries | None = None
         self.released = False
         self.applied_state: PipelineState | None = None
         self.default_framebuffer = 0
@@ -257,6 +264,13 @@ class Context:
         if not GL.glGetString(GL.GL_VERSION):
             raise GLError("no OpenGL context is current")
         return cls()
+
+    def keep_binaries(self, folder: Path) -> None:
+        """Has programs taken from this folder and kept there, where the driver gives them."""
+        found = self.capabilities
+        if found.binary_formats:
+            driver = found.renderer, found.vendor, found.version, found.glsl_version
+            self.binaries = ProgramBinaries(folder, driver)
 
     @property
     def live(self) -> list[str]:

@@ -67,7 +67,12 @@ class Program:
         Raises:
             ShaderError: If they do not compile or link; the program then stays as it is.
         """
-        name = build_program(sources)
+        binaries = self.context.binaries
+        name = binaries.load(sources) if binaries is not None else None
+        if name is None:
+            name = build_program(sources, retrievable=binaries is not None)
+            if binaries is not None:
+                binaries.keep(sources, name)
         reflection = reflect(name)
         samplers = [info.name for info in reflection.uniforms.values() if info.type.sampler_target is not None]
         if len(samplers) > SAMPLER_UNIT_MAX:

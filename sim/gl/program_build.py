@@ -37,8 +37,12 @@ class ProgramSources:
         return frozenset().union(*(source.uniforms() for source in self.stages.values()))
 
 
-def build_program(sources: ProgramSources) -> int:
+def build_program(sources: ProgramSources, *, retrievable: bool = False) -> int:
     """Compile all stages and link.
+
+    Args:
+        sources: What is compiled.
+        retrievable: Whether the driver is asked for the linked program afterwards.
 
     Returns:
         The program name; the caller owns it.
@@ -49,7 +53,7 @@ def build_program(sources: ProgramSources) -> int:
     shaders: list[int] = []
     try:
         shaders = _compile_all(sources)
-        return _link(shaders, sources)
+        return _link(shaders, sources, retrievable=retrievable)
     finally:
         for shader in shaders:
             GL.glDeleteShader(shader)
@@ -72,8 +76,10 @@ def _compile_all(sources: ProgramSources) -> list[int]:
     return shaders
 
 
-def _link(shaders: Sequence[int], sources: ProgramSources) -> int:
+def _link(shaders: Sequence[int], sources: ProgramSources, *, retrievable: bool) -> int:
     program = GL.glCreateProgram()
+    if retrievable:
+        GL.glProgramParameteri(program, GL.GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL.GL_TRUE)
     for shader in shaders:
         GL.glAttachShader(program, shader)
     if sources.captures:

@@ -2,6 +2,7 @@
 uniform is taken from Python and handed to OpenGL."""
 
 import ctypes
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -158,6 +159,8 @@ class Reflection:
 
 _SIGNATURES: dict[tuple[AttributeInfo, ...], int] = {}
 """All combinations of attributes that were met so far."""
+_NUMBERS = itertools.count()
+"""Never the same twice, also where programs are built on several threads."""
 
 
 def reflect(program: int) -> Reflection:
@@ -168,7 +171,7 @@ def reflect(program: int) -> Reflection:
         attributes=attributes,
         blocks={info.name: info for info in _blocks(program)},
         captures=_captures(program),
-        signature=_SIGNATURES.setdefault(attributes, len(_SIGNATURES)),
+        signature=_SIGNATURES.setdefault(attributes, next(_NUMBERS)),
     )
 
 
