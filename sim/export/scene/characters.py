@@ -1,19 +1,24 @@
 """Characters as skins that a format can show, or as points for every frame where these differ."""
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import LocalPose
+from sim.assets.model import LocalPose, Targets
 from sim.export.options import Characters
 from sim.export.scene.recording import Recording, Rig, Track
 from sim.jobs.evaluate import assembled
+from sim.jobs.pose import Pose
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
+
+TOGETHER = 16
+"""Most moments of the same places that are blended at once."""
 
 AsSkin = Callable[[Rig], tuple[Rig | None, str]]
 """Takes a rig; gives the one that a format shows instead, None for no skin at all, and why; "" where it is the same."""
@@ -28,17 +33,22 @@ class LinearSkin:
     """
 
     def __init__(self, joints: npt.NDArray[np.integer], weights: Float32) -> None:
-        self._vertices, columns = np.nonzero(weights)
-        self._entries = joints[self._vertices, columns]
-        self._weights = weights[self._vertices, columns].astype(np.float64)
-        self._firsts = np.searchsorted(self._vertices, np.arange(len(weights)))
+        self._parts: list[tuple[int, npt.NDArray[np.intp], Float64]] = []
+        for entries, shares in zip(joints.T, weights.T, strict=True):
+            for entry in np.unique(entries[shares > 0.0]).tolist():
+                vertices = np.flatnonzero((entries == entry) & (shares > 0.0))
+                self._parts.append((entry, vertices, shares[vertices, None].astype(np.float64)))
 
-    def moved(self, places: Float64, palette: Float64) -> Float64:
-        """Where places (V, 3) are moved to by the matrices of a palette (P, 4, 4)."""
-        matrices = palette[self._entries]
-        each = np.einsum("nij,nj->ni", matrices[:, :3, :3], places[self._vertices]) + matrices[:, :3, 3]
-        found: Float64 = np.add.reduceat(self._weights[:, None] * each, self._firsts)
-        return found
+    def moved(self, moments: Iterable[tuple[Float64, Float64]]) -> Iterator[Float64]:
+        """Where places (V, 3) are moved to by a palette (P, 4, 4), for each moment."""
+        for _, some in itertools.groupby(enumerate(moments), lambda one: (id(one[1][0]), one[0] // TOGETHER)):
+            together = [moment for _, moment in some]
+            places = np.concatenate((together[0][0], np.ones((len(together[0][0]), 1))), axis=1)
+            palettes = np.stack([palette[:, :3] for _, palette in together], axis=1)
+            found = np.zeros((len(places), 3 * len(together)))
+            for entry, vertices, weights in self._parts:
+                found[vertices] += weights * (places[vertices] @ palettes[entry].reshape(-1, 4).T)
+            yield from found.reshape(len(places), -1, 3).swapaxes(0, 1)
 
 
 def as_chosen(recording: Recording, choice: Characters, as_skin: AsSkin) -> tuple[Recording, list[str]]:
@@ -71,16 +81,24 @@ def linear_positions(rig: Rig) -> Iterator[Float32]:
     """Where linear blending has all vertices in the world, shape (V, 3), frame by frame."""
     mesh, skin = rig.model.mesh, rig.model.skin
     assert skin is not None
-    blend, targets = LinearSkin(skin.joints, skin.weights), mesh.targets
-    for frame, local in enumerate(zip(rig.positions, rig.orientations, rig.scales, rig.weights, strict=True)):
-        places = mesh.positions.astype(np.float64)
-        if targets is not None:
-            for run, weight in enumerate(local[3][targets.weight_of].tolist()):
-                if weight:
-                    first, count, start = (
-                        int(table[run]) for table in (targets.firsts, targets.counts, targets.starts)
-                    )
-                    places[first : first + count] += weight * targets.deltas[start : start + count, 0, :3]
-        world = rig.world_from_model[frame]
-        moved = blend.moved(places, assembled(rig.model, LocalPose(*local)).palette)
-        yield (moved @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
+    blend, rest = LinearSkin(skin.joints, skin.weights), mesh.positions.astype(np.float64)
+    moved = blend.moved((_morphed(rest, mesh.targets, pose.local.weights), pose.palette) for pose in _poses(rig))
+    for places, world in zip(moved, rig.world_from_model, strict=True):
+        yield (places @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
+
+
+def _poses(rig: Rig) -> Iterator[Pose]:
+    for local in zip(rig.positions, rig.orientations, rig.scales, rig.weights, strict=True):
+        yield assembled(rig.model, LocalPose(*local))
+
+
+def _morphed(places: Float64, targets: Targets | None, weights: Float64) -> Float64:
+    """Vertices moved by morph targets, shape (V, 3); the same array where none has a weight."""
+    if targets is None or not weights.any():
+        return places
+    moved = places.copy()
+    for run, weight in enumerate(weights[targets.weight_of].tolist()):
+        if weight:
+            first, count, start = (int(table[run]) for table in (targets.firsts, targets.counts, targets.starts))
+            moved[first : first + count] += weight * targets.deltas[start : start + count, 0, :3]
+    return moved

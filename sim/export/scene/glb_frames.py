@@ -64,8 +64,7 @@ class GlbFrames:
                 np.concatenate([self._array(part.attributes[key]) for key in sorted(part.attributes) if what in key], 1)
                 for what in ("JOINTS", "WEIGHTS")
             )
-            blend = LinearSkin(joints.astype(np.intp), weights)
-            places = (blend.moved(one, palette) for one, palette in zip(places, palettes, strict=True))
+            places = LinearSkin(joints.astype(np.intp), weights).moved(zip(places, palettes, strict=True))
         return [one.astype(np.float32) for one in places]
 
     def _morphed(self, node: int, mesh: int) -> Iterator[Float64]:
@@ -74,9 +73,9 @@ class GlbFrames:
         first = self._array(part.attributes["POSITION"]).astype(np.float64)
         weights = self._values(node, "weights", self._document.meshes[mesh].weights)
         for row in weights.reshape(len(self.times), -1):
-            places = first.copy()
+            places = first
             for number in np.flatnonzero(row).tolist():
-                places += float(row[number]) * self._array(part.targets[number]["POSITION"])
+                places = places + float(row[number]) * self._array(part.targets[number]["POSITION"])
             yield places
 
     def _palettes(self, skin: Skin) -> Float64:
