@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.editor.actions import Actions
+from sim.assets.model import CharacterModel
 from sim.kinds import KINDS
 from sim.kinds.contract import AddEntry, AddPlace, Command, Kind, Panel, Submenu
 from widgets.shown import menu_text
@@ -96,6 +97,15 @@ def add_place_menus(menu: QMenu, actions: Actions, place: AddPlace) -> None:
                 group = GroupMenu(title, entries, actions, menu)
                 group.tell_place(place)
                 menu.addMenu(group)
+
+
+def add_section_menus(
+    menu: QMenu, rooms: Mapping[str, Panel], model: CharacterModel | None, material: str | None
+) -> None:
+    """Adds what can be made of the sections that have a material of the active model."""
+    for section in model.sections_of(material) if model is not None and material is not None else ():
+        for room in rooms.values():
+            room.fill_section_menu(menu, section)
 
 
 def add_submenu(menu: QMenu, submenu: Submenu) -> None:

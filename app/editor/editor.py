@@ -14,7 +14,7 @@ from app import bootstrap
 from app.document.document import Document
 from app.document.scene_edits import SceneEdits
 from app.editor.action_slots import action_slots
-from app.editor.add_menu import add_place_menus
+from app.editor.add_menu import add_place_menus, add_section_menus
 from app.editor.desk import Desk
 from app.editor.dialogs import Dialogs
 from app.editor.disk_changes import DiskChanges
@@ -362,11 +362,7 @@ class Editor:
         node = self.document.scene.by_id.get(entry.selection.node or "")
         if node is not None and node.settings.is_figure:
             self.document.select(entry.selection)
-            model = self.active.model
-            if entry.selection.material is not None and model is not None:
-                for section in model.sections_of(entry.selection.material):
-                    for room in self.rooms.values():
-                        room.fill_section_menu(menu, section)
+            add_section_menus(menu, self.rooms, self.active.model, entry.selection.material)
             menu.addAction(self.window.actions_table["pose.reset"])
             menu.addSeparator()
             add_place_menus(menu, self.window.actions_table, self.edits.place)

@@ -628,3 +628,19 @@ def test_walks_through_time_edits_and_undo_show_the_same_bits(context: Context, 
         reel.release()
 
     walk()
+
+
+def test_a_muted_collider_ends_what_was_kept_and_unmuted_the_steps_are_found_again(context: Context) -> None:
+    reel = Reel(context, opened(resources.path("projects") / "cape.sinew"))
+    reel.fill(12)
+    before = reel.bits()
+    reel.scrub(6)
+    reel.edit(ParamRef("collider chest", "node", "muted"), True)
+    assert reel.film.kept[-1] == 6
+    reel.fill(12)
+    assert reel.engine.simulation.solids.now.count == 22
+    reel.take(reel.scene.scene)
+    assert reel.film.kept[-1] == 12
+    reel.scrub(12)
+    assert reel.bits() == before
+    reel.release()

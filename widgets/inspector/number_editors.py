@@ -263,6 +263,8 @@ class VectorEditor(Editor):
             for part, widget in enumerate(pair):
                 self._grid.addWidget(widget, 0 if is_row else index, part + 2 * index * is_row)
             self._grid.setColumnStretch(2 * index + 1, int(is_row or index == 0))
+        self._grid.activate()
+        self.updateGeometry()
 
     @property
     def change(self) -> Callable[[Any], Any] | None:

@@ -1,0 +1,167 @@
+"""Commands that do not apply are grey and say why, and menus offer what can be made of what they are of."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
+
+import resources
+from sim.figures.deformers.settings import Twist
+from sim.scene.scene import ParamRef
+from sim.scene.view_state import Selection
+from tests.gui.editor_harness import Session, picture, place_of
+
+NEEDS = {
+    "hair.comb": "Select a hair first.",
+    "hair.reset_groom": "Select a hair first.",
+    "emitter.reseed": "Select an emitter first.",
+    "simulate.free": "Nothing is baked.",
+    "simulate.verify": "Nothing is baked beside the project.",
+    "simulate.bake": "Nothing in the scene is simulated.",
+    "simulate.sweep": "Nothing in the scene is simulated.",
+    "simulate.pin": "There is no cloth in the scene.",
+    "add.fit": "Open a model with bones first.",
+    "node.mute": "Select something that is simulated, or a collider, first.",
+    "edit.delete": "Select an object first.",
+}
+
+
+@pytest.fixture
+def caped(fresh, qtbot):
+    Session(qtbot).load(fresh, resources.path("projects") / "cape.sinew")
+    return fresh
+
+
+def texts(menu: QMenu) -> list[str]:
+    return [action.text().replace("&", "") for action in menu.actions()]
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_what_does_not_apply_is_grey_and_says_why(fresh, name):
+    action = fresh.window.actions_table[name]
+    assert not action.isEnabled()
+    assert action.statusTip() == NEEDS[name]
+    assert action.toolTip().endswith(NEEDS[name])
+
+
+def test_it_is_offered_once_it_applies_and_its_tip_is_as_before(fresh, qtbot):
+    actions = fresh.window.actions_table
+    emitter = fresh.edits.add("emitter")
+    assert actions["emitter.reseed"].isEnabled()
+    assert actions["node.mute"].isEnabled()
+    assert "first" not in actions["emitter.reseed"].toolTip()
+    assert actions["emitter.reseed"].statusTip() == "Give the selected emitter other random numbers."
+    assert actions["simulate.bake"].statusTip() == "Save the project first: baked steps lie beside it."
+    fresh.document.set_value(ParamRef(emitter, "node", "baked"), True)
+    assert actions["simulate.free"].isEnabled()
+    fresh.document.undo_stack.undo()
+    fresh.edits.select()
+    assert not actions["emitter.reseed"].isEnabled()
+
+
+def test_a_materials_menu_offers_cloth_and_hair_on_its_sections(caped):
+    outliner = caped.panels.outliner
+    model = caped.store.status("humanoid").model
+    name = model.materials[model.mesh.sections[0].material].name
+    entry = next(e for e in outliner.model.entries() if e.selection == Selection(node="humanoid", material=name))
+    menu = outliner.menu_for(entry)
+    section = model.mesh.sections[0].name
+    assert f"Cloth from {section}" in texts(menu)
+    assert f"Hair on {section}" in texts(menu)
+    next(action for action in menu.actions() if action.text() == f"&Hair on {section}").trigger()
+    made = caped.document.selected
+    assert made.kind == "hair"
+    assert made.settings.density_section == section
+
+
+def test_colliders_of_a_character_are_one_row_that_selects_mutes_and_deletes_all(caped, qtbot):
+    document, outliner = caped.document, caped.panels.outliner
+    entry = outliner.model.entry_of(("humanoid", "fold", "collider"))
+    index = outliner.proxy.mapFromSource(outliner.model.index_of(entry))
+    assert entry.name == "Colliders (23)"
+    assert not outliner.view.isExpanded(index)
+    assert all(child.note == "" for child in entry.children)
+    QTest.mouseClick(outliner.view.viewport(), Qt.MouseButton.LeftButton, pos=outliner.view.visualRect(index).center())
+    assert len(document.selection.nodes) == 23
+    assert not outliner.view.isExpanded(index)
+    caped.window.actions_table["node.mute"].trigger()
+    assert all(node.muted for node in document.scene.of_kind("collider"))
+    picture(caped)
+    caped.window.actions_table["simulate.step"].trigger()
+    picture(caped)
+    assert caped.client.engine.simulation.step_count > 0
+    assert caped.client.engine.simulation.solids.now.count == 0
+    document.undo_stack.undo()
+    assert not any(node.muted for node in document.scene.of_kind("collider"))
+    QTest.keyClick(outliner.view, Qt.Key.Key_Delete)
+    assert not document.scene.of_kind("collider")
+    assert outliner.model.entry_of(("humanoid", "fold", "collider")) is None
+    document.undo_stack.undo()
+    assert len(document.scene.of_kind("collider")) == 23
+    # One of them by itself: unfolded, selected, renamed.
+    document.select(Selection(node="collider head"))
+    head = outliner.model.entry_of(("collider head",))
+    assert outliner.view.selected_entry() is head
+    document.rename("collider head", "skull")
+    assert outliner.model.entry_of(("collider head",)).name == "skull"
+    assert outliner.view.horizontalScrollBarPolicy() is Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+
+
+def test_a_click_on_the_body_selects_it_and_not_its_colliders(caped):
+    caped.document.set_value(ParamRef("view", "view", "solids"), True)
+    picture(caped)
+    joints = caped.client.engine.joint_positions("humanoid")
+    names = caped.client.engine.model_of("humanoid").skeleton.names
+    caped.edits.turn_camera("front")
+    picture(caped)
+    head = place_of(caped, joints[names.index("head")] + np.array([0.0, 0.08, 0.0]))
+    assert caped.tools.pick(QPointF(head)) == Selection(node="humanoid")
+
+
+def test_an_added_deformer_comes_into_sight_with_the_rows_above_where_they_were(caped, qtbot):
+    caped.document.select(Selection(node="humanoid"))
+    inspector = caped.panels.inspector
+    tree = inspector.tree
+    caped.document.set_value(ParamRef("humanoid", "model", "deformers"), (Twist(),))
+    headings = [inspector.tree.topLevelItem(row) for row in range(inspector.tree.topLevelItemCount())]
+    heading = next(item for item in headings if item.text(0).startswith("1 · "))
+    rect = tree.visualItemRect(heading)
+    assert tree.verticalScrollBar().value() > 0
+    assert tree.viewport().rect().contains(rect.center())
+
+
+def test_vectors_lie_in_a_row_where_there_is_room(caped, qtbot):
+    caped.document.select(Selection(node="collider head"))
+    tree, dock = caped.panels.inspector.tree, caped.window.docks["inspector"]
+    position = next(next(iter(row.items)) for row in tree.settings() if row.ref.name == "position")
+
+    def places() -> list[int]:
+        return [field.mapTo(tree, field.rect().topLeft()).y() for field in position.editor.fields]
+
+    caped.window.resizeDocks([dock], [350], Qt.Orientation.Horizontal)
+    qtbot.waitUntil(lambda: len(set(places())) == 1, timeout=60_000)
+    height = position.sizeHint(0).height()
+    caped.window.resizeDocks([dock], [120], Qt.Orientation.Horizontal)
+    qtbot.waitUntil(lambda: len(set(places())) == 3, timeout=60_000)
+    assert position.sizeHint(0).height() > height + 20
+
+
+def test_lengths_of_the_difference_are_metres_once_the_unit_is_known(session, arm):
+    editor = session.open(arm)
+    node = editor.document.scene.figures[0].id
+    editor.document.set_value(ParamRef(node, "model", "unit_scale"), 0.01)
+    editor.document.set_value(
+        ParamRef("view", "view", "comparison"), type(editor.document.scene.view.comparison).DIFFERENCE
+    )
+    editor.playback.scrub(0.5)
+    for _ in range(4):
+        picture(editor)
+    told = []
+    editor.client.drawn.connect(told.append)
+    editor.viewport.repaint()
+    picture(editor)
+    drawn = told[-1]
+    assert drawn.unit_scale == 0.01
+    assert drawn.difference_scale == pytest.approx(0.01 * editor.client._scale)
+    assert all(" m" in value for _, value in editor.overlays._rows(drawn)[-4:-2])
