@@ -28,6 +28,7 @@ uniform int u_more_slot_count;
 uniform samplerBuffer u_warps;
 uniform int u_warp_count;
 uniform samplerBuffer u_masks;
+uniform int u_seams;                 // number of the mask that holds them, or -1
 uniform int u_vertex_count;
 #endif
 
@@ -45,7 +46,7 @@ void run(int id) {
     rest = morph_end(moved, rest);
 #endif
 #ifdef WARP_CASES
-    rest = warped(u_warps, u_warp_count, u_masks, u_vertex_count, id, rest);
+    rest = warped(u_warps, u_warp_count, u_masks, u_seams, u_vertex_count, id, rest);
 #endif
 #ifndef METHOD
     Surface skinned = rest;

@@ -1,6 +1,7 @@
 // All deformers of a figure, one after the other, after its morph targets and before skinning.
 // Inputs: for each deformer 4 texels: its number and that of its mask or -1, then its values; for each mask and vertex the
-// slope of the weight in the bind pose, and the weight. WARP_CASES is a `case` for every deformer that there is, such as
+// slope of the weight in the bind pose, and the weight; in the mask `seams`, unless it is -1, the direction in which a vertex
+// goes whose place has several normals, and 1. WARP_CASES is a `case` for every deformer that there is, such as
 // `case 0: warp = bulge(a, b, c, p, n, s); break;`.
 // Output: the surface in bind space, its directions of length 1.
 
@@ -11,7 +12,9 @@
 #include "model/deformers/taper.glsl"
 #include "model/deformers/wave.glsl"
 
-Surface warped(samplerBuffer warps, int warp_count, samplerBuffer masks, int vertex_count, int vertex, Surface rest) {
+Surface warped(samplerBuffer warps, int warp_count, samplerBuffer masks, int seams, int vertex_count, int vertex,
+               Surface rest) {
+    vec4 seam = seams >= 0 ? texelFetch(masks, seams * vertex_count + vertex) : vec4(0.0);
     Surface moved = rest;
     mat3 total = mat3(1.0);
     for (int index = 0; index < warp_count; ++index) {
@@ -24,9 +27,10 @@ Surface warped(samplerBuffer warps, int warp_count, samplerBuffer masks, int ver
             vec4 mask = texelFetch(masks, int(head.y) * vertex_count + vertex);
             s = Strength(mask.w, slope_after(total, mask.xyz));
         }
-        vec3 p = moved.position, n = moved.normal;
+        vec3 p = moved.position, n = seam.w > 0.0 ? seam.xyz : moved.normal;
         Warp warp = Warp(p, mat3(1.0));
         switch (int(head.x)) { WARP_CASES }
+        if (seam.w > 0.0) seam.xyz = surface_warp(warp, Surface(p, seam.xyz, moved.tangent)).normal;
         moved = surface_warp(warp, moved);
         total = warp.jacobian * total;
     }

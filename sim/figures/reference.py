@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Mesh, Skin
-from sim.figures.deformers.warping import mask_of, warped
+from sim.figures.deformers.warping import mask_of, seams_of, warped
 from sim.figures.settings import SkinningMethod
 from sim.jobs.palette import rigid_and_scale
 from sim.jobs.pose import Pose, Warps
@@ -126,9 +126,10 @@ def shaped_mesh(mesh: Mesh, influences: Skin | None, pose: Pose) -> Mesh:
 def _warped(warps: Warps, mesh: Mesh, influences: Skin | None, rest: SkinnedVertices) -> SkinnedVertices:
     """Vertices in the bind pose after deformers."""
     masks = {bone: mask_of(mesh, influences, bone) for bone in warps.bones if bone >= 0 and influences is not None}
+    seams = seams_of(mesh) if "bulge" in warps.functions else None
     along = None if rest.tangents is None else rest.tangents[:, :3]
     normals = _unit(rest.normals, rest.normals)
-    positions, normals, along = warped(warps, rest.positions, normals, along, masks)
+    positions, normals, along = warped(warps, rest.positions, normals, along, masks, seams)
     if rest.tangents is None or along is None:
         return SkinnedVertices(positions, normals, None)
     return SkinnedVertices(positions, normals, np.concatenate([along, rest.tangents[:, 3:]], axis=1))

@@ -3,14 +3,20 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.assets.model import Mesh, Skin
 from sim.figures.deformers.settings import FUNCTIONS
-from sim.figures.deformers.warping import mask_of
+from sim.figures.deformers.warping import mask_of, seams_of
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.texture import BufferTexture
 from sim.jobs.pose import Warps
+
+Float64 = npt.NDArray[np.float64]
+
+NOT_SENT = (-1,)
+"""Joints of masks that the buffer does not hold yet."""
 
 WARP_CASES = " ".join(
     f"case {number}: warp = {name}(a, b, c, p, n, s); break;" for number, name in enumerate(FUNCTIONS)
@@ -34,12 +40,19 @@ class WarpBuffers:
         self._mask_buffer = Buffer(context, 16, usage="dynamic", label="deformer masks")
         self._masks = BufferTexture(context, self._mask_buffer, "rgba32f")
         self._masked: tuple[int, ...] = ()
+        self._seams: Float64 | None = None
+        self._looks_for_seams = True
 
     def uniforms(self, warps: Warps) -> dict[str, Any]:
         """Uniforms of the kernel for what the deformers do at a moment."""
         masked = tuple(dict.fromkeys(bone for bone in warps.bones if bone >= 0))
-        if masked != self._masked and masked and self._skin is not None:
-            masks = [mask_of(self._mesh, self._skin, bone) for bone in masked]
+        if self._looks_for_seams and "bulge" in warps.functions:
+            self._looks_for_seams, self._seams = False, seams_of(self._mesh)
+            if self._seams is not None:
+                self._masked = NOT_SENT
+        if masked != self._masked and (masked or self._seams is not None):
+            masks = [mask_of(self._mesh, self._skin, bone) for bone in masked if self._skin is not None]
+            masks += [self._seams] if self._seams is not None else []
             self._mask_buffer.orphan(np.concatenate(masks).astype(np.float32))
             self._masked = masked
         texels = np.zeros((len(warps.functions), 4, 4), np.float32)
@@ -52,6 +65,7 @@ class WarpBuffers:
             "u_warp_count": len(texels),
             "u_masks": self._masks,
             "u_vertex_count": self._mesh.vertex_count,
+            "u_seams": len(masked) if self._seams is not None else -1,
         }
 
     def release(self) -> None:

@@ -6,8 +6,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.assets.model import Mesh, Skin
+from sim.assets.model import Bounds, Mesh, Skin
 from sim.figures.deformers.settings import Bend, Bulge, Deformer, Extent, Taper, Twist, Wave
+from sim.figures.deformers.warping import seams_of
 from sim.figures.settings import SkinningMethod
 from sim.figures.skinning import SkinnedMesh
 from sim.gl.context import Context
@@ -63,3 +64,63 @@ def test_models_without_joints_are_deformed_and_return_to_rest(context: Context,
     assert_equals_reference(skinned, mesh, None, warped(rest, mesh, LISTS[-1]), SkinningMethod.LBS)
     skinned.skin(rest)
     np.testing.assert_array_equal(skinned.read()["position"][:, :3], mesh.positions)
+
+
+def box() -> Mesh:
+    """A box of hard edges: four vertices a side, so three at every corner."""
+    corners, normals, triangles = [], [], []
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            first, normal = len(corners), side * np.eye(3)[axis]
+            for one, other in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
+                corners.append(normal + one * np.eye(3)[(axis + 1) % 3] + other * np.eye(3)[(axis + 2) % 3])
+                normals.append(normal)
+            order = (0, 1, 2, 0, 2, 3) if side > 0 else (0, 2, 1, 0, 3, 2)
+            triangles += [[first + order[0], first + order[1], first + order[2]],
+                          [first + order[3], first + order[4], first + order[5]]]  # fmt: skip
+    mesh = cloud(len(corners), np.random.default_rng(8))
+    places = np.array(corners, np.float32)
+    return dataclasses.replace(
+        mesh,
+        positions=places,
+        normals=np.array(normals, np.float32),
+        triangles=np.array(triangles, np.uint32),
+        bounds=Bounds(places.min(axis=0).astype(float), places.max(axis=0).astype(float)),
+    )
+
+
+@pytest.mark.parametrize("before", [[], [Twist(angle=50.0)], [Taper(factor=1.4), Bend(angle=30.0)]])
+def test_a_bulge_does_not_tear_hard_edges(context: Context, library: ShaderLibrary, before: list[Deformer]) -> None:
+    mesh = box()
+    skinned = SkinnedMesh(context, library, mesh, None)
+    pose = warped(pose_of(np.zeros((0, 4, 4))), mesh, [*before, Bulge(height=20.0)])
+    assert_equals_reference(skinned, mesh, None, pose, SkinningMethod.LBS)
+    skinned.skin(pose)
+    places = skinned.read()["position"][:, :3]
+    _, corner_of = np.unique(mesh.positions, axis=0, return_inverse=True)
+    for corner in range(8):
+        three = places[corner_of.ravel() == corner]
+        assert len(three) == 3
+        np.testing.assert_allclose(three, three[:1].repeat(3, axis=0), atol=1e-6)
+    if not before:
+        moved = places - mesh.positions
+        assert (np.linalg.norm(moved, axis=1) > 0.01).all()
+        np.testing.assert_allclose(moved / np.linalg.norm(moved, axis=1, keepdims=True),
+                                   mesh.positions / np.sqrt(3.0), atol=1e-4)  # fmt: skip
+        normals = skinned.read()["normal"][:, :3][corner_of.ravel() == 0]
+        assert (np.abs(normals[[0, 1, 2]] - normals[[1, 2, 0]]).max(axis=1) > 0.1).all(), "edges stay hard"
+
+
+def test_seams_are_places_with_several_normals() -> None:
+    mesh = box()
+    found = seams_of(mesh)
+    assert found is not None
+    np.testing.assert_allclose(found[:, :3], mesh.positions / np.sqrt(3.0), atol=1e-6)
+    assert (found[:, 3] == 1.0).all()
+    smooth = dataclasses.replace(mesh, normals=(mesh.positions / np.sqrt(3.0)).astype(np.float32))
+    assert seams_of(smooth) is None, "split for their textures alone"
+    assert seams_of(cloud(100, np.random.default_rng(8))) is None
+    sheet_of_two = dataclasses.replace(
+        mesh, positions=np.zeros((24, 3), np.float32), normals=np.tile([[0, 0, 1], [0, 0, -1]], (12, 1)).astype("f4")
+    )
+    assert seams_of(sheet_of_two) is None, "two sides of a sheet"

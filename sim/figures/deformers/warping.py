@@ -20,6 +20,9 @@ _ROOM = 0.05
 
 _FLATTENED = 1e-12
 
+_OPPOSITE = 0.1
+"""Mean of normals, as a part of their length, from which on they have a direction in common."""
+
 
 def warps_of(deformers: Sequence[Deformer], model: CharacterModel, up_axis: str, time: float) -> Warps | None:
     """What deformers do at a moment [s]; None where none of them acts.
@@ -72,8 +75,37 @@ def mask_of(mesh: Mesh, skin: Skin, joint: int) -> Float64:
     return mask
 
 
+def seams_of(mesh: Mesh) -> Float64 | None:
+    """Where vertices at the same place have different normals: their mean direction, and 1, at every vertex, (V, 4).
+
+    Elsewhere 0; None where there is no such vertex.  Opposite sides of a sheet have no mean.
+    """
+    places, place_of = np.unique(mesh.positions, axis=0, return_inverse=True)
+    if len(places) == mesh.vertex_count:
+        return None
+    place_of = place_of.ravel()
+    pairs = np.column_stack([place_of.astype(np.float64), mesh.normals])
+    pairs = np.unique(pairs, axis=0)
+    owners = pairs[:, 0].astype(np.intp)
+    counts = np.bincount(owners, minlength=len(places))
+    means = np.stack([np.bincount(owners, pairs[:, axis], len(places)) for axis in (1, 2, 3)], axis=1)
+    lengths = np.linalg.norm(means, axis=1)
+    is_seam = (counts > 1) & (lengths > _OPPOSITE * counts)
+    if not is_seam.any():
+        return None
+    found = np.where(
+        is_seam[:, None], np.column_stack([means / np.maximum(lengths, _FLATTENED)[:, None], is_seam]), 0.0
+    )
+    return found[place_of]
+
+
 def warped(
-    warps: Warps, points: Float64, normals: Float64, tangents: Float64 | None, masks: dict[int, Float64]
+    warps: Warps,
+    points: Float64,
+    normals: Float64,
+    tangents: Float64 | None,
+    masks: dict[int, Float64],
+    seams: Float64 | None = None,
 ) -> tuple[Float64, Float64, Float64 | None]:
     """Points, unit normals and tangents (N, 3) after all deformers, one after the other.
 
@@ -81,17 +113,22 @@ def warped(
         warps: What they do.
         points, normals, tangents: Bind pose after the morph targets, shape (N, 3) each.
         masks: Slopes and weights of the points, shape (N, 4), by joint.
+        seams: Directions in which points go whose places have several normals, see `seams_of`; None where none has.
     """
+    is_seam = np.zeros((len(points), 1), bool) if seams is None else seams[:, 3:] > 0.0
+    outward = normals if seams is None else np.where(is_seam, seams[:, :3], normals)
     total = np.broadcast_to(np.eye(3), (len(points), 3, 3))
     for function, values, bone in zip(warps.functions, warps.values, warps.bones, strict=True):
         strength, slope = np.ones(len(points)), np.zeros((len(points), 3))
         if bone >= 0:
             strength, slope = masks[bone][:, 3], _slope_after(total, masks[bone][:, :3])
-        points, jacobian = MOVES[function](values, points, normals, strength, slope)
+        points, jacobian = MOVES[function](values, points, outward, strength, slope)
         x, y, z = np.moveaxis(jacobian, -1, 0)
         cofactor = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-1)
         mirrored = np.sum(x * cofactor[..., 0], axis=-1) < 0.0
-        normals = _unit((np.where(mirrored, -1.0, 1.0)[:, None, None] * cofactor @ normals[..., None])[..., 0], normals)
+        cofactor = np.where(mirrored, -1.0, 1.0)[:, None, None] * cofactor
+        normals = _unit((cofactor @ normals[..., None])[..., 0], normals)
+        outward = np.where(is_seam, _unit((cofactor @ outward[..., None])[..., 0], outward), normals)
         if tangents is not None:
             tangents = _unit((jacobian @ tangents[..., None])[..., 0], tangents)
         total = jacobian @ total
