@@ -1,11 +1,13 @@
 """The engine owns its names: constant while it runs, none when it is gone."""
 
 import gc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sim.assets.model import Material
 from sim.gl.context import Context
 from sim.gl.errors import GLLimitError
 from sim.scene.camera import Camera
@@ -103,8 +105,10 @@ def test_a_model_that_cannot_be_uploaded_is_not_there_by_half(stage: Stage, cont
     stage.picture()
     stage.engine.remove_model("model")
     before = alive(context)
+    empty = Path("empty.png")
+    model = replace(model_of(quad()), materials=(Material("m", empty.name, empty),))
     with pytest.raises(GLLimitError, match=r"empty\.png"):
-        stage.engine.set_model("model", model_of(quad()), {Path("empty.png"): np.zeros((4, 0, 4), np.uint8)})
+        stage.engine.set_model("model", model, {empty: np.zeros((4, 0, 4), np.uint8)})
     assert stage.engine.model_of("model") is None
     assert stage.engine.bounds() is None
     stage.picture()
