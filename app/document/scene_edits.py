@@ -29,8 +29,7 @@ class SceneEdits:
         active: Gives the node that skinning commands are meant for, or None.
         places: Gives where the nodes stand now.
         box: Gives the box around what is selected, or None.
-        area: Gives the area of the skin of what is selected [m²], or None.
-        scalp: Gives that of its scalp, or None.
+        areas: Gives the areas of the skin and of the scalp of what is selected [m²], or None.
     """
 
     def __init__(
@@ -39,11 +38,10 @@ class SceneEdits:
         active: Callable[[], Node | None],
         places: Callable[[], Places],
         box: Callable[[], Bounds | None],
-        area: Callable[[], float | None],
-        scalp: Callable[[], float | None],
+        areas: Callable[[], tuple[float | None, float | None]],
     ) -> None:
         self._document, self._active, self._places_now, self._box_now = document, active, places, box
-        self._area_now, self._scalp_now = area, scalp
+        self._areas_now = areas
 
     def set_view(self, name: str, value: object) -> None:
         """Sets one view setting."""
@@ -202,9 +200,7 @@ class SceneEdits:
     @property
     def place(self) -> AddPlace:
         """Where something new goes."""
-        return AddPlace(
-            self._document.scene, self._document.view_state, self._box_now(), self._area_now(), self._scalp_now()
-        )
+        return AddPlace(self._document.scene, self._document.view_state, self._box_now(), *self._areas_now())
 
     def add(self, entry_id: str) -> NodeId:
         """Adds what an entry of the Add menu makes, as one edit, and selects it; returns its id.

@@ -130,12 +130,7 @@ class Editor:
                 self.document, self.store, self.scene_files, self.playback, program_cache_folder()
             )
         self.edits = SceneEdits(
-            self.document,
-            lambda: self.active.node,
-            self.places,
-            self.selected_box,
-            self.selected_area,
-            self.selected_scalp,
+            self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_areas
         )
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
@@ -343,19 +338,10 @@ class Editor:
         with self.viewport.gl_current():
             return self.client.own_bounds(selection.node, selection.bone)
 
-    def selected_area(self) -> float | None:
-        """Area of the skin of what is selected [m²]; None where that has none."""
-        selection = self.document.selection
-        if self.client.engine is None or selection.node is None:
-            return None
-        return self.client.engine.skin_area(selection.node, bone=selection.bone or "")
-
-    def selected_scalp(self) -> float | None:
-        """Area of the scalp of what is selected [m²]; None where that has none."""
-        selection = self.document.selection
-        if self.client.engine is None or selection.node is None:
-            return None
-        return self.client.engine.scalp_area(selection.node, selection.bone or "")
+    def selected_areas(self) -> tuple[float | None, float | None]:
+        """Areas of the skin and of the scalp of what is selected [m²]; None for what it has none of."""
+        engine, (node, bone) = self.client.engine, (self.document.selection.node, self.document.selection.bone or "")
+        return (engine.skin_area(node, bone=bone), engine.scalp_area(node, bone)) if engine and node else (None, None)
 
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
         """Offers what can go onto figures and bones where the outliner has a menu for them."""

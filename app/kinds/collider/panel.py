@@ -37,28 +37,26 @@ class ColliderPanel(Panel):
 
     def suggestion(self, node: Node) -> tuple[str, Command] | None:
         """Colliders for the figure that something rides on which is to collide, where it has none."""
-        scene, carrier = self._desk.document.scene, node.attachment.node
-        figure = scene.by_id.get(carrier) if getattr(node.settings, "collide", False) else None
-        if figure is None or not figure.settings.is_figure or not self._has_bones(carrier):
+        colliders = self._desk.document.scene.of_kind("collider")
+        found = self._carrier(node) if getattr(node.settings, "collide", False) else None
+        if found is None or any(one.attachment.node == found[0].id for one in colliders):
             return None
-        if any(one.attachment.node == carrier for one in scene.of_kind("collider")):
-            return None
-        tip = f"Make colliders for the bones of {figure.name}."
-        return f"{figure.name} has no colliders: this goes through it.", Command(
-            "", "Fit Colliders", tip, self.fit_carrier
-        )
+        name = found[0].name
+        fit = Command("", "Fit Colliders", f"Make colliders for the bones of {name}.", self.fit_carrier)
+        return f"{name} has no colliders: this goes through it.", fit
 
     def fit_carrier(self) -> None:
         """Makes colliders for the bones of what the selected node rides on, which stays selected."""
         node = self._desk.document.selected
-        figure = self._desk.document.scene.by_id.get(node.attachment.node) if node is not None else None
-        status = self._desk.store.status(figure.id) if figure is not None else None
-        if node is not None and figure is not None and status is not None and status.model is not None:
-            self._fit(figure, status.model, node.id)
+        if node is not None and (found := self._carrier(node)) is not None:
+            self._fit(*found, node.id)
 
-    def _has_bones(self, figure: NodeId) -> bool:
-        status = self._desk.store.status(figure)
-        return status is not None and status.model is not None and status.model.skeleton is not None
+    def _carrier(self, node: Node) -> tuple[Node, CharacterModel] | None:
+        """The figure with bones that a node rides on."""
+        figure = self._desk.document.scene.by_id.get(node.attachment.node)
+        status = self._desk.store.status(figure.id) if figure is not None and figure.settings.is_figure else None
+        has_bones = status is not None and status.model is not None and status.model.skeleton is not None
+        return (figure, status.model) if figure and has_bones and status and status.model else None
 
     def _fit(self, node: Node, model: CharacterModel, select: NodeId = "") -> None:
         desk, settings = self._desk, node.settings

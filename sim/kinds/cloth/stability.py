@@ -5,7 +5,6 @@ c the matching one of M⁻¹C.  Gershgorin's circles bound λ by 2 Σ k w; power
 Strong stretch stiffens springs across their direction, and so lowers the bound further: hence the margin.
 """
 
-import math
 from dataclasses import dataclass
 
 import msgspec
@@ -103,15 +102,13 @@ def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
 
 
 def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
-    """Stiffness and damping of all springs times a factor, rounded down to three digits: new values by name."""
-    names = ["stretch_stiffness", "shear_stiffness", "bend_stiffness"]
+    """Stiffness and damping of all springs times a factor, to three digits and not above that: new values by name."""
+    names = "stretch_stiffness shear_stiffness bend_stiffness"
     if settings.mode is ClothMode.SPRINGS:
-        kinds = ("structural", "shear", "bend")
-        names = ["structural_stiffness", "shear_stiffness_spring", "bend_stiffness_spring"]
-        names += [f"{kind}_damping" for kind in kinds]
-    values = {name: factor * getattr(settings, name) for name in names}
-    places = {name: 10.0 ** (math.floor(math.log10(value)) - 2) for name, value in values.items() if value > 0.0}
-    return {name: float(f"{math.floor(values[name] / place) * place:.3g}") for name, place in places.items()}
+        names = "structural_stiffness shear_stiffness_spring bend_stiffness_spring"
+        names += " structural_damping shear_damping bend_damping"
+    values = {name: 0.995 * factor * getattr(settings, name) for name in names.split()}
+    return {name: float(f"{value:.3g}") for name, value in values.items()}
 
 
 def wave_speed(model: ClothModel, settings: ClothSettings) -> float:

@@ -39,7 +39,6 @@ class StabilityMeter(QWidget):
         self.button = QPushButton("Make stable", self)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         menu = QMenu(self.button)
-        menu.setToolTipsVisible(True)
         self.substeps_action, self.softer_action = menu.addAction(""), menu.addAction("")
         self.substeps_action.triggered.connect(lambda: self.stable_requested.emit(self._known.substeps))
         self.softer_action.triggered.connect(lambda: self.soft_requested.emit(self._known.softening))
@@ -75,26 +74,16 @@ class StabilityMeter(QWidget):
         """What each remedy costs; one that does not help is grey and says why."""
         now = round(STEP_TIME / (found.ratio * found.h_max))
         helps, softens = ratio_with(found, found.substeps) < 1.0, 0.0 < found.softening < 1.0
-        enough = f"Set {found.substeps:,} substeps, the fewest that are stable with a margin."
+        more = f"Substeps {now:,} → {found.substeps:,}: {found.substeps / now:,.3g} × the time of a step"
         never = f"Not even {SUBSTEPS_MAX:,} substeps are enough; make the fabric softer or heavier."
-        times = (
-            f"{found.substeps / now:.2g}".removesuffix(".0")
-            if found.substeps < 99 * now
-            else f"{found.substeps // now:,}"
-        )
-        self.substeps_action.setEnabled(helps)
-        self.substeps_action.setText(
-            f"Substeps {now:,} → {found.substeps:,}: {times} × the time of a step" if helps else never
-        )
-        self.substeps_action.setToolTip(enough if helps else never)
-        softer = f"Multiply the stiffness of all threads by {found.softening:.2g}; {now:,} substeps are then enough."
+        softer = f"Soften the fabric to {100.0 * found.softening:.2g} % of its stiffness"
         stiff = "No stiffness is low enough: air drag alone needs more substeps."
-        self.softer_action.setEnabled(softens)
-        self.softer_action.setText(
-            f"Soften the fabric to {100.0 * found.softening:.2g} % of its stiffness" if softens else stiff
-        )
-        self.softer_action.setToolTip(softer if softens else stiff)
-        self.button.setToolTip(f"{enough if helps else never}\n{softer if softens else stiff}")
+        for action, is_on, text, why in (
+            (self.substeps_action, helps, more, never), (self.softer_action, softens, softer, stiff)
+        ):  # fmt: skip
+            action.setEnabled(is_on)
+            action.setText(text if is_on else why)
+        self.button.setToolTip(f"{self.substeps_action.text()}\n{self.softer_action.text()}")
 
 
 class StabilityOverlay(Overlay):
