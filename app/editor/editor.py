@@ -59,7 +59,6 @@ from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
 from app.viewport.particle_marks import ParticleMarks
 from app.viewport.picker import Picker
-from app.viewport.precompiling import Precompiling
 from app.viewport.second_engine import SecondEngine
 from app.viewport.tools import ViewportTools
 from app.viewport.turns import Turns
@@ -94,7 +93,7 @@ class Editor:
         debug_gl: Report OpenGL errors in the messages.
         back_end: What kernels run on at first; what the user chose by default.
         clock: Monotonic time [s] that playback follows.
-        compile_beside: Whether shaders are compiled on a thread beside and kept on the disk.
+        programs: Folder for compiled shaders, which are made on a thread beside; None makes them when they are needed.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class Editor:
         debug_gl: bool = False,
         back_end: BackEndChoice | None = None,
         clock: Callable[[], float] = time.monotonic,
-        compile_beside: bool = False,
+        programs: Path | None = None,
     ) -> None:
         self.settings = app_settings()
         self.theme = application_theme()
@@ -125,10 +124,7 @@ class Editor:
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
         self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
         self.client.limit_steps(stored_choice(self.settings, _STEP_ROOM, StepRoom.USUAL))
-        if compile_beside:
-            self.client.precompiling = Precompiling(
-                self.document, self.store, self.scene_files, self.playback, program_cache_folder()
-            )
+        self.client.compile_beside(self.store, programs)
         self.edits = SceneEdits(
             self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_areas
         )
@@ -518,9 +514,8 @@ class Editor:
         """Opens the guide at the panel or row that has the focus; it may stay open beside the work."""
         if self._guide is None:
             self._guide = Guide(GUIDE, guide_texts(), self.window)
-        node = self.document.selected
         docks = {name: self.window.docks[name] for name in self.window.docks.ids}
-        kind = node.kind if node is not None else ""
+        kind = self.document.selected.kind if self.document.selected is not None else ""
         self._guide.open(*(("output",) if self.output.has_focus else place_of(docks, self.panels.inspector, kind)))
         return self._guide
 
@@ -541,7 +536,8 @@ def run_editor(
 ) -> int:
     """Opens the window and stays until it is closed; returns the exit status."""
     app = bootstrap.application(debug_gl)
-    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end, compile_beside=True)
+    programs = program_cache_folder()
+    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end, programs=programs)
     garbage = GarbageCollector()  # in this thread alone: one that reads models would delete widgets there, and crash
     editor.window.show()
     gc.freeze()  # what stays for ever need not be looked through: that takes 100 ms and more each time

@@ -5,10 +5,12 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.document.document import Document
+from app.files.model_store import ModelStore
 from app.files.scene_files import SceneFiles
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
@@ -270,6 +272,11 @@ class ViewportClient(QObject):
         """Has kernels run on this once their programs are built, which takes turns from the next picture on."""
         self.back_end = choice
         self._switching = self.engine.library.prepare(choice) if self.engine is not None else None
+
+    def compile_beside(self, store: ModelStore, folder: Path | None) -> None:
+        """Has what is new compiled on a thread beside, and kept in a folder, if any; before there is an engine."""
+        if folder is not None:
+            self.precompiling = Precompiling(self._document, store, self._files, self._playback, folder)
 
     def limit_steps(self, room: StepRoom) -> None:
         """Gives kept steps so much room."""

@@ -5,6 +5,7 @@ import threading
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from app.files.places import program_cache_folder
 from sim.gl import program
 from sim.render.care.precompiler import Precompiler
 from tests.gui.editor_harness import Clock, picture
@@ -43,7 +44,7 @@ def slow(monkeypatch):
 
 
 def started(session):
-    editor = session.start(clock=Clock(), compile_beside=True)
+    editor = session.start(clock=Clock(), programs=program_cache_folder())
     if editor.client.engine.context.binaries is None:
         pytest.skip("this driver gives no program binaries")
     return editor

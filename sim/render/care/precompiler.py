@@ -38,8 +38,8 @@ ROUNDS = 2
 SIZES = 16
 """Integers with no higher bound than this are sizes that shaders are compiled with."""
 
-COLLIDERS = 3
-"""So many colliders are as good as more."""
+MANY = 3
+"""So many things to collide with are as good as more."""
 
 _log = logging.getLogger(__name__)
 
@@ -242,11 +242,11 @@ def _look_of(record: Param, value: Any) -> object:
 
 
 def _solids(scene: Scene) -> tuple[Any, ...]:
-    """The colliders that there are, as far as what meets them is compiled for that."""
+    """What there is to collide with, as far as what meets it is compiled for that."""
     found: dict[str, int] = {}
     for node in scene.nodes:
         if KINDS[node.kind].solids:
             chosen = [getattr(node.settings, one.name) for one in params_of(type(node.settings))]
             look = repr((bool(node.attachment.node), [one for one in chosen if isinstance(one, enum.Enum | bool)]))
-            found[look] = min(found.get(look, 0) + 1, COLLIDERS)
+            found[look] = min(found.get(look, 0) + 1, MANY)
     return tuple(sorted(found.items()))
