@@ -11,7 +11,7 @@ from sim.assets.model import CharacterModel, Material, Mesh
 from sim.export.gltf_materials import metal_and_base
 from sim.kinds.cloth.file_mesh import placed_as_model
 from sim.kinds.cloth.model import ClothModel, build_cloth
-from sim.kinds.cloth.pins import pin_list_text
+from sim.kinds.cloth.pins import toggled_pin_list
 from sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stable_substeps
 from sim.kinds.cloth.surface import surface_of_mesh
@@ -71,7 +71,7 @@ def top_pins(cloth: ClothModel) -> str:
     """Pin list of the highest particles."""
     height = cloth.positions[:, 1]
     top = np.flatnonzero(height >= height.max() - TOP_SHARE * float(np.ptp(height)))
-    return pin_list_text({int(number): True for number in top})
+    return toggled_pin_list("", np.zeros(len(height), np.bool_), top)
 
 
 def _materials_of(model: CharacterModel, mesh: Mesh, section: str) -> list[Material]:

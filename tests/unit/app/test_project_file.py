@@ -227,8 +227,8 @@ def test_missing_keys_take_their_defaults(folder):
     project = load_project(path)
     assert project.scene == Scene(
         nodes=(
-            Node(id="a", name="light", settings=LightSettings()),
-            Node(id="b", name="light.001", settings=LightSettings()),
+            Node(id="a", name="Light", settings=LightSettings()),
+            Node(id="b", name="Light.001", settings=LightSettings()),
         )
     )
     assert project.view_state == ViewState()
