@@ -245,7 +245,10 @@ def test_warnings_of_libraries_are_no_lines_of_ours(
 def test_being_ended_while_loading_is_no_traceback(ending: signal.Signals, command: list[str], repo_root: Path) -> None:
     """At every tenth of a second while modules are imported, after the interpreter itself has started."""
     model = repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm"
-    code = "import app, os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.write(1, b'.'); import app.__main__; sys.exit(app.__main__.main())"
+    code = (
+        "import app, os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.write(1, b'.'); "
+        "import app.__main__; sys.exit(app.__main__.main())"
+    )
     for tenth in range(5):
         process = subprocess.Popen(
             [sys.executable, "-c", code, *command, str(model)], cwd=repo_root, stdout=subprocess.PIPE,
