@@ -8,7 +8,7 @@ import pytest
 
 from sim.kinds.hair.groom import carried_loads
 from sim.kinds.hair.growth import growth_on_ellipsoid
-from sim.kinds.hair.guide_looks import guide_colours, guide_widths
+from sim.kinds.hair.guide_looks import guide_colours, widths_of
 from sim.kinds.hair.nearest import nearest_guides
 from sim.kinds.hair.presets import PRESETS, with_preset
 from sim.kinds.hair.settings import HairSettings, HairSource
@@ -90,5 +90,5 @@ def test_guides_look_like_the_strands_that_they_carry(has_colours: bool) -> None
             plain = tints[carried, place].mean(axis=0) * light_of(colour)
             expected = plain * (1.0 - dye) + np.array(light_of(BALL.dye_colour)) * dye
             np.testing.assert_allclose(colours[guide, -place], [*expected, 1.0], rtol=1e-6)
-    widths = guide_widths(BALL, 60).reshape(60, BALL.knots)
+    widths = widths_of(BALL, np.ones(60), BALL.knots).reshape(60, BALL.knots)
     np.testing.assert_allclose(widths[:, [0, -1]], [[2.0 * BALL.root_radius, 2.0 * BALL.tip_radius]] * 60, rtol=1e-6)
