@@ -147,6 +147,14 @@ def test_vectors_lie_in_a_row_where_there_is_room(caped, qtbot):
     assert position.sizeHint(0).height() > height + 20
 
 
+def test_labels_of_facts_are_whole_beside_a_bone(caped, qtbot):
+    caped.document.select(Selection(node="humanoid", bone="head"))
+    tree, dock = caped.panels.inspector.tree, caped.window.docks["inspector"]
+    caped.window.resizeDocks([dock], [350], Qt.Orientation.Horizontal)
+    needed = tree.fontMetrics().horizontalAdvance("Quaternion")
+    qtbot.waitUntil(lambda: tree.columnWidth(0) - 2 * tree.indentation() >= needed, timeout=60_000)
+
+
 def test_lengths_of_the_difference_are_metres_once_the_unit_is_known(session, arm):
     editor = session.open(arm)
     node = editor.document.scene.figures[0].id

@@ -32,6 +32,7 @@ from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, Settin
 from widgets.inspector.name_choices import NAMED_ROLES
 from widgets.theme import SPACE, dress, icon
 
+_FACT_SHARE = 0.36  # of the width, at most, for labels of facts: names of a file may be long
 _LABEL_MAX = 200
 _TURN = 0.008
 """Time of a turn of making widgets [s]; it ends with the row that passes it."""
@@ -244,11 +245,14 @@ class FormTree(ParameterTree):  # type: ignore[misc]
                 item.fit(self.viewport().width() - 2 * self.indentation())
 
     def _fit_columns(self) -> None:
-        wanted = max((self._label_width(item) for item in items_of(self)), default=0)
-        self.header().resizeSection(0, min(max(wanted, 60), _LABEL_MAX, max(self.viewport().width() // 2, 60)))
+        items, width = items_of(self), self.viewport().width()
+        wanted = max((self._label_width(item) for item in items if isinstance(item, SettingItem)), default=0)
+        facts = max((self._label_width(item) for item in items if isinstance(item, FactItem)), default=0)
+        wanted = max(wanted, min(facts, int(width * _FACT_SHARE)), 60)
+        self.header().resizeSection(0, min(wanted, _LABEL_MAX, max(width // 2, 60)))
 
     def _label_width(self, item: Any) -> int:
-        if not isinstance(item, SettingItem) or item.isHidden():
+        if item.isHidden():
             return 0
         bold = item.font(0)
         bold.setBold(True)
