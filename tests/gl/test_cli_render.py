@@ -18,6 +18,7 @@ from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import ViewState
+from tests.gltf_samples import Sample
 
 SIZE = "96x64"
 
@@ -315,3 +316,13 @@ def test_a_figure_that_stands_the_other_way_round_is_seen_from_its_front_too(tmp
         save_project(tmp_path / f"{turn:g}.sinew", Scene(nodes=(figure,)), ViewState())
         rendered(tmp_path / f"{turn:g}.sinew", tmp_path / f"{turn:g}.png", "--frames", "0", "--view", "front")
     assert np.abs(pixels(tmp_path / "0.png") - pixels(tmp_path / "180.png")).mean() < 0.5
+
+
+def test_what_lies_flat_is_drawn_from_above(tmp_path: Path) -> None:
+    sample, output = Sample(), tmp_path / "a.png"
+    sample.mesh([[0, 0, 0], [0, 0, 8], [10, 0, 0]])
+    assert main(["render", str(sample.write(tmp_path)), "--output", str(output), "--size", "64x48", "--alpha"]) == 0
+    assert (np.asarray(Image.open(output))[..., 3] > 128).mean() > 0.2
+    assert main(["render", str(sample.write(tmp_path)), "--output", str(output), "--size", "64x48", "--alpha",
+                 "--view", "front"]) == 0  # fmt: skip
+    assert (np.asarray(Image.open(output))[..., 3] > 128).mean() < 0.05

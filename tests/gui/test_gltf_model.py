@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.assets.model import EmbeddedImage
-from tests.gltf_samples import morphing, skinned
+from tests.gltf_samples import Sample, morphing, skinned
 from tests.gui.editor_harness import picture
 
 
@@ -33,3 +33,13 @@ def test_targets_and_embedded_images_are_seen(session, tmp_path):
     # Reddish and greenish pixels are those of the image; nothing else in the scene is so colourful.
     channels = start[..., :3].astype(int)
     assert (channels[..., 0] - channels[..., 2] > 100).any()
+
+
+def test_what_lies_flat_is_opened_from_above(session, tmp_path):
+    sample = Sample()
+    sample.mesh([[0, 0, 0], [0, 0, 2], [2, 0, 0]])
+    assert session.open(sample.write(tmp_path)).document.view_state.camera.pitch > 60.0
+
+
+def test_a_figure_that_stands_is_opened_as_always(session, tmp_path):
+    assert session.open(skinned().write(tmp_path)).document.view_state.camera.pitch < 30.0
