@@ -60,8 +60,9 @@ class SceneEdits:
         self.set_view("display", DisplayMode.SHADED if wired else DisplayMode.SHADED_WIRE)
 
     def compare(self, comparison: Comparison) -> None:
-        """Shows the two skinning methods side by side, their distance, or one of them."""
-        self.set_view("comparison", comparison)
+        """Shows the two skinning methods side by side, their distance, or one of them; the same again ends that."""
+        shown = self._document.scene.view.comparison
+        self.set_view("comparison", Comparison.OFF if comparison is shown else comparison)
 
     def skin_by(self, method: SkinningMethod) -> None:
         """Skins the active model another way, and shows that way."""

@@ -37,17 +37,17 @@ class Dialogs:
         self.parent = parent
         self.folder: Callable[[], Path | None] = lambda: None
 
-    def unsaved(self, title: str) -> Answer:
-        """What to do with unsaved changes."""
+    def unsaved(self, title: str, lost: str = "") -> Answer:
+        """What to do with unsaved changes to a title, "" for none, where something else would be lost too."""
         button = QMessageBox.StandardButton
         box = QMessageBox(self.parent)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Unsaved changes")
-        box.setText(f"Save the changes to “{title}”?")
-        box.setInformativeText("They are lost otherwise.")
-        box.setStandardButtons(button.Save | button.Discard | button.Cancel)
-        box.setDefaultButton(button.Save)
-        answers = {button.Save: Answer.SAVE, button.Discard: Answer.DISCARD}
+        box.setWindowTitle("Unsaved changes" if title else "Close")
+        box.setText(f"Save the changes to “{title}”?" if title else "Close now?")
+        box.setInformativeText(" ".join(filter(None, ["They are lost otherwise." if title else "", lost])))
+        box.setStandardButtons((button.Save | button.Discard if title else button.Close) | button.Cancel)
+        box.setDefaultButton(button.Save if title else button.Cancel)
+        answers = {button.Save: Answer.SAVE, button.Discard: Answer.DISCARD, button.Close: Answer.DISCARD}
         return answers.get(button(box.exec()), Answer.CANCEL)
 
     def open_path(self) -> Path | None:

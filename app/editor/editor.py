@@ -222,7 +222,7 @@ class Editor:
 
     def _connect(self) -> None:
         self.output.help = self.show_guide
-        self.window.may_close = self.files.may_discard
+        self.window.may_close = lambda: self.files.may_discard(self.output.queue.unfinished)
         self.window.closing = self.close
         self.window.cancel_requested.connect(self.cancel)
         self.work.connect_to(self.window, self.panels)

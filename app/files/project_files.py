@@ -65,7 +65,7 @@ class ProjectFiles(QObject):
         projects: Reads projects off the GUI thread.
         access: Withholds what a project names elsewhere.
         recent: List of recent files.
-        ask_unsaved: Asks whether unsaved changes are saved.
+        ask_unsaved: Asks whether the changes to a title, "" for none, are saved, and tells what else would be lost.
         ask_save_path: Asks where to save, with a suggestion; None when the user gives up.
 
     Signals:
@@ -96,7 +96,7 @@ class ProjectFiles(QObject):
         access: FileAccess,
         recent: RecentFiles,
         *,
-        ask_unsaved: Callable[[str], Answer],
+        ask_unsaved: Callable[[str, str], Answer],
         ask_save_path: Callable[[Path], Path | None],
     ) -> None:
         super().__init__()
@@ -379,11 +379,16 @@ class ProjectFiles(QObject):
         figures = self._document.scene.figures
         return Path(f"{figures[0].name if figures else self._document.title}{PROJECT_SUFFIX}")
 
-    def may_discard(self) -> bool:
-        """Whether the open scene may be replaced: nothing is unsaved, or the user saved it or gives it up."""
-        if not self._document.modified:
+    def may_discard(self, lost: str = "") -> bool:
+        """Whether the open scene may be replaced: nothing is lost, or the user saved it or gives it up.
+
+        Args:
+            lost: What else would be lost, a sentence.
+        """
+        modified = self._document.modified
+        if not modified and not lost:
             return True
-        answer = self._ask_unsaved(self._document.title)
+        answer = self._ask_unsaved(self._document.title if modified else "", lost)
         return self.save() if answer is Answer.SAVE else answer is Answer.DISCARD
 
 

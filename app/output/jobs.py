@@ -14,11 +14,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
 
 import app
+from app.cli.picture_sink import NUMBERED
 from app.cli.progress import LINE, time_left
 from app.document.document import Document
 from app.files.access import FileAccess
 from app.files.project_error import ProjectError
 from app.files.project_file import PROJECT_SUFFIX, save_project
+from sim.printable import printable
 from sim.scene.params import ParamError
 
 PATIENCE = 5000
@@ -103,6 +105,13 @@ class JobQueue(QObject):
     def busy(self) -> bool:
         """Whether anything runs or waits."""
         return self._running is not None
+
+    @property
+    def unfinished(self) -> str:
+        """What would be given up now, as a sentence; "" for nothing."""
+        names = [printable(NUMBERED.sub("…", job.path.name)) for job in self.jobs if job.state in (WAITING, RUNNING)]
+        are = "is" if len(names) == 1 else "are"
+        return f"{', '.join(names)} {are} not finished yet and will not be written." if names else ""
 
     def snapshot(self) -> tuple[tempfile.TemporaryDirectory, Path]:
         """A folder with the project as it stands now, saved or not, and the project.

@@ -16,6 +16,7 @@ from sim.scene.playback import PlaybackSettings
 from sim.scene.playhead import play_range, stepped_frame, stepped_key
 from sim.scene.scene import PLAYBACK, ParamRef
 from widgets.timeline.clip_entry import ClipEntry, scene_entry
+from widgets.timeline.ruler_scale import snapped
 from widgets.timeline.timeline import Timeline
 
 SLOW_PACE = 0.95
@@ -137,8 +138,10 @@ class TimelineBinding(QObject):
         self._playback.scrub(start if end == "first" else stop)
 
     def set_point(self, name: str) -> None:
-        """Puts `in_point` or `out_point` at the playhead; the other one goes where they would cross."""
-        time, settings = self._playback.playhead.time, self._document.scene.playback
+        """Puts `in_point` or `out_point` at the frame of the playhead; the other one goes where they would cross."""
+        settings, end = self._document.scene.playback, self._playback.duration or self._scene_end
+        time = snapped(self._playback.playhead.time, self._active.frame_step)
+        time = min(max(time, settings.start_time), end or time)
         values: dict[ParamRef, float | None] = {ParamRef(PLAYBACK, PLAYBACK, name): time}
         if name == "in_point" and settings.out_point is not None and settings.out_point <= time:
             values[ParamRef(PLAYBACK, PLAYBACK, "out_point")] = None

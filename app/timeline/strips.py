@@ -66,18 +66,18 @@ class StripsBinding(QObject):
                 rows.append(StripRow(node.id, node.name, bars, active is not None and node.id == active.id))
         self._tracks.set_strips(rows)
 
-    def open_menu(self, node_id: str, index: int, place: QPoint) -> None:
-        """Values of a strip, and what can be done with it; or what can be added."""
+    def open_menu(self, node_id: str, index: int, place: QPoint, time: float) -> None:
+        """Values of a strip, and what can be done with it; or what can be added at a time [s]."""
         node = self._document.scene.node(node_id)
         model = self._model(node)
         if model is None:
             return
-        menu = self.menu_of(node, model, index)
+        menu = self.menu_of(node, model, index, time if index < 0 else None)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(place)
 
-    def menu_of(self, node: Node, model: CharacterModel, index: int) -> QMenu:
-        """The menu of a strip, or of none where the index is -1."""
+    def menu_of(self, node: Node, model: CharacterModel, index: int, time: float | None = None) -> QMenu:
+        """The menu of a strip, or of none where the index is -1; strips are added at a time, else after the last."""
         strips = strips_of(node.settings, model)
         menu = ValuesMenu(VALUES if index >= 0 else (), self._tracks)
         if index >= 0:
@@ -94,7 +94,7 @@ class StripsBinding(QObject):
                 clips.addAction(menu_text(clip.name), _call(self._set_clip, node.id, index, clip.name))
         added = menu.addMenu("Add Strip")
         for clip in model.clips:
-            added.addAction(menu_text(clip.name), _call(self.add, node.id, clip.name))
+            added.addAction(menu_text(clip.name), _call(self.add, node.id, clip.name, time))
         if index >= 0:
             remove = menu.addAction("Remove Strip", _call(self.remove, node.id, index))
             remove.setEnabled(len(strips) > 1)
@@ -102,15 +102,17 @@ class StripsBinding(QObject):
         everything.setEnabled(bool(node.settings.strips))
         return menu
 
-    def add(self, node_id: str, clip: str) -> None:
-        """Adds a strip after the last, which it overlaps a little; one without end gets one, after a repetition."""
+    def add(self, node_id: str, clip: str, time: float | None = None) -> None:
+        """Adds a strip at a time [s], else after the last, which gets an end and is overlapped a little."""
         strips, durations = self._strips(node_id)
         if len(strips) >= STRIPS_MAX:
             raise ParamError(f"a figure has at most {STRIPS_MAX} strips")
-        strips = tuple(_ended(strip) for strip in strips)
-        end = max((strip.end(durations(strip.clip)) for strip in strips), default=0.0)
-        overlap = min(BLEND, *(0.5 * strip.length(durations(strip.clip)) for strip in strips))
-        self._set(node_id, (*strips, Strip(clip=clip, start=end - overlap)), f"Add strip {clip}")
+        if time is None:
+            strips = tuple(_ended(strip) for strip in strips)
+            end = max((strip.end(durations(strip.clip)) for strip in strips), default=0.0)
+            time = end - min(BLEND, *(0.5 * strip.length(durations(strip.clip)) for strip in strips))
+        repeats = 1.0 if any(strip.start > time for strip in strips) else 0.0
+        self._set(node_id, (*strips, Strip(clip=clip, start=time, repeats=repeats)), f"Add strip {clip}")
 
     def remove(self, node_id: str, index: int) -> None:
         """Takes a strip away."""

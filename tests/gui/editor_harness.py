@@ -33,7 +33,7 @@ class Answers(Dialogs):
         self.path, self.existing = None, Existing.REPLACE
         self.asked = []
 
-    def unsaved(self, title):
+    def unsaved(self, title, lost=""):
         self.asked.append("unsaved")
         return self.choice
 

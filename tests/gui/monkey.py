@@ -68,7 +68,7 @@ class RandomAnswers(Answers):
         super().__init__()
         self._chance, self._folder, self._files = chance, folder, files
 
-    def unsaved(self, title):
+    def unsaved(self, title, lost=""):
         return self._chance.choice((Answer.DISCARD, Answer.DISCARD, Answer.SAVE, Answer.CANCEL))
 
     def save_path(self, title, suggestion, kind):

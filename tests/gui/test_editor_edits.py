@@ -265,3 +265,17 @@ def test_dragging_the_axes_orbits_and_a_click_on_a_knob_looks_along_it(editor):
     picture(editor)
     Mouse(gizmo).click(gizmo.knob_place((0, 1, 0))[0])
     assert editor.document.view_state.camera.pitch == 90.0
+
+
+@pytest.mark.parametrize("name", ["difference", "split"])
+def test_a_comparison_that_is_chosen_again_ends(editor, name):
+    bar, action = editor.window.menus.toolbar, editor.window.actions_table[f"compare.{name}"]
+    button = bar.widgetForAction(action)
+    for shown in (Comparison(name), Comparison.OFF, Comparison(name)):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert editor.document.scene.view.comparison is shown
+        assert button.isChecked() is (shown is not Comparison.OFF)
+    editor.window.actions_table["compare.off"].trigger()
+    assert editor.document.scene.view.comparison is Comparison.OFF
+    editor.window.actions_table["compare.off"].trigger()
+    assert editor.document.scene.view.comparison is Comparison.OFF

@@ -193,7 +193,14 @@ def test_the_inspector_edits_all_of_one_kind_and_shows_what_differs(editor):
     document.undo_stack.clear()
     light = document.scene.of_kind("light")[0].id
     document.select(selection_of((c, light, b, a)))
-    assert "An edit sets 3 colliders" in editor.panels.inspector.header.subtitle.text()
+    subtitle = editor.panels.inspector.header.subtitle
+    document.select(selection_of((light, b, a)))
+    name = document.scene.node(light).name
+    editor.panels.inspector.rebuild()
+    assert subtitle.text() == f"An edit sets {name} alone. Objects of other kinds stay as they are."
+    document.select(selection_of((c, light, b, a)))
+    editor.panels.inspector.rebuild()
+    assert subtitle.text().startswith("An edit sets 3 colliders; ≠ marks what differs. Objects of other kinds stay")
     radius = row_of(editor, "collider", "radius")
     assert radius.text(0).startswith("≠")
     assert not row_of(editor, "collider", "friction").text(0).startswith("≠")

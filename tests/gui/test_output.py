@@ -5,11 +5,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.editor.actions import SCENE_EXPORTS
-from app.editor.dialogs import Existing
+from app.editor.dialogs import Dialogs, Existing
+from app.files.project_files import Answer
 from app.output.jobs import CANCELLED, DONE, FAILED
 from app.output.settings import RenderSettings, picture_path, refused, render_words
 from app.output.window import OutputWindow
@@ -198,3 +200,31 @@ def test_a_job_is_given_up_or_fails_with_one_line(qtbot, editor, tmp_path):
     errors = [m.text for m in editor.panels.messages.model.messages if m.severity is Severity.ERROR]
     assert errors == [f"the folder {tmp_path / 'gone'} does not exist"]
     assert not [path for path in tmp_path.iterdir() if path.suffix in (".gif", ".mdd", ".tmp")]
+
+
+@pytest.mark.parametrize("edited", [True, False])
+def test_closing_tells_what_is_not_written_yet(qtbot, editor, tmp_path, monkeypatch, edited):
+    picture(editor)
+    if edited:
+        editor.document.rename("model-1", "Limb")
+    shown = []
+
+    def execute(box):
+        shown.append((box.text(), box.informativeText(), len(box.buttons())))
+        return QMessageBox.StandardButton.Cancel
+
+    monkeypatch.setattr(QMessageBox, "exec", execute)
+    monkeypatch.setattr(editor.files, "_ask_unsaved", lambda *words: Dialogs.unsaved(editor.dialogs, *words))
+    for name in ("first.png", "second.png"):
+        started(editor, "file.render", tmp_path / name, last=40, width=64, height=48)
+    editor.window.close()
+    assert editor.window.isVisible()
+    ((text, more, buttons),) = shown
+    assert "first_….png, second_….png are not finished yet and will not be written." in more
+    assert ("Save the changes" in text) is ("They are lost otherwise." in more) is edited
+    assert buttons == (3 if edited else 2)
+    assert editor.output.queue.busy, "and the work goes on"
+    editor.output.queue.cancel_all()
+    qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=60000)
+    assert editor.output.queue.unfinished == ""
+    monkeypatch.setattr(editor.files, "_ask_unsaved", lambda *_: Answer.DISCARD)

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu
 
 import resources
 from sim.scene.clock import STEP_TIME
@@ -61,6 +63,53 @@ def test_strips_are_dragged_trimmed_and_taken_back(opened):
     assert document.scene.node(node).settings.strips == (first, second)
     document.undo_stack.undo()
     assert document.scene.node(node).settings.strips == ()
+
+
+def asked_for(tracks, place, monkeypatch):
+    """Texts and actions of the menu to add strips that a right click opens."""
+    shown = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, _place: shown.append(menu))
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place.toPoint(), tracks.mapToGlobal(place.toPoint()))
+    QApplication.sendEvent(tracks, event)
+    (menu,) = shown
+    (added,) = [action.menu() for action in menu.actions() if action.text() == "Add Strip"]
+    return added.actions()
+
+
+def test_a_strip_is_added_under_the_mouse_else_after_the_last(opened, monkeypatch):
+    tracks, document, node = opened.timeline.tracks, opened.document, opened.active.node.id
+    clip, duration = opened.active.clip.name, opened.active.clip.duration
+    asked_for(tracks, tracks.place_of(node, 0).center(), monkeypatch)[0].trigger()
+    first, second = document.scene.node(node).settings.strips
+    assert first.end(duration) - 0.3 < second.start < first.end(duration), "the mouse is on a strip"
+    opened.timeline.fit()
+    document.undo_stack.undo()
+    end = 5.0
+    strips = (Strip(clip=clip, repeats=1.0), Strip(clip=clip, start=end))
+    document.set_values({ParamRef(node, "model", "strips"): strips})
+    opened.timeline.fit()
+    gap = tracks.place_of(node, 0).right(), tracks.place_of(node, 1).left()
+    place = QPointF(0.3 * gap[0] + 0.7 * gap[1], tracks.place_of(node, 0).center().y())
+    asked_for(tracks, place, monkeypatch)[0].trigger()
+    added = document.scene.node(node).settings.strips[2]
+    assert document.scene.node(node).settings.strips[:2] == strips
+    assert added.start * 30.0 == pytest.approx(round(added.start * 30.0)), "on a whole frame"
+    assert added.start == pytest.approx(0.3 * duration + 0.7 * end, abs=0.1)
+    assert added.repeats == 1.0, "another one comes after it"
+
+
+@pytest.mark.parametrize("step", [0.31, 0.69])
+def test_in_and_out_points_lie_on_frames(opened, step):
+    frame = opened.active.frame_step
+    for name, number in (("play.in", 3), ("play.out", 12)):
+        opened.playback.scrub((number + step) * frame)
+        opened.window.actions_table[name].trigger()
+    settings = opened.document.scene.playback
+    expected = [(number + round(step)) * frame for number in (3, 12)]
+    assert [settings.in_point, settings.out_point] == pytest.approx(expected, abs=1e-9)
+    opened.playback.scrub(opened.playback.duration)
+    opened.window.actions_table["play.out"].trigger()
+    assert opened.document.scene.playback.out_point <= opened.playback.duration
 
 
 def test_a_drag_ends_where_its_strip_goes_away(opened):

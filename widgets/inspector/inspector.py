@@ -286,8 +286,10 @@ class Inspector(QWidget):
             return
         alike, label = 1 + len(self._peers), KINDS[node.kind].label.lower()
         title = f"{count} {label}s" if alike == count else f"{count} objects"
-        text = "An edit sets all of them" if alike == count else f"An edit sets {alike} {label}{'s' * (alike > 1)}"
-        self._header.show_subject(icon_of(node, status), title, f"{text}; {DIFFERS} marks what differs.")
+        what = "all of them" if alike == count else f"{alike} {label}s" if alike > 1 else f"{node.name} alone"
+        marks = f"; {DIFFERS} marks what differs" if alike > 1 else ""
+        rest = "" if alike == count else " Objects of other kinds stay as they are."
+        self._header.show_subject(icon_of(node, status), title, f"An edit sets {what}{marks}.{rest}")
 
     def _setting_sections(self, cls: type[msgspec.Struct], owner: str, part: str, title: str) -> list[SectionParameter]:
         held = part_of(self.scene, owner, part)

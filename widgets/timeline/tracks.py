@@ -56,7 +56,7 @@ class Tracks(QWidget):
         edit_started(node, part), edited(node, strip, part, seconds), edit_finished(), edit_cancelled(): A strip is
             moved, or one of its ends is ("move", "start" or "end"), to where its start or that end then is [s].
         chosen(node): A row of a figure was pressed.
-        menu_requested(node, strip, place on the screen): Strip is -1 beside all.
+        menu_requested(node, strip, place on the screen, frame under it [s]): Strip is -1 beside all.
     """
 
     edit_started = Signal(str, str)
@@ -64,7 +64,7 @@ class Tracks(QWidget):
     edit_finished = Signal()
     edit_cancelled = Signal()
     chosen = Signal(str)
-    menu_requested = Signal(str, int, object)
+    menu_requested = Signal(str, int, object, float)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -306,17 +306,19 @@ class Tracks(QWidget):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """The values of a strip."""
-        found = self._at(event.position())
-        if found is not None and event.button() == Qt.MouseButton.LeftButton:
-            row, bar, _ = found
-            self.menu_requested.emit(row.node, bar.index if bar is not None else -1, event.globalPosition().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._request_menu(event.position())
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """What can be done with a strip."""
-        found = self._at(QPointF(event.pos()))
-        if found is not None:
+        self._request_menu(QPointF(event.pos()))
+
+    def _request_menu(self, place: QPointF) -> None:
+        if (found := self._at(place)) is not None:
             row, bar, _ = found
-            self.menu_requested.emit(row.node, bar.index if bar is not None else -1, event.globalPos())
+            time = snapped(self._scale.time_of(place.x()), self._frame_step)
+            on_screen = self.mapToGlobal(place).toPoint()
+            self.menu_requested.emit(row.node, bar.index if bar is not None else -1, on_screen, time)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Other rows, where there are many."""
