@@ -11,6 +11,7 @@ from resources import path
 from sim.export.formats import PICTURE_WRITERS, SCENE_FORMATS
 from sim.kinds import KINDS
 from sim.scene.params import Param, params_of, range_text, value_text
+from widgets.guide import SUFFIX
 from widgets.inspector.inspector import Inspector
 from widgets.start_page import Sample
 from widgets.tour import TourStep
@@ -68,9 +69,9 @@ def shipped_samples() -> list[Sample]:
     return [Sample(file.stem.replace("-", " ").capitalize(), file, picture_of(file)) for file in projects]
 
 
-def settings_text(records: tuple[Param, ...]) -> str:
+def settings_text(records: tuple[Param, ...], title: str = "Settings") -> str:
     """A table of settings in Markdown, from their declarations."""
-    rows = ["\n\n## Settings\n", "| Setting | What it does | Range | Default |", "| --- | --- | --- | --- |"]
+    rows = [f"\n\n## {title}\n", "| Setting | What it does | Range | Default |", "| --- | --- | --- | --- |"]
     rows += [
         f"| {record.label} | {record.declared.doc} | {range_text(record.declared) or '–'} | {_default(record)} |"
         for record in records
@@ -83,12 +84,22 @@ def _default(record: Param) -> str:
     return text if 0 < len(text) <= 24 else "–"
 
 
+def _page_of(kind: str) -> str:
+    """The page about a kind: its own, or that of the inspector where it has none."""
+    return kind if (GUIDE / f"{kind}{SUFFIX}").is_file() else "inspector"
+
+
 def guide_texts() -> dict[str, str]:
     """What the declarations add to pages of kinds, and to that of renderings and exports."""
-    texts = {name: settings_text(found) for name, kind in KINDS.items() if (found := params_of(kind.settings))}
+    texts: dict[str, str] = {}
+    for name, kind in KINDS.items():
+        if found := params_of(kind.settings):
+            page = _page_of(name)
+            text = settings_text(found, "Settings" if page == name else f"{kind.label}: settings")
+            texts[page] = texts.get(page, "") + text
     chosen = {"Rendering": RenderSettings, "Export": ExportSettings}
     chosen |= {known.name: known.options for known in SCENE_FORMATS if known.options is not None}
-    parts = (settings_text(params_of(settings)).replace("## Settings", f"## {n}") for n, settings in chosen.items())
+    parts = (settings_text(params_of(settings), n) for n, settings in chosen.items())
     return texts | {"output": "".join(parts)}
 
 
@@ -113,5 +124,5 @@ def place_of(docks: Mapping[str, QWidget], inspector: Inspector, kind: str) -> t
     if focus is None:
         return "", ""
     if inspector.isAncestorOf(focus):
-        return kind or "inspector", _doc_of(focus, inspector)
+        return _page_of(kind), _doc_of(focus, inspector)
     return next((name for name, dock in docks.items() if dock.isAncestorOf(focus)), "viewport"), ""

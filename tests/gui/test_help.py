@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QApplication
 from app.help import GUIDE, TOUR, TOUR_SAMPLE, guide_texts, shipped_samples
 from app.output.settings import RenderSettings
 from resources import path as resource
-from sim.kinds import KINDS
+from sim.kinds import KINDS, register, unregister
 from sim.scene.params import params_of
 from tests.gui.editor_harness import sample
+from tests.rope.kind import ROPE
 from widgets.inspector.form_items import SettingItem, items_of
 
 LEFT = Qt.MouseButton.LeftButton
@@ -152,3 +153,26 @@ def test_f1_opens_the_guide_at_the_panel_or_row_that_has_the_focus(fresh, qtbot)
     assert guide.current == "output"
     guide.close()
     window.close()
+
+
+def test_f1_on_a_row_of_a_kind_without_a_page_opens_that_of_the_inspector_at_the_row(session, tiny, qtbot):
+    register(ROPE)
+    try:
+        editor = session.start()
+        session.load(editor, tiny)
+        editor.window.actions_table["add.rope"].trigger()
+        editor.window.activateWindow()
+        qtbot.waitUntil(editor.window.isActiveWindow, timeout=60000)
+        record = next(record for record in params_of(ROPE.settings) if record.name == "length")
+        rows = (item for item in items_of(editor.panels.inspector.tree) if isinstance(item, SettingItem))
+        field = next(item for item in rows if item.param.record == record).editor.field
+        field.setFocus()
+        QTest.keyClick(field, Qt.Key.Key_F1)
+        guide = editor._guide
+        assert guide.current == "inspector"
+        assert guide.page.textCursor().selectedText() == record.declared.doc
+        assert "Rope: settings" in guide.page.toPlainText()
+        guide.close()
+        session.close_all()
+    finally:
+        unregister(ROPE)
