@@ -12,6 +12,7 @@ SYSTEMS = {
     "frame": "sim.bench.frame",
     "timing": "sim.bench.timing",
     "kept": "sim.bench.kept",
+    "compile": "sim.bench.compile",
     "film": "sim.bench.output",
     "export": "sim.bench.output",
     "launch": "app.cli.bench_launch",

@@ -1,0 +1,109 @@
+"""How long the first steps and the first picture of a scene take: where all is compiled, and where it was kept.
+
+Each measurement is a process of its own, whose processor time is told, which others on the machine disturb less;
+drivers' shader caches lie in folders that begin empty.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from sim.bench.row import Row, row_of
+from sim.engine import Engine
+from sim.gl.context import Context
+from sim.gl.steps import finish
+from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.collider.settings import ColliderSettings
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.light.settings import LightSettings
+from sim.scene.camera import Camera
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Node, Scene
+
+CACHES = ("MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH")
+"""Variables of drivers that name the folders of their caches."""
+
+LONG = 5
+"""Compiling takes so long that so much fewer repetitions are enough."""
+
+SCENE = Scene(
+    nodes=tuple(
+        Node(id=settings.kind, settings=settings)
+        for settings in (
+            LightSettings(),
+            ColliderSettings(),
+            ClothSettings(columns=16, rows=16),
+            EmitterSettings(capacity=500),
+            HairSettings(source=HairSource.ELLIPSOID, guides=100, children=200),
+        )
+    )
+)
+"""Something of all that comes with kernels."""
+
+
+def compile_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: ARG001  # all systems are called alike
+    """Four rows: the first start, and the second with what driver and program kept, and with either alone.
+
+    Raises:
+        subprocess.CalledProcessError: If a process fails, because this machine offers no OpenGL for instance.
+    """
+    taken: dict[str, list[float]] = {}
+    count = 0
+    for _ in range(max(repeat // LONG, 1)):
+        with tempfile.TemporaryDirectory() as name:
+            driver, programs = Path(name) / "driver", Path(name) / "programs"
+            first, _ = _started(driver, programs)
+            taken.setdefault("first start", []).append(first)
+            for number, (variant, has_caches, binaries) in enumerate(
+                (
+                    ("second start", True, programs),
+                    ("second start, driver's cache alone", True, None),
+                    ("second start, program binaries alone", False, programs),
+                )
+            ):
+                caches = driver.with_name(f"driver {number}")  # of its own, as each adds to it
+                if has_caches:
+                    shutil.copytree(driver, caches)
+                seconds, count = _started(caches, binaries)
+                taken.setdefault(variant, []).append(seconds)
+    return [row_of("compile", variant, count, "programs", seconds) for variant, seconds in taken.items()]
+
+
+def _started(caches: Path, binaries: Path | None) -> tuple[float, int]:
+    """Time of the processor [s] for the scene, in a process of its own, and its number of programs."""
+    caches.mkdir(exist_ok=True)
+    work = "from sim.bench.compile import start; start()"
+    command = [sys.executable, "-c", work, *([str(binaries)] if binaries is not None else [])]
+    environment = {**os.environ, **dict.fromkeys(CACHES, str(caches)), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    seconds, count = json.loads(done.stdout)
+    return seconds, count
+
+
+def start() -> None:
+    """Does the first steps and the picture of the scene, and prints what `_started` returns."""
+    with Context.headless() as context:
+        if len(sys.argv) > 1:
+            context.keep_binaries(Path(sys.argv[1]))
+        begun = time.process_time()
+        engine = Engine(context)
+        engine.apply(SCENE)
+        engine.restart(0.0)
+        for step in range(3):
+            engine.step((step + 1) * STEP_TIME)
+            engine.refresh(float(step))
+        shot = engine.shot(Camera())
+        finish(engine.pictures.rehearse_first(shot))
+        while engine.pictures.rehearse(shot):
+            context.finish()
+        context.finish()
+        seconds = time.process_time() - begun
+        print(json.dumps((seconds, sum(label.startswith("Program:") for label in context.live))))
+        engine.release()
