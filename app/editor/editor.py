@@ -28,7 +28,7 @@ from app.files.autosave import Autosave
 from app.files.model_loader import ModelLoader
 from app.files.model_store import ModelStore
 from app.files.outside_files import OutsideFile, outside_question
-from app.files.places import config_folder, data_folder
+from app.files.places import config_folder, data_folder, program_cache_folder
 from app.files.project_files import ProjectFiles, can_open
 from app.files.project_loader import ProjectLoader
 from app.files.recent_files import RecentFiles
@@ -91,6 +91,7 @@ class Editor:
         debug_gl: Report OpenGL errors in the messages.
         back_end: What kernels run on at first; what the user chose by default.
         clock: Monotonic time [s] that playback follows.
+        programs: Folder for compiled shaders, which are made on a thread beside; None makes them when they are needed.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Editor:
         debug_gl: bool = False,
         back_end: BackEndChoice | None = None,
         clock: Callable[[], float] = time.monotonic,
+        programs: Path | None = None,
     ) -> None:
         self.settings = app_settings()
         self.theme = application_theme()
@@ -120,6 +122,7 @@ class Editor:
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
         self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
         self.client.limit_steps(stored_choice(self.settings, _STEP_ROOM, StepRoom.USUAL))
+        self.client.compile_beside(self.store, programs)
         self.edits = SceneEdits(
             self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_area
         )
@@ -475,9 +478,8 @@ class Editor:
         """Opens the guide at the panel or row that has the focus; it may stay open beside the work."""
         if self._guide is None:
             self._guide = Guide(GUIDE, guide_texts(), self.window)
-        node = self.document.selected
         docks = {name: self.window.docks[name] for name in self.window.docks.ids}
-        kind = node.kind if node is not None else ""
+        kind = self.document.selected.kind if self.document.selected is not None else ""
         self._guide.open(*(("output",) if self.output.has_focus else place_of(docks, self.panels.inspector, kind)))
         return self._guide
 
@@ -498,7 +500,8 @@ def run_editor(
 ) -> int:
     """Opens the window and stays until it is closed; returns the exit status."""
     app = bootstrap.application(debug_gl)
-    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end)
+    programs = program_cache_folder()
+    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end, programs=programs)
     garbage = GarbageCollector()  # in this thread alone: one that reads models would delete widgets there, and crash
     editor.window.show()
     gc.freeze()  # what stays for ever need not be looked through: that takes 100 ms and more each time

@@ -80,10 +80,10 @@ class MainWindow(QMainWindow):
         self._seek.setVisible(self._is_stale and not self._seeks)
         self._show_work(text, fraction)
 
-    def show_preparing(self, names: str, fraction: float) -> None:
+    def show_preparing(self, text: str, fraction: float) -> None:
         """Shows how far nodes are that prepare for other settings, with a way to cancel; "" hides it."""
         self._cancel.setToolTip("Give up; what there is stays as it is.")
-        self._show_work(f"Preparing {names}" if names else "", fraction)
+        self._show_work(text, fraction)
 
     def show_transfer(self, text: str, fraction: float) -> None:
         """Shows how far a file of timings is, with a way to cancel; "" hides it."""

@@ -26,6 +26,13 @@ def data_folder() -> Path:
     return _place(DATA_VARIABLE, platformdirs.user_data_path(APPLICATION, appauthor=False))
 
 
+def program_cache_folder() -> Path:
+    """Where compiled shaders are kept; beside recovery files where a variable moves these."""
+    moved = os.environ.get(CONFIG_VARIABLE) or os.environ.get(DATA_VARIABLE)
+    found = data_folder() / "cache" if moved else platformdirs.user_cache_path(APPLICATION, appauthor=False)
+    return found / "programs"
+
+
 def _place(variable: str, default: Path) -> Path:
     chosen = os.environ.get(variable)
     return Path(chosen).absolute() if chosen else default

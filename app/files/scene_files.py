@@ -72,6 +72,11 @@ class SceneFiles(QObject):
         document.changed.connect(self._on_changed)
         access.allowed.connect(self.sync)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether a file is on its way."""
+        return bool(self._reading)
+
     def note_of(self, settings: Settings) -> str:
         """One line about a mesh or strands that settings need and that are not there; "" where nothing is missing."""
         there = {"mesh": self.meshes, "strands": self.strands}

@@ -58,7 +58,7 @@ class SimulationSeek(QObject):
 
     def start(self) -> None:
         """Simulates from the start with the settings of now, but for what is kept; what is under way begins anew."""
-        if not self._stepper.is_active:
+        if not (self._stepper.is_active or self._stepper.is_waiting):
             self.ended.emit("There is nothing to simulate")
             return
         self._playback.pause()
@@ -94,6 +94,9 @@ class SimulationSeek(QObject):
 
     def _turn(self) -> None:
         """As many steps as fit into a turn."""
+        if self._stepper.is_waiting:  # the steps are others once that takes part
+            self._begin(self._plays)
+            return
         film = self._stepper.film
         if film is None or not self._stepper.is_active:
             self._stop()  # there is nothing left to step

@@ -36,6 +36,11 @@ class SimulationStepper:
         return engine is not None and engine.simulation.is_active
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether something is to be simulated that is being compiled."""
+        return self._client is not None and self._client.is_compiling
+
+    @property
     def has_state(self) -> bool:
         """Whether something of it depends on more than the time."""
         engine = self._client.engine if self._client else None

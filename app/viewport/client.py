@@ -5,16 +5,19 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.document.document import Document
+from app.files.model_store import ModelStore
 from app.files.scene_files import SceneFiles
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from app.viewport.compared import Compared
 from app.viewport.drawn import Drawn, nice_ceiling, with_point
 from app.viewport.ghosts import Ghosts
+from app.viewport.precompiling import Precompiling
 from app.viewport.second_engine import SecondEngine
 from app.viewport.timing import ViewportTiming
 from sim.assets.model import Bounds
@@ -56,7 +59,7 @@ class ViewportClient(QObject):
         troubled: Something is wrong with a simulated node; its id, or "", and one line.
         measured: What pictures cost became known; carries a list of `FrameSample`, in order.
         switched: Kernels run on what was wanted from now on; carries what that is, and why, in one line.
-        preparing: How far systems are that prepare for longer than a moment: their nodes by name, or "", and a part.
+        preparing: How far that is which takes longer than a moment: what is done to which nodes, or "", and a part.
         painted: The viewport was painted; more may be left to do, see `gl_turn`.
 
     Attributes:
@@ -68,6 +71,7 @@ class ViewportClient(QObject):
         second: A second engine, for what is looked at beside pictures; None for none.
         ghosts: Drawn over pictures; None for none.
         compared: How far they are from what is baked; None where that is never wanted.
+        precompiling: Compiles what is new beside; None where everything is compiled when it is needed.
     """
 
     drawn = Signal(object)
@@ -101,6 +105,7 @@ class ViewportClient(QObject):
         self.second: SecondEngine | None = None
         self.ghosts: Ghosts | None = None
         self.compared: Compared | None = None
+        self.precompiling: Precompiling | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
         self._scale = 0.0
@@ -117,6 +122,8 @@ class ViewportClient(QObject):
         context = Context.current()
         self._log = DebugLog(context) if self._debug else None
         context.back_ends.choice = self.back_end
+        if self.precompiling is not None:
+            self.precompiling.bind(context)
         self.engine = Engine(context, background=True)
         self.film = Film(self.engine, StepStore(self.step_room.size))
         self.ready.emit()
@@ -153,6 +160,9 @@ class ViewportClient(QObject):
                 self._switch(self.engine, self._switching)
             if self._prepares(self.engine):
                 return False
+            if self.precompiling is not None and self.precompiling.turn():
+                self.engine.pictures.outdate()
+                return True
             if self.engine.simulation.is_due:
                 self.engine.pictures.outdate()
                 return True
@@ -168,21 +178,31 @@ class ViewportClient(QObject):
         """Does a part of what systems have left to do on the GPU, and tells how far they are; whether there was any."""
         self._prepared = engine.simulation.prepare(time.monotonic() + _PREPARED)
         progress = engine.simulation.progress
-        if not progress:
+        compiled = self.precompiling.progress if self.precompiling is not None else ("", 1.0)
+        if not progress and not compiled[0]:
             self._preparing_since = math.inf
         elif math.isinf(self._preparing_since):
             self._preparing_since = time.monotonic()
         is_long = time.monotonic() - self._preparing_since > _LONG
         named = [self._document.scene.by_id[node_id] for node_id in progress if self._document.scene.has(node_id)]
-        names = ", ".join(node.name or node.id for node in named) if is_long else ""
-        told = (names, round(min(progress.values()), 2) if names else 1.0)
+        names = ", ".join(node.name or node.id for node in named)
+        told = ("", 1.0)
+        if is_long:
+            told = (
+                (f"Compiling shaders for {compiled[0]}", compiled[1])
+                if compiled[0]
+                else (f"Preparing {names}", min(progress.values()))
+            )
+        told = (told[0], round(told[1], 2))
         if told != self._told:
             self._told = told
             self.preparing.emit(*told)
         return self._prepared
 
     def give_up_preparing(self) -> None:
-        """Systems go by what they have, and prepare nothing else."""
+        """Systems go by what they have, and prepare nothing else; what is not compiled is when it is needed."""
+        if self.precompiling is not None:
+            self.precompiling.give_up()
         if self.engine is not None:
             self.engine.simulation.give_up()
 
@@ -196,8 +216,14 @@ class ViewportClient(QObject):
             return beside.delay
         if self.engine is None:
             return None
-        waiting = (self.engine.pictures.delay, _LOOK if self.engine.simulation.progress or self._told[0] else None)
+        is_told = self.engine.simulation.progress or self._told[0] or self.is_compiling
+        waiting = (self.engine.pictures.delay, _LOOK if is_told else None)
         return min((delay for delay in waiting if delay is not None), default=None)
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether nodes of the document wait until they are compiled."""
+        return self.precompiling is not None and bool(self.precompiling.progress[0])
 
     @property
     def _beside(self) -> Ghosts | Compared | None:
@@ -235,6 +261,8 @@ class ViewportClient(QObject):
         if self.film is not None:
             self.film.release()
             self.film = None
+        if self.precompiling is not None:
+            self.precompiling.release()
         if self.engine is not None:
             self.engine.release()
             self.engine.context.release()
@@ -244,6 +272,11 @@ class ViewportClient(QObject):
         """Has kernels run on this once their programs are built, which takes turns from the next picture on."""
         self.back_end = choice
         self._switching = self.engine.library.prepare(choice) if self.engine is not None else None
+
+    def compile_beside(self, store: ModelStore, folder: Path | None) -> None:
+        """Has what is new compiled on a thread beside, and kept in a folder, if any; before there is an engine."""
+        if folder is not None:
+            self.precompiling = Precompiling(self._document, store, self._files, self._playback, folder)
 
     def limit_steps(self, room: StepRoom) -> None:
         """Gives kept steps so much room."""
@@ -284,7 +317,7 @@ class ViewportClient(QObject):
         self.engine.simulation.given = self.given
         # Also here, as pictures that follow one another leave no time for turns.
         self._prepares(self.engine)
-        self.engine.apply(self._document.scene)
+        self.engine.apply(self._document.scene if self.precompiling is None else self.precompiling.admit())
         if self.film is not None:
             self.film.take(self._playback.playhead.time)
         return self.engine.version

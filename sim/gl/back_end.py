@@ -87,14 +87,18 @@ class BackEnds:
         least = self.compare().compute_from
         return BackEnd.TF if least is None or records < least else BackEnd.COMPUTE
 
+    @property
+    def compared(self) -> Comparison | None:
+        """Which is faster here; None where that was not found out yet in this process."""
+        return _COMPARED.get(self._context.capabilities.renderer)
+
     def compare(self) -> Comparison:
         """Which is faster here, found out by a trial the first time; the context is current and has compute."""
-        renderer = self._context.capabilities.renderer
-        found = _COMPARED.get(renderer)
+        found = self.compared
         if found is None:
             from sim.gl.back_end_trials import compare_back_ends  # which needs kernels, and these a context
 
-            found = _COMPARED[renderer] = compare_back_ends(self._context)
+            found = _COMPARED[self._context.capabilities.renderer] = compare_back_ends(self._context)
         return found
 
     @property
@@ -105,7 +109,7 @@ class BackEnds:
             return f"transform feedback: compute needs OpenGL 4.3, here is {version}"
         if self.choice is not BackEndChoice.AUTO:
             return f"{TITLES[self.choice].lower()}: chosen"
-        found = _COMPARED.get(self._context.capabilities.renderer)
+        found = self.compared
         if found is None:
             return f"automatic: transform feedback, which is faster below {_grouped(SIZES[0])} records"
         most, least = f"{found.ratios[-1]:.2f} times as fast with {_grouped(SIZES[-1])} records", found.compute_from

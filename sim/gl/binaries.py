@@ -30,7 +30,7 @@ class ProgramBinaries:
         room: Most bytes that the folder holds.
 
     Attributes:
-        loaded: How many programs came from here.
+        loaded: How many programs came from here and were not compiled.
         refused: How many files were removed, as they were damaged or the driver did not take them.
         failed: How many could not be written.
     """

@@ -1,0 +1,112 @@
+"""Compiles shaders beside the editor, see `sim.render.care.precompiler`: with a context like that of the viewport."""
+
+from pathlib import Path
+
+from PySide6.QtGui import QOffscreenSurface, QOpenGLContext, QSurfaceFormat
+
+from app.document.document import Document
+from app.files.model_store import ModelStore
+from app.files.scene_files import SceneFiles
+from app.timeline.playback import Playback
+from sim.gl.context import Context
+from sim.gl.errors import GLError
+from sim.render.care.precompiler import Contents, Precompiler
+from sim.scene.scene import Scene
+
+
+class Precompiling:
+    """Gives the engine of the viewport the scene as far as it is compiled, and has the rest compiled.
+
+    Args:
+        document: The scene.
+        store: Models of its figures.
+        files: What its settings name.
+        playback: Says where the simulation starts.
+        folder: Where compiled programs are kept.
+    """
+
+    def __init__(
+        self, document: Document, store: ModelStore, files: SceneFiles, playback: Playback, folder: Path
+    ) -> None:
+        self._document, self._store, self._files, self._playback = document, store, files, playback
+        self._folder = folder
+        self._compiler: Precompiler | None = None
+        self._surface: QOffscreenSurface | None = None
+
+    def bind(self, context: Context) -> None:
+        """Follows the engine of a context; does nothing where the driver gives no compiled programs."""
+        context.keep_binaries(self._folder)
+        if context.binaries is None:
+            return
+        self._surface = QOffscreenSurface()
+        self._surface.setFormat(QSurfaceFormat.defaultFormat())
+        self._surface.create()  # which is for the thread of windows alone
+        self._compiler = Precompiler(self._open, context)
+
+    def admit(self) -> Scene:
+        """The scene, without what is being compiled."""
+        scene = self._document.scene
+        return self._compiler.admit(scene) if self._compiler is not None else scene
+
+    def turn(self) -> bool:
+        """Begins with what waits, once its files are there; returns whether the scene is to be applied again."""
+        compiler, files = self._compiler, self._files
+        if compiler is None or self._store.loading or files.is_reading:
+            return False
+        scene = self._document.scene
+        loaded = {node.id: self._store.loaded(node.id) for node in scene.figures}
+        compiler.begin(
+            Contents(
+                scene,
+                {node_id: model.prepared for node_id, model in loaded.items() if model is not None},
+                tuple(map(dict, (files.meshes, files.images, files.textures, files.strands))),
+                self._document.view_state.camera,
+                self._playback.settings.simulation_start,
+            )
+        )
+        return compiler.is_due
+
+    @property
+    def progress(self) -> tuple[str, float]:
+        """Names of what waits, "" for nothing, and how far compiling is, 0 to 1."""
+        if self._compiler is None or not self._compiler.waiting:
+            return "", 1.0
+        nodes = (node for node in self._document.scene.nodes if node.id in self._compiler.waiting)
+        return ", ".join(node.name or node.id for node in nodes), self._compiler.share
+
+    def give_up(self) -> None:
+        """Lets everything in."""
+        if self._compiler is not None:
+            self._compiler.give_up()
+
+    def release(self) -> None:
+        """Ends what is being compiled; may be called twice."""
+        if self._compiler is not None:
+            self._compiler.release()
+        self._compiler = self._surface = None
+
+    def _open(self) -> Context:
+        """On the thread beside."""
+        assert self._surface is not None
+        context = Context(_Native(self._surface))
+        context.keep_binaries(self._folder)
+        return context
+
+
+class _Native:
+    """A context without a window, current in the thread that makes it."""
+
+    def __init__(self, surface: QOffscreenSurface) -> None:
+        self._surface, self._made = surface, QOpenGLContext()
+        self._made.setFormat(surface.requestedFormat())
+        if not self._made.create():
+            raise GLError("there is no second context")
+        self.__enter__()
+
+    def __enter__(self) -> None:
+        self._made.makeCurrent(self._surface)
+
+    def release(self) -> None:
+        """Deletes it."""
+        self._made.doneCurrent()
+        self._made = None

@@ -1,0 +1,182 @@
+"""Compiling on a thread beside: what is new waits, what was compiled does not, and results have the same bits."""
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sim.engine import Engine
+from sim.gl import program
+from sim.gl.context import Context
+from sim.gl.errors import GLError
+from sim.kinds.cloth.settings import ClothLook, ClothSettings
+from sim.kinds.collider.settings import ColliderSettings
+from sim.render.care.precompiler import Contents, Precompiler
+from sim.scene.camera import Camera
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Node, Scene
+
+PATIENCE = 300.0
+CLOTH = ClothSettings(columns=8, rows=8, substeps=2)
+BALL = Node(id="ball", settings=ColliderSettings())
+SCENE = Scene(nodes=(BALL, Node(id="sheet", name="Sheet", settings=CLOTH)))
+
+
+@pytest.fixture
+def folder(context: Context, tmp_path: Path) -> Path:
+    """Binaries of the context."""
+    context.keep_binaries(tmp_path / "programs")
+    if context.binaries is None:
+        pytest.skip("this driver gives no program binaries")
+    return tmp_path / "programs"
+
+
+@pytest.fixture
+def opened(folder: Path) -> list[Context]:
+    """Contexts that threads beside made."""
+    return []
+
+
+@pytest.fixture
+def compiler(context: Context, folder: Path, opened: list[Context]) -> Iterator[Precompiler]:
+    made = another(context, folder, opened)
+    yield made
+    made.release()
+    assert all(one.released for one in opened)
+
+
+def another(context: Context, folder: Path, opened: list[Context]) -> Precompiler:
+    def open_context() -> Context:
+        opened.append(Context.headless())
+        opened[-1].keep_binaries(folder)
+        return opened[-1]
+
+    return Precompiler(open_context, context)
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, str]]:
+    """Programs that were compiled: whether in the thread of the test, and of which file."""
+    found: list[tuple[bool, str]] = []
+    build = program.build_program
+
+    def noted(sources, **options):
+        name = next(iter(sources.stages.values())).name
+        found.append((threading.current_thread() is threading.main_thread(), name))
+        return build(sources, **options)
+
+    monkeypatch.setattr(program, "build_program", noted)
+    return found
+
+
+def contents(scene: Scene) -> Contents:
+    return Contents(scene, {}, ({}, {}, {}, {}), Camera(), 0.0)
+
+
+def compile_it(compiler: Precompiler, scene: Scene) -> Scene:
+    """What is admitted of a scene once all that waits was compiled."""
+    compiler.admit(scene)
+    compiler.begin(contents(scene))
+    ends = time.monotonic() + PATIENCE
+    while not compiler.is_due:
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+    return compiler.admit(scene)
+
+
+def state_after(context: Context, scene: Scene, steps: int = 4) -> bytes:
+    engine = Engine(context)
+    engine.apply(scene)
+    engine.restart(0.0)
+    for step in range(steps):
+        engine.step((step + 1) * STEP_TIME)
+    found = engine.state()
+    engine.release()
+    return found
+
+
+def with_cloth(scene: Scene, **changes: object) -> Scene:
+    nodes = scene.nodes
+    sheet = msgspec.structs.replace(nodes[1], settings=msgspec.structs.replace(nodes[1].settings, **changes))
+    return msgspec.structs.replace(scene, nodes=(nodes[0], sheet, *nodes[2:]))
+
+
+def test_what_is_new_waits_until_it_is_compiled_beside_and_gives_the_same_bits(
+    context: Context, compiler: Precompiler, built: list[tuple[bool, str]]
+) -> None:
+    admitted = compiler.admit(SCENE)
+    assert [node.id for node in admitted.nodes] == ["ball"]
+    assert compiler.waiting == {"sheet"}
+    assert compiler.admit(SCENE) is admitted, "nothing is done anew for the same scene"
+    assert compile_it(compiler, SCENE) is SCENE
+    assert compiler.waiting == frozenset()
+    assert (False, "cloth/step.glsl") in built
+    built.clear()
+    loaded = state_after(context, SCENE)
+    assert built == [], "the engine finds everything"
+    context.binaries = None
+    assert state_after(context, SCENE) == loaded
+    assert (True, "cloth/step.glsl") in built
+
+
+def test_the_second_start_waits_for_nothing(
+    context: Context, compiler: Precompiler, folder: Path, opened: list[Context]
+) -> None:
+    compile_it(compiler, SCENE)
+    second = another(context, folder, opened)
+    assert second.admit(SCENE) is SCENE
+    second.release()
+    assert len(opened) == 1
+
+
+def test_numbers_change_at_once_and_choices_once_they_are_compiled(compiler: Precompiler) -> None:
+    compile_it(compiler, SCENE)
+    softer = with_cloth(SCENE, stretch_stiffness=123.0, substeps=7)
+    assert compiler.admit(softer) is softer
+    flat = with_cloth(softer, look=next(look for look in ClothLook if look is not CLOTH.look), self_collision=True)
+    held = compiler.admit(flat)
+    assert held.node("sheet").settings == softer.node("sheet").settings
+    renamed = msgspec.structs.replace(
+        flat, nodes=tuple(msgspec.structs.replace(node, name="Renamed") for node in flat.nodes)
+    )
+    held = compiler.admit(renamed)
+    assert (held.node("sheet").name, held.node("sheet").settings) == ("Renamed", softer.node("sheet").settings)
+    assert compile_it(compiler, flat) is flat
+
+
+def test_giving_up_lets_everything_in(compiler: Precompiler, opened: list[Context]) -> None:
+    compiler.admit(SCENE)
+    compiler.give_up()
+    assert compiler.admit(SCENE) is SCENE
+    assert opened == []
+
+
+def test_where_there_is_no_second_context_everything_is_let_in(context: Context, folder: Path) -> None:
+    def refuse() -> Context:
+        raise GLError("no second one")
+
+    compiler = Precompiler(refuse, context)
+    assert compile_it(compiler, SCENE) is SCENE
+    compiler.release()
+    fresh = Precompiler(refuse, context)
+    assert fresh.admit(SCENE) is not SCENE, "and it is not taken for compiled next time"
+    fresh.release()
+
+
+def test_it_ends_in_the_middle(compiler: Precompiler, opened: list[Context]) -> None:
+    compiler.admit(SCENE)
+    compiler.begin(contents(SCENE))
+    compiler.release()
+    assert all(one.released for one in opened)
+
+
+def test_other_shaders_are_compiled_anew(context: Context, compiler: Precompiler, tmp_path: Path) -> None:
+    compile_it(compiler, SCENE)
+    (tmp_path / "shaders").mkdir()
+    (tmp_path / "shaders" / "other.glsl").write_text("void run(int id) { }\n")
+    other = Precompiler(Context.headless, context, tmp_path / "shaders")
+    assert other.admit(SCENE) is not SCENE
+    other.release()

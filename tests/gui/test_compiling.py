@@ -1,0 +1,136 @@
+"""Shaders are compiled beside the editor: what is new starts when it is ready, and the next start compiles nothing."""
+
+import threading
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from app.files.places import program_cache_folder
+from sim.gl import program
+from sim.render.care.precompiler import Precompiler
+from tests.gui.editor_harness import Clock, picture
+
+PATIENCE = 300_000
+"""Longest wait [ms]: a busy machine takes its time to compile."""
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """Programs that were compiled in the thread of the window, and beside."""
+    found = {True: [], False: []}
+    build = program.build_program
+
+    def noted(sources, **options):
+        name = next(iter(sources.stages.values())).name
+        found[threading.current_thread() is threading.main_thread()].append(name)
+        return build(sources, **options)
+
+    monkeypatch.setattr(program, "build_program", noted)
+    return found
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Compiling that waits until it is let go on."""
+    go, compile_it = threading.Event(), Precompiler._compile
+
+    def wait(self, *arguments):
+        assert go.wait(PATIENCE / 1000)
+        compile_it(self, *arguments)
+
+    monkeypatch.setattr(Precompiler, "_compile", wait)
+    yield go
+    go.set()
+
+
+def started(session):
+    editor = session.start(clock=Clock(), programs=program_cache_folder())
+    if editor.client.engine.context.binaries is None:
+        pytest.skip("this driver gives no program binaries")
+    return editor
+
+
+def added(editor):
+    editor.window.actions_table["add.cloth"].trigger()
+    picture_once(editor)
+    return editor.document.selected
+
+
+def picture_once(editor):
+    editor.viewport.repaint()
+    QApplication.processEvents()
+
+
+def test_a_new_cloth_is_compiled_beside_and_starts_when_it_is_ready(session, qtbot, monkeypatch, built, slow):
+    monkeypatch.setattr("app.viewport.client._LONG", 0.0)
+    editor = started(session)
+    told = []
+    editor.client.preparing.connect(lambda text, _: told.append(text))
+    node = added(editor)
+    assert editor.client.is_compiling
+    assert editor.client.engine.system(node.id) is None
+    editor.playback.toggle()
+    for _ in range(3):
+        editor.playback.tick()
+        picture_once(editor)
+    assert editor.client.engine.system(node.id) is None, "the window goes on without it"
+    editor.playback.pause()
+    qtbot.waitUntil(lambda: f"Compiling shaders for {node.name}" in told, timeout=PATIENCE)
+    slow.set()
+    qtbot.waitUntil(lambda: not editor.client.is_compiling, timeout=PATIENCE)
+    picture(editor)
+    assert editor.client.engine.system(node.id).cloth is not None
+    editor.stepper.settle(0.0)
+    assert "cloth/step.glsl" in built[False]
+    assert [name for name in built[True] if name.startswith("cloth/")] == []
+    qtbot.waitUntil(lambda: told[-1] == "", timeout=PATIENCE)
+    assert not editor.panels.messages.model.messages
+
+
+def test_the_second_start_compiles_nothing(session, qtbot, built):
+    first = started(session)
+    added(first)
+    qtbot.waitUntil(lambda: not first.client.is_compiling, timeout=PATIENCE)
+    picture(first)
+    session.close(first)
+    assert built[False]
+    built[True].clear(), built[False].clear()
+    second = started(session)
+    qtbot.waitUntil(lambda: not second.client.is_compiling, timeout=PATIENCE)
+    node = added(second)
+    qtbot.waitUntil(lambda: not second.client.is_compiling, timeout=PATIENCE)  # the back ends are compared anew
+    picture(second)
+    assert second.client.engine.system(node.id).cloth is not None
+    assert [name for name in built[True] + built[False] if name.startswith(("cloth/", "viewport/"))] == []
+
+
+def test_giving_up_starts_it_at_once(session, slow, qtbot):
+    editor = started(session)
+    node = added(editor)
+    assert editor.client.engine.system(node.id) is None
+    editor.cancel()
+    picture_once(editor)
+    assert not editor.client.is_compiling
+    assert editor.client.engine.system(node.id) is not None
+
+
+def test_closing_ends_it(session, qtbot, slow):
+    editor = started(session)
+    added(editor)
+    slow.set()
+    session.close(editor)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("background")]
+
+
+def test_simulating_to_the_playhead_waits_for_it(session, qtbot, slow):
+    editor = started(session)
+    node = added(editor)
+    editor.playback.scrub(0.1)
+    editor.seek.start()
+    QApplication.processEvents()
+    assert editor.seek.busy
+    slow.set()
+    with qtbot.waitSignal(editor.seek.ended, timeout=PATIENCE) as ended:
+        pass
+    assert ended.args[0].startswith("Simulated 6 steps")
+    assert editor.client.engine.system(node.id).cloth.step_count == 6
