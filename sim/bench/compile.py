@@ -1,6 +1,7 @@
 """How long the first steps and the first picture of a scene take: where all is compiled, and where it was kept.
 
-Each measurement is a process of its own; drivers' shader caches lie in folders that begin empty.
+Each measurement is a process of its own, whose processor time is told, which others on the machine disturb less;
+drivers' shader caches lie in folders that begin empty.
 """
 
 import json
@@ -76,7 +77,7 @@ def compile_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: 
 
 
 def _started(caches: Path, binaries: Path | None) -> tuple[float, int]:
-    """Time [s] of a scene in a process of its own, and its number of programs."""
+    """Time of the processor [s] for the scene, in a process of its own, and its number of programs."""
     caches.mkdir(exist_ok=True)
     work = "from sim.bench.compile import start; start()"
     command = [sys.executable, "-c", work, *([str(binaries)] if binaries is not None else [])]
@@ -91,7 +92,7 @@ def start() -> None:
     with Context.headless() as context:
         if len(sys.argv) > 1:
             context.keep_binaries(Path(sys.argv[1]))
-        begun = time.perf_counter()
+        begun = time.process_time()
         engine = Engine(context)
         engine.apply(SCENE)
         engine.restart(0.0)
@@ -103,6 +104,6 @@ def start() -> None:
         while engine.pictures.rehearse(shot):
             context.finish()
         context.finish()
-        seconds = time.perf_counter() - begun
+        seconds = time.process_time() - begun
         print(json.dumps((seconds, sum(label.startswith("Program:") for label in context.live))))
         engine.release()
