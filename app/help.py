@@ -46,8 +46,8 @@ TOUR = (
     ),
     TourStep(
         "Cloth and particles",
-        "Add ▸ Cloth and Add ▸ Emitter put something onto the figure, the selected bone, or the ground. Press Space and"
-        " drag the cloth with the left button.",
+        "Add ▸ Cloth and Add ▸ Emitter on … put something onto the figure, the selected bone or the ground. Press Space"
+        " and drag the cloth with the left button.",
         "outliner",
     ),
     TourStep(

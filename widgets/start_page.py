@@ -80,6 +80,7 @@ class StartPage(QFrame):
         self.recent = [self._file(path) for path in [path for path in paths if path.is_file()][:_RECENT_MAX]]
         for button in self.recent:
             self._recent.layout().addWidget(button)
+        self.place(self.parentWidget().width(), self.parentWidget().height())
 
     def place(self, width: int, height: int) -> None:
         """Takes the middle of a viewport of this size [px]."""

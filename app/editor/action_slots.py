@@ -114,7 +114,7 @@ def _playback_slots(editor: Editor) -> Slots:
         **{f"back_end.{choice.value}": _call(editor.set_back_end, choice) for choice in BackEndChoice},
         "node.mute": lambda: toggle(editor, "muted"),
         "node.solo": lambda: toggle(editor, "solo"),
-        "play.snap": editor.set_snapping,
+        "play.snap": lambda on: editor.binding.set_snapping(on),
         "play.bind_pose": lambda on: editor.binding.set_bind_pose(on),
     }
 

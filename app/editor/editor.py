@@ -80,7 +80,7 @@ from widgets.timeline.timeline import Timeline
 from widgets.tour import TourStep
 from widgets.viewport import Viewport
 
-_THEME, _BACK_END, _STEP_ROOM, _SNAPPING = "theme", "back_end", "step_room", "scrub_on_frames"
+_THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
 _LATER = Qt.ConnectionType.QueuedConnection
 
 
@@ -201,7 +201,6 @@ class Editor:
         self.window.actions_table.check_one("theme", self.theme.mode.value)
         self.window.actions_table.check_one("back_end", self.client.back_end.value)
         self.window.actions_table.check_one("step_room", self.client.step_room.value)
-        self.set_snapping(self.settings.value(_SNAPPING, False, type=bool))
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
         for part in (*vars(self).values(), self.output.queue):
             # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
@@ -254,13 +253,14 @@ class Editor:
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
         self.handles.mode_changed.connect(self._on_handle_mode)
-        self.viewport.files_dropped.connect(self._on_dropped)
+        self.window.actions_table.check("play.snap", self.timeline.ruler.snaps)
+        self.viewport.files_dropped.connect(lambda paths: self.files.drop([Path(path) for path in paths]))
         self.viewport.files_hovered.connect(
             lambda paths: self.overlays.show_drop(self.files.drop_text([Path(path) for path in paths]))
         )
         self.overlays.empty.chosen.connect(self.files.open)
-        self.recent.changed.connect(self._show_recent)
-        self._show_recent()
+        self.overlays.empty.set_recent(self.recent.paths())
+        self.recent.changed.connect(lambda: self.overlays.empty.set_recent(self.recent.paths()))
         self.overlays.empty.open_requested.connect(lambda: self.window.actions_table["file.open"].trigger())
         self.overlays.empty.tour_requested.connect(self.begin_tour)
         self.overlays.tour.shown.connect(self._on_tour)
@@ -385,12 +385,6 @@ class Editor:
         self.client.limit_steps(room)
         self.viewport.update()
 
-    def set_snapping(self, on: bool) -> None:
-        """Scrubs from frame to frame, or between them too; remembered."""
-        self.settings.setValue(_SNAPPING, on)
-        self.window.actions_table.check("play.snap", on)
-        self.timeline.ruler.snaps = on
-
     def reload_shaders(self, names: list[str]) -> None:
         """Takes shader files that were saved while the program runs; a faulty one leaves the old program running."""
         if self.client.engine is None:
@@ -491,13 +485,6 @@ class Editor:
         read = ("Read", "Read these files, as long as the project is open.", self.access.allow)
         leave = ("Leave out", "Show the project without them; nothing there is touched.", self.access.leave_out)
         self.window.question.ask(*outside_question(files), read, leave)
-
-    def _on_dropped(self, paths: list[str]) -> None:
-        self.files.drop([Path(path) for path in paths])
-
-    def _show_recent(self) -> None:
-        self.overlays.empty.set_recent(self.recent.paths())
-        self.overlays.place()
 
     def _on_tour(self, step: TourStep) -> None:
         if step.panel:

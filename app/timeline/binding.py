@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from app.document.document import Document
 from app.document.gesture import Gesture
 from app.files.model_store import ModelStore
+from app.files.settings_store import app_settings
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback, SimulationState
 from app.timeline.scene_menu import SceneMenu
@@ -20,6 +21,7 @@ from widgets.timeline.ruler_scale import snapped
 from widgets.timeline.timeline import Timeline
 
 SLOW_PACE = 0.95
+_SNAPPING = "scrub_on_frames"
 
 
 class TimelineBinding(QObject):
@@ -30,6 +32,7 @@ class TimelineBinding(QObject):
     ) -> None:
         super().__init__(timeline)
         self._timeline, self._document, self._playback, self._active = timeline, document, playback, active
+        timeline.ruler.snaps = app_settings().value(_SNAPPING, False, type=bool)
         self._gestures: dict[str, Gesture] = {}
         self._shown: object = None
         self._scene: ClipEntry | None = None
@@ -152,6 +155,11 @@ class TimelineBinding(QObject):
     def clear_range(self) -> None:
         """Plays the whole scene again."""
         self._document.set_values({ParamRef(PLAYBACK, PLAYBACK, name): None for name in ("in_point", "out_point")})
+
+    def set_snapping(self, on: bool) -> None:
+        """Scrubs from frame to frame, or between them too; remembered."""
+        app_settings().setValue(_SNAPPING, on)
+        self._timeline.ruler.snaps = on
 
     def set_bind_pose(self, on: bool) -> None:
         """Shows the bind pose of the active model, or its clip."""

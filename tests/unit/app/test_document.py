@@ -223,7 +223,7 @@ def test_a_nameless_node_is_named_after_its_file_or_kind(document):
     model = document.add_node(Node(id="", settings=ModelSettings(path="/a/walking dude.ezm")))
     light = document.add_node(Node(id="", settings=LightSettings()))
     assert document.scene.node(model).name == "walking dude"
-    assert document.scene.node(light).name == "light.001"
+    assert document.scene.node(light).name == "Light"
 
 
 def test_ids_are_not_used_again(document):

@@ -1,0 +1,56 @@
+"""What README and guide call entries of menus is what stands there, and keys do what they are said to do."""
+
+import re
+
+import pytest
+
+import resources
+
+ROOT = resources.path("guide").parent.parent
+TEXTS = {
+    path.name: path.read_text(encoding="utf-8") for path in (*resources.path("guide").glob("*.md"), ROOT / "README.md")
+}
+OPEN = " on …"
+"""What a text writes where an entry names the place something goes to."""
+
+
+def entries_named(text):
+    """Menu and entry of each "Menu ▸ Entry" of a text."""
+    flat = " ".join(text.split())
+    return [
+        tuple(part.strip() for part in found.split("▸")) for found in re.findall(r"\*{1,2}([A-Z][^*]* ▸ [^*]+)\*", flat)
+    ]
+
+
+def plain(action):
+    return action.text().replace("&", "").removesuffix("…")
+
+
+def test_there_is_something_to_compare():
+    assert len(entries_named(TEXTS["README.md"])) > 8
+    assert entries_named("**Add ▸ Hair on …** and *File\n▸ Import…*") == [("Add", "Hair on …"), ("File", "Import…")]
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_entries_of_menus_are_called_as_on_the_screen(fresh, name):
+    bar = {plain(action): action.menu() for action in fresh.window.menuBar().actions()}
+    for menu, entry in entries_named(TEXTS[name]):
+        bar[menu].aboutToShow.emit()
+        shown = [plain(action) for action in bar[menu].actions()]
+        if entry.endswith(OPEN):
+            assert any(text.startswith(entry.removesuffix("…")) for text in shown), f"{menu} ▸ {entry}"
+        else:
+            assert entry.removesuffix("…") in shown, f"{menu} ▸ {entry}"
+
+
+def test_five_minutes_name_keys_and_entries_that_there_are(fresh):
+    """Whatever is in bold with a modifier, or a single letter, is a key of an action or what a tool says of itself."""
+    flat = TEXTS["README.md"].partition("## Five minutes")[2].partition("## Command line")[0]
+    named = set(re.findall(r"\*\*((?:(?:Ctrl|Shift|Alt)\+)*(?:[A-Z0-9,.?]|F1|Space|Home))\*\*", flat))
+    assert {"Ctrl+Shift+R", "Alt+R", "Shift+B", "F1", "?", "K"} <= named
+    keys = {key for spec in fresh.window.actions_table.specs for key in spec.keys}
+    assert named <= keys
+    entries = {plain(action) for menu in fresh.window.menuBar().actions() for action in menu.menu().actions()}
+    for entry in ("Verify Bake", "Compare to Bake", "Show Ghosts", "Export Chrome Trace"):
+        assert entry in entries
+        assert re.search(rf"{entry}…?\*", " ".join(flat.split()))
