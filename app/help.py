@@ -60,7 +60,6 @@ TOUR = (
 
 
 def picture_of(project: Path) -> Path:
-    """The picture of a sample project."""
     return path("pictures") / f"{project.stem}{PICTURE_WRITERS.suffixes()[0]}"
 
 

@@ -360,7 +360,6 @@ class Engine:
         return [str(message) for message in messages]
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         for owned in (self._views, self.simulation, self._picture, *self._own):
             owned.release()
 
@@ -388,11 +387,9 @@ class Engine:
         return self._views.places
 
     def view(self, node_id: NodeId) -> View | None:
-        """What draws a node."""
         return self._views.view(node_id)
 
     def system(self, node_id: NodeId) -> System | None:
-        """What simulates a node."""
         return self.simulation.systems.get(node_id)
 
     def figure(self, node_id: NodeId) -> Character | None:
@@ -400,7 +397,6 @@ class Engine:
         return self._views.figures.get(node_id)
 
     def model_of(self, node_id: NodeId) -> CharacterModel | None:
-        """The model that was uploaded for a node."""
         figure = self._views.figures.get(node_id)
         return figure.model if figure else None
 

@@ -39,7 +39,6 @@ class Guard:
                 del self._told[node_id]
 
     def is_out(self, node_id: NodeId) -> bool:
-        """Whether a node is left out."""
         return node_id in self._faulty
 
     def of(self, node: Node) -> "Guarded":

@@ -56,7 +56,6 @@ class SharedServices:
         return found
 
     def all(self) -> list[Service]:
-        """Those that were asked for."""
         return list(self._made.values())
 
 
@@ -74,11 +73,9 @@ class NothingGiven:
     """Every node is simulated."""
 
     def steps(self, _node: NodeId) -> range:
-        """None."""
         return range(0)
 
     def state(self, _node: NodeId, _step: int) -> bytes | None:
-        """None."""
         return None
 
 
@@ -420,7 +417,6 @@ class Simulation:
         return system.is_ready and system.has_state and node.id in self._heard and not is_out
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         for system in self.systems.values():
             system.release()
         self.systems.clear()

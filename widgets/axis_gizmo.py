@@ -69,18 +69,15 @@ class AxisGizmo(Overlay):
         return max(hits)[1] if hits else None
 
     def sizeHint(self) -> QSize:
-        """A square."""
         return QSize(_SIDE, _SIDE)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begins a click or a drag; other buttons, and the corners beside the disc, are the viewport's."""
         if event.button() != Qt.MouseButton.LeftButton or not self._on_disc(event.position()):
             event.ignore()
             return
         self._press, self._turning = event.position(), False
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Turns the view while the button is down, otherwise marks the knob under the mouse."""
         if self._press is None:
             self._hover(self.direction_at(event.position()))
             event.ignore()
@@ -93,7 +90,6 @@ class AxisGizmo(Overlay):
             self.turned.emit(delta.x(), delta.y())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click on a knob asks for its view."""
         if event.button() != Qt.MouseButton.LeftButton or self._press is None:
             event.ignore()
             return
@@ -103,13 +99,11 @@ class AxisGizmo(Overlay):
             self.view_requested.emit(VIEWS[direction])
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Shows the disc that can be dragged."""
         super().enterEvent(event)
         self._entered = True
         self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Marks nothing."""
         super().leaveEvent(event)
         self._entered = False
         self._hover(None)
@@ -127,7 +121,6 @@ class AxisGizmo(Overlay):
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Axes from back to front."""
         order = sorted(VIEWS, key=lambda direction: self.knob_place(direction)[1])
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)

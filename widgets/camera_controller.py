@@ -96,7 +96,6 @@ class CameraController:
         return True
 
     def release(self, event: QMouseEvent) -> bool:
-        """Ends a drag; False when none was under way, or another button began it."""
         if self._last is None or event.button() != self._button:
             return False
         self._last = None

@@ -87,14 +87,12 @@ class CheatSheet(QDialog):
         return [line.data(0, _ENTRY_ROLE) for group in self._groups() for line in _lines(group) if not line.isHidden()]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape clears the search first, then closes."""
         if event.key() == Qt.Key.Key_Escape and self.search.text():
             self.search.clear()
             return
         super().keyPressEvent(event)
 
     def sizeHint(self) -> QSize:
-        """Tall, since it is a list."""
         unit = self.fontMetrics().height()
         return QSize(unit * 46, unit * 40)
 
@@ -120,7 +118,6 @@ class KeysDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Caps from the left, alternatives apart by a word."""
         scheme = colours()
         x = float(option.rect.left() + SPACE)
         painter.save()
@@ -139,7 +136,6 @@ class KeysDelegate(QStyledItemDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Room for all caps."""
         parts = _parts(index.data() or "")
         width = sum(_part_width(option.fontMetrics, part, is_cap) + SPACE for part, is_cap in parts)
         return QSize(width + 2 * SPACE, option.fontMetrics.height() + SPACE_WIDE)

@@ -149,13 +149,11 @@ class DistancePlot(QWidget):
             line.setPen(pg.mkPen(self._colour(number // 2), width=1, style=style))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_stack"):
             self._take_colours()
             self._show_figures()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Figures are those of the playhead again."""
         super().leaveEvent(event)
         self.point_at(None)

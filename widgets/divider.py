@@ -56,11 +56,9 @@ class Divider(Overlay):
         self.setGeometry(QRect(x - _GRIP // 2, 0, _GRIP, parent.height()))
 
     def sizeHint(self) -> QSize:
-        """As high as the parent."""
         return QSize(_GRIP, self.parentWidget().height())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begins a gesture."""
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
@@ -72,19 +70,16 @@ class Divider(Overlay):
         self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follows the mouse."""
         if self.is_held:
             width = max(1, self.parentWidget().width())
             self._move_to((self._parent_x(event) + self._offset) / width)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ends the gesture."""
         if event.button() == Qt.MouseButton.LeftButton and self.is_held:
             self._let_go()
             self.edit_finished.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape takes a drag back."""
         if event.key() == Qt.Key.Key_Escape and self._start is not None:
             start = self._start
             self._let_go()
@@ -109,7 +104,6 @@ class Divider(Overlay):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """A light line with a dark edge, and a grip in the middle."""
         x = self.width() / 2.0
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)

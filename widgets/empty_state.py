@@ -37,15 +37,12 @@ class EmptyState(QWidget):
         layout.addStretch(1)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the lines."""
         return QSize(0, self._height_of_lines())
 
     def sizeHint(self) -> QSize:
-        """The same; whoever has more room gives more."""
         return QSize(super().sizeHint().width(), self._height_of_lines())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The lines come first."""
         super().resizeEvent(event)
         self._glyph.setVisible(self.height() >= self._height_of_lines() + _ICON_SIDE + SPACE)
 

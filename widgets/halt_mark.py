@@ -51,6 +51,5 @@ class HaltMark(Overlay):
         self.adjustSize()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """The plate."""
         with QPainter(self) as painter:
             paint_ground(painter, self.rect().toRectF())

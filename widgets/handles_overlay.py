@@ -18,7 +18,6 @@ class HandlesOverlay(HandlesCover[Handles]):
     """Arrows, rings or knobs."""
 
     def paint(self, painter: QPainter, handles: Handles) -> None:
-        """Curves from the farthest to the nearest, then the centre."""
         towards_eye = handles.view.camera.rotation()[2] * handles.axes
         for axis in sorted(range(3), key=towards_eye.to_tuple().__getitem__):
             self._paint_axis(painter, handles, axis)

@@ -166,7 +166,6 @@ class GlyphLabel(QWidget):
         self.setFixedSize(side, side)
 
     def set_icon(self, name: str) -> None:
-        """Shows another icon."""
         self._character = glyph(name)
         self.update()
 
@@ -181,7 +180,6 @@ class GlyphLabel(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Draws the glyph in the palette of the moment."""
         with QPainter(self) as painter:
             tint = tint_colour(self._tint, self._scheme) if self._tint else self.palette().color(self._role)
             draw_glyph(painter, self.rect(), self._character, tint)
@@ -194,13 +192,13 @@ class GlyphEngine(QIconEngine):
         super().__init__()
         self._character, self._tint = character, tint
 
-    def clone(self) -> QIconEngine:  # noqa: D102
+    def clone(self) -> QIconEngine:
         return GlyphEngine(self._character, self._tint)
 
-    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:  # noqa: ARG002, D102
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:  # noqa: ARG002
         draw_glyph(painter, rect, self._character, self._pen(mode))
 
-    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:  # noqa: D102
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         pixmap = QPixmap(size)
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)

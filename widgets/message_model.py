@@ -36,7 +36,6 @@ class Severity(enum.IntEnum):
 
     @property
     def icon_name(self) -> str:
-        """Icon of the severity."""
         return ("info", "warning", "error")[self]
 
 
@@ -51,7 +50,6 @@ class Message:
     action: Command | None = None  # What can be done about it
 
     def line(self) -> str:
-        """The message as one line of text."""
         parts = (self.clock(), self.severity.name.lower(), self.file, self.text.replace("\n", " "))
         return "\t".join(map(printable, parts))
 
@@ -84,11 +82,9 @@ class MessageModel(QAbstractTableModel):
         return tuple(self._messages)
 
     def message(self, row: int) -> Message:
-        """Message of a row."""
         return self._messages[row]
 
     def add(self, message: Message) -> None:
-        """Appends a message."""
         row = len(self._messages)
         self.beginInsertRows(QModelIndex(), row, row)
         self._messages.append(message)
@@ -111,20 +107,16 @@ class MessageModel(QAbstractTableModel):
         self.endResetModel()
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
-        """Number of messages."""
         return 0 if parent.isValid() else len(self._messages)
 
     def columnCount(self, parent: Index = _NO_INDEX) -> int:
-        """Time, file, text, action."""
         return 0 if parent.isValid() else len(_HEADINGS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = _Role.DisplayRole) -> Any:
-        """Headings of the columns."""
         wanted = orientation == Qt.Orientation.Horizontal and role == _Role.DisplayRole
         return _HEADINGS[section] if wanted else None
 
     def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
-        """What a cell shows."""
         message, column = self._messages[index.row()], index.column()
         if role == _Role.DisplayRole:
             action = message.action.text if message.action is not None else ""
@@ -155,17 +147,14 @@ class MessageFilter(QSortFilterProxyModel):
         self.setSourceModel(model)
 
     def choose(self, severity: Severity, is_shown: bool) -> None:
-        """Shows or hides one severity."""
         (self._chosen.add if is_shown else self._chosen.discard)(severity)
         self.invalidate()
 
     def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:  # noqa: ARG002
-        """Whether the severity of a row is chosen."""
         return self._model.message(source_row).severity in self._chosen
 
 
 def severity_icon(severity: Severity) -> QIcon:
-    """Icon of a severity in its colour."""
     return icon(severity.icon_name, ("dim", "warning", "error")[severity])
 
 

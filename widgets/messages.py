@@ -73,7 +73,6 @@ class Messages(QWidget):
             self._set_unread(self.unread + 1)
 
     def clear(self) -> None:
-        """Removes all messages."""
         self.model.clear()
         self._refresh_counts()
         self._set_unread(0)
@@ -84,7 +83,6 @@ class Messages(QWidget):
         self._copy(rows)
 
     def copy_all(self) -> None:
-        """Copies all messages that are shown."""
         self._copy(list(range(self.proxy.rowCount())))
 
     def _copy(self, rows: list[int]) -> None:
@@ -157,7 +155,6 @@ class Messages(QWidget):
         return action
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What is seen is read."""
         super().showEvent(event)
         self.mark_read()
 

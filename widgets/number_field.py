@@ -107,21 +107,18 @@ class NumberField(NumberEditing):
     # Events
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin what may become a drag."""
         if not self.isReadOnly():
             super().mousePressEvent(event)
         elif event.button() == Qt.MouseButton.LeftButton:
             self._press = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag the number."""
         if not self.isReadOnly():
             super().mouseMoveEvent(event)
         elif self._press is not None:
             self._drag_to(event.position(), event.modifiers())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End the drag, or take the focus after a plain click."""
         if not self.isReadOnly():
             super().mouseReleaseEvent(event)
         elif event.button() == Qt.MouseButton.LeftButton:
@@ -132,7 +129,6 @@ class NumberField(NumberEditing):
                 self.setFocus(Qt.FocusReason.MouseFocusReason)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open the text or restore the default."""
         if not self.isReadOnly():
             super().mouseDoubleClickEvent(event)
         elif event.button() == Qt.MouseButton.LeftButton:
@@ -143,7 +139,6 @@ class NumberField(NumberEditing):
                 self.begin_edit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Step the focused field; leave the wheel to the panel otherwise."""
         notches = (event.angleDelta().y() or event.angleDelta().x()) / _WHEEL_NOTCH
         if not self.hasFocus() or not self.isReadOnly() or self._held or notches == 0.0:
             event.ignore()
@@ -152,7 +147,6 @@ class NumberField(NumberEditing):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Commit, restore, step, or open the text."""
         key = event.key()
         if self._held:
             if key == Qt.Key.Key_Escape:
@@ -182,7 +176,6 @@ class NumberField(NumberEditing):
             super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys the field uses from becoming shortcuts of the window."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._claims(event):
             event.accept()
             return True
@@ -195,19 +188,16 @@ class NumberField(NumberEditing):
         return is_own or event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down) or _starts_number(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take what was typed; an unfinished drag ends too when the window loses the keyboard."""
         if not self.isReadOnly() and event.reason() != Qt.FocusReason.PopupFocusReason and not self.commit_text():
             self.revert_text()
         super().focusOutEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """A field that disappears under the mouse keeps what it was dragged to."""
         if self._held:
             self._finish_drag()
         super().hideEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer the text menu while typing only."""
         if self.isReadOnly():
             event.ignore()
         else:
@@ -216,15 +206,12 @@ class NumberField(NumberEditing):
     # Looks
 
     def sizeHint(self) -> QSize:
-        """Room for the longest number and the unit."""
         return number_size(self.font(), self._samples(), self._unit)
 
     def minimumSizeHint(self) -> QSize:
-        """The same: a number is never clipped."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The number with a dim unit on a quiet panel; the ordinary line edit while typing."""
         if not self.isReadOnly():
             super().paintEvent(event)
             return

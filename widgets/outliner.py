@@ -190,7 +190,6 @@ class Outliner(QWidget):
             menu.popup(place)  # type: ignore[call-overload]
 
     def menu_for(self, entry: Entry) -> QMenu:
-        """Menu of a row."""
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
         if entry.kind is EntryKind.VIEW:

@@ -26,7 +26,6 @@ class OutlinerDelegate(QStyledItemDelegate):
         return badges[place][0] if 0 <= place < len(badges) else None
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Paints name, note and badges; the note gives way where the name needs the room."""
         right = self._view.viewport().width()
         badges = index.data(BADGES_ROLE) or ()
         edge = right - EYE_WIDTH * max(len(badges), 1)
@@ -49,7 +48,6 @@ class OutlinerDelegate(QStyledItemDelegate):
         return option.rect.left() + super().sizeHint(option, index).width()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Room for the name."""
         size = super().sizeHint(option, index)
         return QSize(size.width(), max(size.height(), option.fontMetrics.height() + SPACE))
 

@@ -180,7 +180,6 @@ class OutlinerModel(QAbstractItemModel):
         return _walk(self._roots)
 
     def index_of(self, entry: Entry) -> QModelIndex:
-        """Index of a row."""
         return self.createIndex(entry.row, 0, self._number_of[id(entry)])
 
     def _rebuild(self) -> None:
@@ -218,7 +217,6 @@ class OutlinerModel(QAbstractItemModel):
     # Interface of Qt's models
 
     def index(self, row: int, column: int, parent: Index = _NO_INDEX) -> QModelIndex:
-        """Index of a cell."""
         above = self.entry(parent)
         siblings = self._roots if above is None else above.children
         if not 0 <= row < len(siblings) or column != 0:
@@ -226,50 +224,41 @@ class OutlinerModel(QAbstractItemModel):
         return self.index_of(siblings[row])
 
     def parent(self, index: Index = _NO_INDEX) -> QModelIndex:  # type: ignore[override]
-        """Index of the row above."""
         entry = self.entry(index)
         return QModelIndex() if entry is None or entry.parent is None else self.index_of(entry.parent)
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
-        """Number of rows below an index."""
         if not parent.isValid():
             return len(self._roots)
         entry = self.entry(parent)
         return len(entry.children) if entry is not None else 0
 
     def columnCount(self, parent: Index = _NO_INDEX) -> int:  # noqa: ARG002
-        """One."""
         return 1
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Names of nodes can be edited; nodes are dragged onto nodes and bones, between nodes, and into the void."""
         entry = self.entry(index)
         if entry is None:
             return Qt.ItemFlag.ItemIsDropEnabled
         return _FLAGS.get(entry.kind, _ENABLED)
 
     def supportedDropActions(self) -> Qt.DropAction:
-        """A node stays what it is, so that nothing is moved or copied."""
         return Qt.DropAction.LinkAction
 
     def mimeTypes(self) -> list[str]:
-        """Nodes of this outliner."""
         return [_NODE]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
-        """The nodes that are dragged."""
         data = QMimeData()
         entries = [entry for index in indexes if (entry := self.entry(index)) and entry.kind is EntryKind.NODE]
         data.setData(_NODE, json.dumps([entry.selection.node for entry in entries]).encode())
         return data
 
     def canDropMimeData(self, data: QMimeData, _action: Qt.DropAction, row: int, _column: int, parent: Index) -> bool:
-        """Onto rows, and between those of nodes."""
         entry = self.entry(parent)
         return data.hasFormat(_NODE) and (row < 0 or entry is None or entry.kind is EntryKind.NODE)
 
     def dropMimeData(self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index) -> bool:
-        """Asks for another carrier or another place; the rows change when the scene does."""
         if not self.canDropMimeData(data, action, row, column, parent):
             return False
         entry, nodes = self.entry(parent), tuple(json.loads(data.data(_NODE).data()))
@@ -283,7 +272,6 @@ class OutlinerModel(QAbstractItemModel):
         return True
 
     def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
-        """What a cell shows."""
         entry = self.entry(index)
         if entry is None:
             return None
@@ -293,7 +281,6 @@ class OutlinerModel(QAbstractItemModel):
         return answer(self, entry) if answer is not None else None
 
     def setData(self, index: Index, value: Any, role: int = _Role.EditRole) -> bool:
-        """Asks for another name; the row changes when the scene does."""
         entry = self.entry(index)
         if entry is None or role != _Role.EditRole or entry.selection.node is None:
             return False
@@ -324,7 +311,6 @@ class OutlinerFilter(QSortFilterProxyModel):
 
     @property
     def is_active(self) -> bool:
-        """Whether a filter is set."""
         return bool(self._words)
 
     def set_text(self, text: str) -> None:
@@ -333,7 +319,6 @@ class OutlinerFilter(QSortFilterProxyModel):
         self._refresh()
 
     def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
-        """Looks up what `_refresh` found, so that deep trees cost no more than flat ones."""
         if not self._words:
             return True
         entry = self._model.entry(self._model.index(source_row, 0, source_parent))

@@ -112,7 +112,6 @@ class OutlinerView(QTreeView):
         self.setIndentation(min(max(room, _INDENTATION_MIN), _INDENTATION))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The column is as wide as the view."""
         super().resizeEvent(event)
         self._fit_column()
 
@@ -215,7 +214,6 @@ class OutlinerView(QTreeView):
     # Mouse and keys
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on a badge leaves the selection alone; a drag from beside the names selects rows."""
         place = event.position().toPoint()
         entry, badge = self._entry(self.indexAt(place)), self._badge_at(place)
         if event.button() == Qt.MouseButton.LeftButton and entry is not None and badge is not None:
@@ -227,7 +225,6 @@ class OutlinerView(QTreeView):
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follows with the rubber band, or drags rows."""
         if self._band_start is None:
             super().mouseMoveEvent(event)
             return
@@ -239,7 +236,6 @@ class OutlinerView(QTreeView):
             self.setSelection(box, _ROWS)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """The rubber band goes; nothing may be left selected."""
         banded = self._band.isVisible()
         self._band.hide()
         self._band_start = None
@@ -250,7 +246,6 @@ class OutlinerView(QTreeView):
         self._had_selection = False
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Double clicks on a badge are two clicks; rows without a name to edit fold."""
         index = self.indexAt(event.position().toPoint())
         entry = self._entry(index)
         if self._badge_at(event.position().toPoint()) is not None:
@@ -262,7 +257,6 @@ class OutlinerView(QTreeView):
         super().mouseDoubleClickEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Delete is meant for the row here, which need not be what the window would remove."""
         is_claimed = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
         if is_claimed and event.key() == Qt.Key.Key_Delete and not event.modifiers():
             event.accept()
@@ -270,14 +264,12 @@ class OutlinerView(QTreeView):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Delete asks for deletion."""
         if event.key() == Qt.Key.Key_Delete:
             self.delete_pressed.emit()
             return
         super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Menu of the row under the mouse, or of the selected row for the menu key."""
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         entry = self.selected_entry() if by_key else self._entry(self.indexAt(event.pos()))
         if entry is not None:

@@ -64,18 +64,15 @@ class HandlesCover(Overlay, Generic[H]):
         self.update()
 
     def paint(self, painter: QPainter, handles: H) -> None:
-        """Paints handles."""
         raise NotImplementedError
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """The handles, with smooth edges."""
         if self._handles is not None:
             with QPainter(self) as painter:
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
                 self.paint(painter, self._handles)
 
     def eventFilter(self, viewport: QObject, event: QEvent) -> bool:
-        """Covers the viewport at every size."""
         if event.type() is QEvent.Type.Resize and isinstance(viewport, QWidget):
             self.setGeometry(viewport.rect())
         return False
@@ -100,18 +97,15 @@ class SideLabel(Overlay):
         self.set_text(text)
 
     def set_text(self, text: str) -> None:
-        """Shows another name."""
         self._text = text
         self.resize(self.sizeHint())
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Room for the name."""
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self._text) + 2 * SPACE_WIDE, metrics.height() + 2 * SPACE)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Plate and name."""
         with QPainter(self) as painter:
             paint_ground(painter, self.rect().toRectF())
             painter.setPen(TEXT)
@@ -140,17 +134,14 @@ class StatisticsOverlay(Overlay):
         self.update()
 
     def rows(self) -> tuple[tuple[str, str], ...]:
-        """What is shown."""
         return self._rows
 
     def sizeHint(self) -> QSize:
-        """Room for all lines."""
         metrics = self.fontMetrics()
         values = max((metrics.horizontalAdvance(value) for _, value in self._rows), default=0)
         return QSize(self._label_width() + values + 2, len(self._rows) * (metrics.height() + _GAP) + 1)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Light text with a soft shadow, so that it reads on dark and on light pictures."""
         metrics = self.fontMetrics()
         value_x = self._label_width()
         with QPainter(self) as painter:
@@ -198,14 +189,12 @@ class Legend(Overlay):
         return self._labels
 
     def sizeHint(self) -> QSize:
-        """Room for title, bar and labels."""
         metrics = self.fontMetrics()
         labels = sum(metrics.horizontalAdvance(label) for label in self._labels) + 4 * SPACE_WIDE
         width = max(_BAR_WIDTH, metrics.horizontalAdvance(self._title), labels)
         return QSize(width + 2 * SPACE_WIDE, 2 * metrics.height() + _BAR_HEIGHT + 4 * SPACE)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Plate, title, bar, labels."""
         line = self.fontMetrics().height()
         inner = self.rect().adjusted(SPACE_WIDE, SPACE, -SPACE_WIDE, -SPACE)
         bar = QRect(inner.left(), inner.top() + line + SPACE, inner.width(), _BAR_HEIGHT)
@@ -258,7 +247,6 @@ class RubberBand(Overlay):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """A light frame with a dark one around it, to be seen over any picture."""
         with QPainter(self) as painter:
             frame = self._box.adjusted(0.5, 0.5, -0.5, -0.5)
             painter.setPen(QPen(_SHADE, 3.0))

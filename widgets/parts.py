@@ -74,35 +74,32 @@ class FlowLayout(QLayout):
         self.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
         self.setSpacing(SPACE)
 
-    def addItem(self, item: QLayoutItem) -> None:  # noqa: D102
+    def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
 
-    def count(self) -> int:  # noqa: D102
+    def count(self) -> int:
         return len(self._items)
 
-    def itemAt(self, index: int) -> QLayoutItem | None:  # noqa: D102
+    def itemAt(self, index: int) -> QLayoutItem | None:
         return self._items[index] if 0 <= index < len(self._items) else None
 
-    def takeAt(self, index: int) -> QLayoutItem | None:  # noqa: D102
+    def takeAt(self, index: int) -> QLayoutItem | None:
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
-    def expandingDirections(self) -> Qt.Orientation:  # noqa: D102
+    def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation(0)
 
-    def hasHeightForWidth(self) -> bool:  # noqa: D102
+    def hasHeightForWidth(self) -> bool:
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Height of all lines."""
         return self._place(QRect(0, 0, width, 0), move=False)
 
     def setGeometry(self, rect: QRect) -> None:
-        """Moves the widgets."""
         super().setGeometry(rect)
         self._place(rect, move=True)
 
     def sizeHint(self) -> QSize:
-        """One line."""
         margins = self.contentsMargins()
         sizes = [item.sizeHint() for item in self._shown()]
         width = sum(size.width() for size in sizes) + self.spacing() * max(len(sizes) - 1, 0)
@@ -110,7 +107,6 @@ class FlowLayout(QLayout):
         return QSize(width + margins.left() + margins.right(), height + margins.top() + margins.bottom())
 
     def minimumSize(self) -> QSize:
-        """The widest widget."""
         margins = self.contentsMargins()
         sizes = [item.minimumSize() for item in self._shown()]
         width = max((size.width() for size in sizes), default=0)
@@ -156,7 +152,6 @@ class FlowRow(QWidget):
         self.setSizePolicy(policy)
 
     def add(self, *widgets: QWidget) -> None:
-        """Appends widgets."""
         for widget in widgets:
             self._flow.addWidget(widget)
 
@@ -180,7 +175,6 @@ class ShareSplitter(QSplitter):
         self.splitterMoved.connect(self._keep)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shares the new width."""
         super().resizeEvent(event)
         if not self._was_moved:
             whole = sum(self._shares)
@@ -200,15 +194,12 @@ class Pages(QStackedWidget):
         self.currentChanged.connect(lambda _: self.updateGeometry())
 
     def minimumSizeHint(self) -> QSize:
-        """That of the page."""
         return self.currentWidget().minimumSizeHint().expandedTo(self.currentWidget().minimumSize())
 
     def sizeHint(self) -> QSize:
-        """That of the page."""
         return self.currentWidget().sizeHint()
 
     def hasHeightForWidth(self) -> bool:
-        """Pages take the height that there is."""
         return False
 
 
@@ -230,10 +221,8 @@ class ShallowArea(QScrollArea):
         dress(self)
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as the content has to be, beside the bar that scrolls it."""
         bar = self.verticalScrollBar().sizeHint().width()
         return QSize(self.widget().minimumSizeHint().width() + bar, self._height)
 
     def sizeHint(self) -> QSize:
-        """No higher than it has to be: whoever has more room gives more."""
         return QSize(self.widget().sizeHint().width(), self._height)

@@ -221,24 +221,20 @@ class Plots(QWidget):
             self.redraw()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_stack"):
             self._take_colours()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The cross-hair goes with the mouse."""
         super().leaveEvent(event)
         self.point_at(None)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draws while it can be seen."""
         super().showEvent(event)
         self._timer.start()
         self.redraw()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Only records while hidden."""
         super().hideEvent(event)
         self._timer.stop()
 

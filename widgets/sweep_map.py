@@ -66,18 +66,15 @@ class SweepMap(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Room for the texts of the cells."""
         height = self.fontMetrics().height()
         columns, rows = max(len(self._columns), 1), max(len(self._rows), 1)
         return QSize(round(self._left + columns * 6 * height), round(self._top + rows * 2.2 * height))
 
     def minimumSizeHint(self) -> QSize:
-        """Cells as small as can be hit."""
         columns, rows = max(len(self._columns), 1), max(len(self._rows), 1)
         return QSize(round(self._left + columns * 24), round(self._top + rows * 18))
 
     def cell_rect(self, number: int) -> QRectF:
-        """Where a cell is drawn."""
         columns = len(self._columns)
         width = (self.width() - self._left - SPACE) / columns
         height = (self.height() - self._top - SPACE) / len(self._rows)
@@ -97,7 +94,6 @@ class SweepMap(QWidget):
     # Painting
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Labels, and the cells in colours from the least to the greatest value."""
         if not self.cells:
             return
         palette = self.palette()
@@ -142,23 +138,19 @@ class SweepMap(QWidget):
     # Mouse and keys
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Points at the cell below."""
         self._point(self._number_at(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Points at none."""
         self._point(-1)
         super().leaveEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Chooses the cell below."""
         number = self._number_at(event.position())
         if event.button() is Qt.MouseButton.LeftButton and number >= 0:
             self._point(number)
             self.chosen.emit(number)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows point at another cell, Enter and Space choose it."""
         columns = len(self._columns)
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -columns, Qt.Key.Key_Down: columns}
         if event.key() in steps and self.cells:

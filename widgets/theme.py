@@ -99,7 +99,6 @@ def dress(*widgets: QWidget) -> None:
 
 
 def palette_of(scheme: Colours) -> QPalette:
-    """Palette of a scheme for all colour groups."""
     role, group = QPalette.ColorRole, QPalette.ColorGroup
     window, button = QColor(scheme.window), QColor(scheme.button)
     palette = QPalette(button, window)

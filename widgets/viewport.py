@@ -82,7 +82,6 @@ class Viewport(QOpenGLWidget):
         return QSizeF(max(self.width(), 1), max(self.height(), 1))
 
     def initializeGL(self) -> None:
-        """Lets the client create its resources in the widget's context."""
         self._client.gl_init()
 
     def update(self) -> None:  # type: ignore[override]
@@ -100,13 +99,11 @@ class Viewport(QOpenGLWidget):
         return max(round(self.width() * ratio), 1), max(round(self.height() * ratio), 1)
 
     def paintGL(self) -> None:
-        """Draws the same picture however often it is called; time advances elsewhere."""
         if self._resizing:
             return
         self._client.gl_draw(self.defaultFramebufferObject(), *self.pixel_size())
 
     def resizeEvent(self, event: object) -> None:
-        """Keeps overlays in place; draws with the window, not at once: one change of the layout takes several sizes."""
         self._resizing = True
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._resizing = False
@@ -125,13 +122,11 @@ class Viewport(QOpenGLWidget):
             self.doneCurrent()
 
     def release(self) -> None:
-        """Frees the client's resources with the context current; call from the window's closeEvent."""
         if self.context() is not None:
             with self.gl_current():
                 self._client.gl_release()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Camera first, then a possible click or drag."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         if self._controller.press(event):
             return
@@ -142,7 +137,6 @@ class Viewport(QOpenGLWidget):
             self.context_menu.emit(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Camera drag, object drag or hover."""
         if self._controller.move(event, self.size_f):
             return
         if self._press is None:
@@ -155,7 +149,6 @@ class Viewport(QOpenGLWidget):
             self.dragged.emit(event.position())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ends a drag or completes a click."""
         if self._controller.release(event) or event.button() != Qt.MouseButton.LeftButton or self._press is None:
             return
         self._press = None
@@ -166,7 +159,6 @@ class Viewport(QOpenGLWidget):
             self.clicked.emit(event.position(), self._modifiers)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape abandons a drag."""
         if event.key() == Qt.Key.Key_Escape and self._dragging:
             self._press, self._dragging = None, False
             self.drag_cancelled.emit()
@@ -174,35 +166,29 @@ class Viewport(QOpenGLWidget):
         super().keyPressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zooms."""
         self._controller.wheel(event, self.size_f)
         event.accept()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Nothing is hovered any more."""
         super().leaveEvent(event)
         self.left.emit()
 
     def event(self, event: QEvent) -> bool:
-        """Trackpad pinch."""
         if isinstance(event, QNativeGestureEvent) and self._controller.native_gesture(event, self.size_f):
             return True
         return super().event(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accepts files of which one can be used."""
         files = _local_files(event)
         if any(self._accepts(path) for path in files):
             event.acceptProposedAction()
             self.files_hovered.emit(files)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Nothing is held over it any more."""
         super().dragLeaveEvent(event)
         self.files_hovered.emit([])
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Hands dropped files to the window."""
         self.files_hovered.emit([])
         self.files_dropped.emit(_local_files(event))
         event.acceptProposedAction()

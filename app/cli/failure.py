@@ -53,7 +53,6 @@ def print_failure(error: Exception, *, verbose: bool) -> None:
 
 
 def print_line(text: str) -> None:
-    """Prints what was done, in one line."""
     print(one_line(text), flush=True)
 
 

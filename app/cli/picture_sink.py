@@ -124,11 +124,9 @@ class FilmSink(PictureSink):
         self._line = ""
 
     def wants(self, frame: int) -> bool:  # noqa: ARG002
-        """All frames are wanted."""
         return True
 
     def summary(self) -> str:
-        """A line about what was written."""
         return self._line
 
     def finish(self) -> list[str]:
@@ -202,7 +200,6 @@ def is_complete(path: Path) -> bool:
 
 
 def sides(size: tuple[int, int]) -> str:
-    """A size in words, such as "1280 × 720"."""
     return f"{size[0]} × {size[1]}"
 
 
@@ -217,5 +214,4 @@ def is_numbered(path: Path) -> bool:
 
 
 def numbered_path(path: Path, frame: int) -> Path:
-    """The file of one frame."""
     return path.with_name(NUMBERED.sub(lambda place: place[0] % frame, path.name, count=1))

@@ -239,7 +239,6 @@ def cost_text(context: Context, frame: int, moment: float) -> str:
 
 
 def turned(camera: Camera, turns: float | None, share: float) -> Camera:
-    """The camera after a share of all turns."""
     return camera if turns is None else msgspec.structs.replace(camera, yaw=camera.yaw + 360.0 * turns * share)
 
 

@@ -174,7 +174,6 @@ class Renderer:
             self._baker = None
 
     def release(self) -> None:
-        """Deletes everything on the GPU; what was not finished is not baked."""
         if self._baker is not None:
             self._baker.cancel()
         self._output.release()

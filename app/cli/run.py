@@ -127,7 +127,6 @@ class SceneRun:
         return [f"{self._name(p.node)}: {p.text}" for p in told if p.node]
 
     def release(self) -> None:
-        """Deletes everything on the GPU."""
         self.engine.release()
 
     def _warnings(self) -> list[str]:
@@ -185,11 +184,9 @@ class BakedNodes:
         self._bake, self._nodes = bake, nodes
 
     def steps(self, node: NodeId) -> range:
-        """Those that are there."""
         return self._bake.steps(node) if node in self._nodes else range(0)
 
     def state(self, node: NodeId, step: int) -> bytes | None:
-        """The state after one."""
         return self._bake.state(node, step) if node in self._nodes else None
 
 

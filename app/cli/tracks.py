@@ -60,7 +60,6 @@ class SystemTrack:
             self._frames[meaning].append(array.read())
 
     def track(self) -> Track:
-        """What was recorded."""
         moving = {IN_TRACKS[meaning]: frames.read() for meaning, frames in self._frames.items()}
         constant = self._constant
         moving |= {IN_TRACKS[meaning]: values[None] for meaning, values in constant.items() if meaning in IN_TRACKS}
@@ -116,7 +115,6 @@ class FigureTrack:
             self._pose.is_warped |= warps is not None and bool(warps.functions)
 
     def track(self) -> Track:
-        """What was recorded."""
         model = self._figure.model
         surface = surface_of(model, model.mesh.positions, model.mesh.normals, None, 0.0)
         hidden = section_list(self._settings.hidden_sections)

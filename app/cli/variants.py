@@ -26,7 +26,6 @@ LINE = (255, 190, 60)
 
 
 def skinned_by(scene: OpenedScene, method: SkinningMethod) -> OpenedScene:
-    """The scene with every figure skinned by one method."""
 
     def changed(node: Node) -> Node:
         if not node.settings.is_figure:

@@ -55,23 +55,19 @@ class SetParam(QUndoCommand):
         self.gesture = gesture
 
     def id(self) -> int:
-        """Commands with this id are offered to each other for merging."""
         return SET_PARAM_ID
 
     def redo(self) -> None:
-        """Assign the new values."""
         self._editor.assign_values(self._new)
         if self._zoom is not None:
             self._editor.zoom(self._zoom)
 
     def undo(self) -> None:
-        """Assign the values from before."""
         self._editor.assign_values(self._old)
         if self._zoom is not None:
             self._editor.zoom(self._zoom.back)
 
     def mergeWith(self, other: QUndoCommand) -> bool:
-        """Take over the result of a later step of the same gesture; a drag back to the start leaves no entry."""
         if not isinstance(other, SetParam) or other.gesture is None or other.gesture is not self.gesture:
             return False
         if other._new.keys() != self._new.keys() or (other._zoom is None) != (self._zoom is None):
@@ -92,12 +88,10 @@ class AddNode(QUndoCommand):
         self._editor, self._node, self._index, self._selection = editor, node, index, selection
 
     def redo(self) -> None:
-        """Add it."""
         self._editor.insert_node(self._index, self._node)
         self._editor.select(Selection(node=self._node.id))
 
     def undo(self) -> None:
-        """Take it away and select what was selected."""
         self._editor.take_node(self._node.id)
         self._editor.select(self._selection)
 
@@ -110,11 +104,9 @@ class RemoveNode(QUndoCommand):
         self._editor, self._node, self._index, self._selection = editor, node, index, selection
 
     def redo(self) -> None:
-        """Remove it."""
         self._editor.take_node(self._node.id)
 
     def undo(self) -> None:
-        """Put it back; a selection inside of it, such as a bone, is selected again."""
         self._editor.insert_node(self._index, self._node)
         inside = self._selection.node == self._node.id
         self._editor.select(self._selection if inside else Selection(node=self._node.id))
@@ -135,9 +127,7 @@ class ReplaceNodes(QUndoCommand):
         self._editor, self._old, self._new = editor, old, new
 
     def redo(self) -> None:
-        """Show the nodes of after it."""
         self._editor.replace_nodes(*self._new)
 
     def undo(self) -> None:
-        """Show those of before it."""
         self._editor.replace_nodes(*self._old)

@@ -149,7 +149,6 @@ class Document(QObject):
 
     @property
     def selection(self) -> Selection:
-        """The one selection."""
         return self._state.selection
 
     def select(self, selection: Selection) -> None:
@@ -162,7 +161,6 @@ class Document(QObject):
 
     @property
     def selected(self) -> Node | None:
-        """The selected node."""
         return self.scene.by_id.get(self.selection.node or "")
 
     # --- values ---------------------------------------------------------------------------------------
@@ -351,7 +349,6 @@ class Document(QObject):
         self._push(ReplaceNodes(self._state, (self.scene.nodes, self.selection), (nodes, after), text=text))
 
     def nodes_text(self, node_ids: Sequence[NodeId]) -> str:
-        """Some nodes in an undo text."""
         return self.scene.node(node_ids[0]).name if len(node_ids) == 1 else f"{len(node_ids)} objects"
 
     def named(self, node: Node, taken: NodeNames | None = None) -> Node:

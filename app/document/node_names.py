@@ -31,7 +31,6 @@ class NodeIds:
             self._highest[prefix] = max(number, self._highest.get(prefix, 0))
 
     def fresh(self, kind: str) -> NodeId:
-        """An id that no node has or had."""
         number = self._highest.get(kind, 0) + 1
         self._highest[kind] = number
         return f"{kind}-{number}"

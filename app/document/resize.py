@@ -34,7 +34,6 @@ class Zoom:
 
     @property
     def back(self) -> "Zoom":
-        """The way back."""
         return Zoom(self.centre, 1.0 / self.factor)
 
 

@@ -44,7 +44,6 @@ class SceneEdits:
         self._areas_now = areas
 
     def set_view(self, name: str, value: object) -> None:
-        """Sets one view setting."""
         self._document.set_value(ParamRef(VIEW, VIEW, name), value)
 
     def show(self, display: DisplayMode) -> None:
@@ -90,13 +89,11 @@ class SceneEdits:
         self.set_of_nodes(self._chosen, "locked", lock, "Lock" if lock else "Unlock")
 
     def set_of_nodes(self, node_ids: Sequence[NodeId], name: str, value: object, verb: str) -> None:
-        """Sets one value of some nodes, as one edit with a name such as "Hide 3 objects"."""
         if node_ids:
             values = {ParamRef(node_id, "node", name): value for node_id in node_ids}
             self._document.set_as_one(f"{verb} {self._document.nodes_text(node_ids)}", values)
 
     def show_all(self) -> None:
-        """Shows every node, as one edit."""
         hidden = [node.id for node in self._document.scene.nodes if not node.visible]
         self.set_of_nodes(hidden, "visible", True, "Show")
 
@@ -110,7 +107,6 @@ class SceneEdits:
             self._document.duplicate_nodes(self._chosen)
 
     def group_selected(self) -> None:
-        """Puts the selected nodes into a new group."""
         document, chosen = self._document, topmost(self._document.scene, self._unlocked)
         if chosen:
             kind = group_kind()
@@ -227,7 +223,6 @@ class SceneEdits:
         self._document.select(selection_of((*self._document.selection.nodes, *self._document.scene.by_id)))
 
     def select_view(self) -> None:
-        """Selects the view settings."""
         self._document.select(Selection(view=True))
 
     def relocate(self, paths: dict[NodeId, str]) -> None:

@@ -50,7 +50,6 @@ class DocumentState(QObject):
 
     @property
     def selection(self) -> Selection:
-        """The one selection."""
         return self.view_state.selection
 
     def set_view_state(self, view_state: ViewState, *, force: bool = False) -> None:

@@ -224,7 +224,6 @@ def specs_of(rooms: Mapping[str, Panel]) -> tuple[ActionSpec, ...]:
 
 
 def commands_of(rooms: Mapping[str, Panel]) -> list[Command]:
-    """What rooms of kinds do."""
     return [c for room in rooms.values() for c in (*room.commands, *room.adds) if isinstance(c, Command)]
 
 

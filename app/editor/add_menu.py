@@ -102,7 +102,6 @@ def add_place_menus(menu: QMenu, actions: Actions, place: AddPlace) -> None:
 def add_section_menus(
     menu: QMenu, rooms: Mapping[str, Panel], model: CharacterModel | None, material: str | None
 ) -> None:
-    """Adds what can be made of the sections that have a material of the active model."""
     for section in model.sections_of(material) if model is not None and material is not None else ():
         for room in rooms.values():
             room.fill_section_menu(menu, section)

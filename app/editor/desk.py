@@ -54,7 +54,6 @@ class Desk:
     hint: Callable[[str], None]
 
     def selected(self, kind: str) -> Node | None:
-        """The selected node, where it is of a kind."""
         node = self.document.selected
         return node if node is not None and node.kind == kind else None
 

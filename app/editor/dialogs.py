@@ -72,11 +72,9 @@ class Dialogs:
         return self._existing(title, file_filter("Images", IMAGE_FORMATS.suffixes()))
 
     def timings_path(self) -> Path | None:
-        """Timings to compare with."""
         return self._existing("Import timings", "Timings (*.csv)")
 
     def project_save_path(self, suggestion: Path) -> Path | None:
-        """Where to save the project."""
         return self.save_path("Save project", suggestion, _PROJECTS)
 
     def save_path(self, title: str, suggestion: Path, kind: str) -> Path | None:

@@ -117,7 +117,6 @@ class Docks(QObject):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Names of all docks."""
         return tuple(self._docks)
 
     def toggle_actions(self) -> list[QAction]:
@@ -181,7 +180,6 @@ class Docks(QObject):
 
     @contextmanager
     def _arranging(self) -> Iterator[None]:
-        """All docks get new sizes."""
         self._is_arranging = True
         self._keeping.stop()
         try:
@@ -190,7 +188,6 @@ class Docks(QObject):
             self._is_arranging = False
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follows the height of the timeline, and how low it can be."""
         if event.type() == QEvent.Type.Resize:
             self._resting.start()
         elif event.type() == QEvent.Type.LayoutRequest:

@@ -139,6 +139,10 @@ class Editor:
         self.recovering = Recovering(self.recovery, self.files, self.dialogs.recover)
         self.autosave = Autosave(self.document, self.recovery)
         self._build_window()
+        for part in (*vars(self).values(), self.output.queue):
+            # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
+            if isinstance(part, QObject) and part.parent() is None and part is not self.window:
+                part.setParent(self.window)
         self._connect()
         if new_window_layout or not self.window.restore_layout(self.settings):
             self.window.docks.reset()
@@ -202,10 +206,6 @@ class Editor:
         self.window.actions_table.check_one("back_end", self.client.back_end.value)
         self.window.actions_table.check_one("step_room", self.client.step_room.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
-        for part in (*vars(self).values(), self.output.queue):
-            # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
-            if isinstance(part, QObject) and part.parent() is None and part is not self.window:
-                part.setParent(self.window)
 
     def _build_simulation(self) -> None:
         self.work = SimulationWork(self.document, self.access, self.playback, self.stepper, self.client, self.viewport)

@@ -131,12 +131,10 @@ class MainWindow(QMainWindow):
         return self.docks.restore(settings)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The window system stacks windows in the order in which they appear."""
         super().showEvent(event)
         QTimer.singleShot(0, self, self.docks.settle)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The viewport keeps its share of a window that becomes smaller."""
         super().resizeEvent(event)
         if event.size().width() < event.oldSize().width():
             self.docks.make_room()
@@ -144,20 +142,17 @@ class MainWindow(QMainWindow):
             QTimer.singleShot(0, self, self.docks.make_height)  # once the docks have the places that it leaves
 
     def changeEvent(self, event: QEvent) -> None:
-        """Tells when the user turns to this window."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self.activated.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape gives up what takes long, where nothing nearer to the focus has a use for it."""
         if event.key() == Qt.Key.Key_Escape and self._cancel.isVisible():
             self.cancel_requested.emit()
         else:
             super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Closes unless that would lose work; GL is released here, where its context still exists."""
         if not self.may_close():
             event.ignore()
             return

@@ -56,7 +56,6 @@ class SelectedNode(QObject):
     # --- following ------------------------------------------------------------------------------------
 
     def refresh(self, *_: object) -> None:
-        """Shows how the selected node stands now."""
         node = self._desk.document.selected
         system = self._desk.system(node.id) if node is not None else None
         if node is not None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 
 def digest_of(data: bytes) -> str:
-    """Digest of a content."""
     return hashlib.blake2b(data, digest_size=20).hexdigest()
 
 

@@ -32,7 +32,6 @@ class ProcessLock:
         return False
 
     def release(self) -> None:
-        """Remove the lock file; may be called twice."""
         if self._handle is None:
             return
         if sys.platform == "win32":

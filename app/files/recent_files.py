@@ -49,7 +49,6 @@ class RecentFiles(QObject):
         self._store([other for other in self.paths() if _same(other) != _same(path.absolute())])
 
     def clear(self) -> None:
-        """Forget all files."""
         self._store([])
 
     def _store(self, paths: Iterable[Path]) -> None:

@@ -73,11 +73,9 @@ class Output:
         return self._window is not None and focus is not None and self._window.isAncestorOf(focus)
 
     def open_render(self) -> None:
-        """Opens the window to render."""
         self.window.show_page(0)
 
     def open_export(self, format: SceneFormat) -> None:
-        """Opens the window to export in a format."""
         self.window.show_page(1, format)
 
     def render(self, settings: RenderSettings) -> None:
@@ -117,7 +115,6 @@ class Output:
             self._queue(path, lambda project: export_words(settings, options, path, project, self._selected()))
 
     def close(self) -> None:
-        """Gives up what runs."""
         self.queue.cancel_all()
 
     def _asked(self, title: str, suffix: str, kinds: str) -> Path | None:

@@ -136,7 +136,6 @@ class JobQueue(QObject):
         return folder, path
 
     def add(self, job: Job) -> None:
-        """Queues a job."""
         self.jobs.append(job)
         self._waiting.append(job)
         self.changed.emit(job)

@@ -223,7 +223,6 @@ class JobRow(QWidget):
         grid.setColumnStretch(0, 1)
 
     def refresh(self) -> None:
-        """Shows how the job stands."""
         job = self._job
         self.bar.setValue(round(100.0 * job.share))
         self.bar.setVisible(job.state in (WAITING, RUNNING))

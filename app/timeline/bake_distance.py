@@ -23,7 +23,6 @@ class BakeDistance(QObject):
         self.plot.chosen.connect(playback.scrub)
 
     def refresh(self, *_: object) -> None:
-        """Shows what is known now."""
         compared = self._client.compared
         if compared is None or compared.version == self._version:
             return

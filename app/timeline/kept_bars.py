@@ -28,7 +28,6 @@ class KeptBars(QObject):
         client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
 
     def refresh(self, *_: object) -> None:
-        """Shows what is kept now."""
         film, engine = self._client.film, self._client.engine
         if film is None or engine is None:
             return

@@ -53,7 +53,6 @@ class SimulationStepper:
 
     @property
     def step_count(self) -> int:
-        """Steps from the start to the one that is shown."""
         return self.film.step_count if self.film is not None else 0
 
     def is_held(self, time: float) -> bool:

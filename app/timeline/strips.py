@@ -57,7 +57,6 @@ class StripsBinding(QObject):
         self.refresh()
 
     def refresh(self, *_: object) -> None:
-        """Shows the strips as they are now."""
         active, rows = self._active.node, []
         for node in self._document.scene.figures:
             model = self._model(node)
@@ -115,7 +114,6 @@ class StripsBinding(QObject):
         self._set(node_id, (*strips, Strip(clip=clip, start=time, repeats=repeats)), f"Add strip {clip}")
 
     def remove(self, node_id: str, index: int) -> None:
-        """Takes a strip away."""
         strips, _ = self._strips(node_id)
         self._set(node_id, strips[:index] + strips[index + 1 :], "Remove strip")
 

@@ -86,7 +86,6 @@ class Sweeping(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a sweep is running."""
         return self._queue.busy
 
     def start(self, axes: Sequence[Axis], wanted: Sequence[str], steps: int) -> None:
@@ -113,7 +112,6 @@ class Sweeping(QObject):
         self._queue.add(Job(self._table, words, folder))
 
     def cancel(self) -> None:
-        """Gives up."""
         self._queue.cancel_all()
 
     @property

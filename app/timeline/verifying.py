@@ -61,7 +61,6 @@ class Verifying(QObject):
             self._queue.add(Job(project, words, folder))
 
     def cancel(self) -> None:
-        """Gives up."""
         self._queue.cancel_all()
 
     def _on_changed(self, job: Job) -> None:

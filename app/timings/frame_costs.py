@@ -68,7 +68,6 @@ class FrameCostStrip(QObject):
                 self.by_frame.add(sample, sample.moment.time / self._active.frame_step)
 
     def refresh(self) -> None:
-        """Shows what is known by now."""
         self._check_subject()
         if self.by_frame.version == self._shown_version:
             return

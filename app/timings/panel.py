@@ -95,7 +95,6 @@ class TimingsPanel(QObject):
 
     @property
     def is_measuring(self) -> bool:
-        """Whether pictures are measured."""
         return self._on
 
     def measure(self, on: bool) -> None:

@@ -75,7 +75,6 @@ class PastValues(QObject):
         return missing
 
     def back(self) -> None:
-        """Shows what is in force now."""
         self._shown = None
         self._inspector.show_now()
 

@@ -91,7 +91,6 @@ class Recordings(QObject):
         return named
 
     def remove(self, name: str) -> None:
-        """Forgets one."""
         self._kept = [one for one in self._kept if one.name != name]
         self.changed.emit()
 

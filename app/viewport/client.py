@@ -395,7 +395,6 @@ class ViewportClient(QObject):
                 self.compared.take(engine, self.film)
 
     def shot(self) -> Shot:
-        """What the picture shows."""
         assert self.engine is not None
         shot = self.engine.shot(self._document.view_state.camera, self._current_overlay())
         return shot if self.compared is None else self.compared.coloured(shot)

@@ -93,7 +93,6 @@ class Compared:
 
     @property
     def is_on(self) -> bool:
-        """Whether it is wanted."""
         return self._document.scene.view.bake_ghost
 
     @property
@@ -108,7 +107,6 @@ class Compared:
 
     @property
     def key(self) -> ColourKey | None:
-        """What the colours of what is shown stand for, if it is coloured."""
         if not self.is_on or not self._points:
             return None
         scale, unit = (self.scale, "m") if self.scale >= 1.0 else (self.scale * 1e3, "mm")
@@ -162,7 +160,6 @@ class Compared:
         self._tell(nodes, step)
 
     def coloured(self, shot: Shot) -> Shot:
-        """A shot with what is compared in its colours."""
         if not self.is_on or not self._points:
             return shot
         scale = self.scale
@@ -187,7 +184,6 @@ class Compared:
         return self._shown is None or scale != self.scale or not self._left
 
     def release(self) -> None:
-        """Forgets everything; may be called twice."""
         self._second.release()
         for _, arrays in self._coloured.values():
             arrays.release()

@@ -87,7 +87,6 @@ class Ghosts:
 
     @property
     def is_on(self) -> bool:
-        """Whether any are wanted."""
         view = self._document.scene.view
         if self._playback.playhead.playing:
             return view.ghosts and view.ghosts_playing
@@ -172,7 +171,6 @@ class Ghosts:
         self._begun, self._second.is_busy = None, False
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         self._forget()
         self._wanted, self._stamp = [], ()
         for owned in (self._pass, self._depth):

@@ -91,18 +91,15 @@ class HandleTool(QObject, Tool):
         self._overlay.show_handles(handles, self._drag.handle if self._drag else self._hovered)
 
     def hover(self, position: QPointF | None) -> str:
-        """Marks the handle under the mouse."""
         handles = self._handles() if position is not None else None
         self._hovered = handles.hit((position.x(), position.y())) if handles and position is not None else None
         self.refresh()
         return "" if self._hovered is None else "Drag the handle; Escape takes it back"
 
     def press(self, position: QPointF, _shift: bool) -> bool:
-        """Whether there is a handle."""
         return bool(self.hover(position))
 
     def begin(self, position: QPointF, _shift: bool) -> bool:
-        """Takes hold of the handle at a place."""
         handled, handles = self._handled(), self._handles()
         press = position.x(), position.y()
         handle = handles.hit(press) if handles else None
@@ -112,7 +109,6 @@ class HandleTool(QObject, Tool):
         return True
 
     def drag(self, position: QPointF) -> None:
-        """Follows the mouse."""
         held = self._drag
         if held is None or not self._document.scene.has(held.handled.owner):
             return
@@ -130,7 +126,6 @@ class HandleTool(QObject, Tool):
         self._document.set_values(values, held.gesture)
 
     def end(self, *, cancel: bool = False) -> None:
-        """Lets go, or takes the drag back."""
         if self._drag is None:
             return
         finish = self._document.cancel_gesture if cancel else self._document.end_gesture
@@ -139,7 +134,6 @@ class HandleTool(QObject, Tool):
         self.refresh()
 
     def _handled(self) -> _Handled | None:
-        """What the handles are of now."""
         selection, scene, engine = self._document.selection, self._document.scene, self._client.engine
         node = scene.by_id.get(selection.node or "")
         if self.mode is None or engine is None or node is None or node.id not in scene.shown & scene.unlocked:

@@ -40,7 +40,6 @@ class ViewportMenu(QObject):
         viewport.context_menu.connect(self._show)
 
     def menu_at(self, position: QPointF) -> QMenu:
-        """The menu of a place of the viewport."""
         picked = self._tools.pick(position)
         # A click on one of several that are selected means them all.
         if picked.node not in self._document.selection.nodes or picked.bone is not None:

@@ -124,7 +124,6 @@ class ViewportOverlays(QObject):
         return SkinningMethod.DQS_SCALE if with_scale else SkinningMethod.DQS
 
     def place(self) -> None:
-        """Puts every overlay into its corner."""
         width, height = self._viewport.width(), self._viewport.height()
         self.statistics.move(MARGIN, MARGIN)
         self.gizmo.move(width - self.gizmo.width() - MARGIN, MARGIN)

@@ -25,7 +25,6 @@ class Picker:
 
     @property
     def camera(self) -> Camera:
-        """The camera of the viewport."""
         return self._document.view_state.camera
 
     @property

@@ -80,7 +80,6 @@ class Precompiling:
             self._compiler.give_up()
 
     def release(self) -> None:
-        """Ends what is being compiled; may be called twice."""
         if self._compiler is not None:
             self._compiler.release()
         self._compiler = self._surface = None
@@ -107,6 +106,5 @@ class _Native:
         self._made.makeCurrent(self._surface)
 
     def release(self) -> None:
-        """Deletes it."""
         self._made.doneCurrent()
         self._made = None

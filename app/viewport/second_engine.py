@@ -68,7 +68,6 @@ class SecondEngine:
         return None if lacks else engine
 
     def release(self) -> None:
-        """Deletes it; may be called twice."""
         self._upload = None
         if self.engine is not None:
             self.engine.release()

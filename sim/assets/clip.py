@@ -69,7 +69,6 @@ class UniformClip:
 
     @property
     def joint_count(self) -> int:
-        """Number of joints, B."""
         return int(self._linear.shape[1])
 
     @property

@@ -96,7 +96,6 @@ class CurveClip:
 
     @property
     def joint_count(self) -> int:
-        """Number of joints, B."""
         return self._joint_count
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:

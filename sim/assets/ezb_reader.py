@@ -126,7 +126,6 @@ class _Cursor:
         return np.frombuffer(self.take(4 * count, what), dtype=">f4").astype(np.float64)
 
     def string(self, what: str) -> str:
-        """A counted string."""
         return bytes(self.take(self.integer(what), what)).decode("utf-8", "replace")
 
     def items(self, what: str, smallest: int, read: Callable[[], Item], limit: int = MAX_PARTS) -> list[Item]:

@@ -65,7 +65,6 @@ class Formats(Generic[F]):
         self._known.append(added)
 
     def unregister(self, removed: F) -> None:
-        """Takes a format back."""
         self._known.remove(removed)
 
     def suffixes(self) -> tuple[str, ...]:

@@ -29,7 +29,6 @@ class MipImage:
 
     @property
     def pixels(self) -> UInt8:
-        """The image as it was read."""
         return self.levels[0]
 
     def within(self, edge: int) -> "MipImage":

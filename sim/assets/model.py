@@ -123,7 +123,6 @@ class Skeleton:
 
     @property
     def joint_count(self) -> int:
-        """Number of joints."""
         return len(self.names)
 
     def find(self, name: str) -> int | None:
@@ -162,7 +161,6 @@ class Skin:
     palette: Palette | None = None  # None where entry b is joint b, bound where the skeleton is
 
     def joints_of(self, entries: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
-        """Joints of some entries, any shape."""
         return entries if self.palette is None else self.palette.entry_joints[entries]
 
     def weights_of(self, joint: int) -> Float64:
@@ -338,7 +336,6 @@ class CharacterModel:
     warnings: tuple[str, ...]
 
     def sections_of(self, material: str) -> tuple[str, ...]:
-        """Names of the sections that have a material."""
         found = (part for part in self.mesh.sections if part.material >= 0 and part.name and part.triangle_count)
         return tuple(dict.fromkeys(part.name for part in found if self.materials[part.material].name == material))
 

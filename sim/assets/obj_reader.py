@@ -117,7 +117,6 @@ class _Reader:
             self.skipped[key] = self.skipped.get(key, 0) + 1
 
     def flush(self) -> None:
-        """Tells how far reading is."""
         self._watch.advance(self._pending)
         self._pending = 0
 

@@ -81,7 +81,6 @@ class _Work:
             self._move_vertices(part, matrix)
 
     def result(self) -> tuple[Mesh, Skin]:
-        """Mesh and skin of all parts."""
         binds = np.concatenate([np.zeros((0, 4, 4)), *self._binds])
         centres = inverse_affine(binds)[:, :3, 3]
         targets = self._mesh.targets

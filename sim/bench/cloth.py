@@ -190,7 +190,6 @@ class SolverCloth:
         return places
 
     def release(self) -> None:
-        """Delete the buffers."""
         for owned in (self._solver, self._tables, self._state, self._colliders, self._buffer):
             owned.release()
 
@@ -209,7 +208,6 @@ def _case(name: str, variant: str, side: int, steps: int, step: Callable[[], obj
 
 
 def of_a_substep(row: Row, substeps: int = SUBSTEPS) -> Row:
-    """The row of a step as one of a substep."""
     return dataclasses.replace(
         row,
         steps=row.steps * substeps,

@@ -105,7 +105,6 @@ class BenchHair:
         self.strands.step(np.eye(4), self._solids)
 
     def release(self) -> None:
-        """Delete everything."""
         for owned in (self.strands, self._texture, self._buffer):
             owned.release()
 

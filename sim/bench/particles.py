@@ -69,11 +69,9 @@ class BenchPicture:
         self._output = Framebuffer(context, PICTURE, label="benchmark picture")
 
     def draw(self) -> None:
-        """One picture."""
         self._engine.draw(self._output, CAMERA)
 
     def draw_draft(self) -> None:
-        """One draft."""
         self._engine.draw(self._output, CAMERA, draft=True)
 
     @property
@@ -85,7 +83,6 @@ class BenchPicture:
         return system.emitter.count()
 
     def release(self) -> None:
-        """Delete everything."""
         self._engine.release()
         self._output.release()
 
@@ -194,11 +191,9 @@ class BenchEmitter:
         self.system = Emitter(context, library, settings)
 
     def step(self) -> None:
-        """One step."""
         self.system.step(self.inputs)
 
     def release(self) -> None:
-        """Delete the buffers."""
         self.system.release()
         self._texture.release()
         self._buffer.release()
@@ -234,7 +229,6 @@ class CaptureEmitter:
             self._streams = Streams(context, self._kernel, {PARTICLE: np.concatenate([places, motions], axis=1)})
 
     def step(self) -> None:
-        """One step."""
         self._block.bind()
         self._streams.step()
 
@@ -243,7 +237,6 @@ class CaptureEmitter:
         return self._streams.read()
 
     def release(self) -> None:
-        """Delete the buffers."""
         self._streams.release()
         self._block.release()
 

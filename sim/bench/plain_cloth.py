@@ -68,7 +68,6 @@ class PlainCloth:
         self._set(model, settings, ellipsoid)
 
     def step(self) -> None:
-        """One substep."""
         (_, textures, source), (targets, _, _) = self._sides
         program = self._kernel.program
         program["u_positions"], program["u_previous_positions"] = textures
@@ -89,7 +88,6 @@ class PlainCloth:
         return places
 
     def release(self) -> None:
-        """Delete the buffers."""
         for buffers, textures, source in self._sides:
             source.release()
             for owned in (*textures, *buffers):

@@ -68,7 +68,6 @@ class PlainHair:
         force["u_step"] = self._move.program["u_step"] = settings.substep_time
 
     def step(self) -> None:
-        """One substep."""
         now, after = self._side, 1 - self._side
         self._force.program["u_places"] = self._textures[now]
         self._force.run(self._sources[now, now], self._velocities[after], self._count)
@@ -81,7 +80,6 @@ class PlainHair:
         return places
 
     def release(self) -> None:
-        """Delete the buffers."""
         for source in self._sources.values():
             source.release()
         for owned in (*self._textures, *self._positions, *self._velocities):

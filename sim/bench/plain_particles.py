@@ -54,7 +54,6 @@ class Streams:
         return places
 
     def release(self) -> None:
-        """Delete the buffers."""
         for buffers, source in self._sides:
             source.release()
             for buffer in buffers:
@@ -72,7 +71,6 @@ class PlainParticles:
         self._frame = 0
 
     def step(self) -> None:
-        """One frame."""
         self._frame += 1
         self._kernel.program["u_frame"] = float(self._frame)
         self._streams.step()
@@ -82,7 +80,6 @@ class PlainParticles:
         return self._streams.read()
 
     def release(self) -> None:
-        """Delete the buffers."""
         self._streams.release()
 
 

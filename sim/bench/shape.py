@@ -57,7 +57,6 @@ def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> l
 
 
 def full_targets(vertex_count: int, random: np.random.Generator) -> Targets:
-    """Targets that move every vertex."""
     starts = vertex_count * np.arange(TARGETS, dtype=np.int32)
     counts = np.full(TARGETS, vertex_count, np.int32)
     deltas = np.zeros((TARGETS * vertex_count, 2, 4), np.float32)
@@ -67,7 +66,6 @@ def full_targets(vertex_count: int, random: np.random.Generator) -> Targets:
 
 
 def warps_of(deformers: Sequence[Deformer], mesh: Mesh) -> Warps:
-    """What deformers do to a mesh at the start."""
     extent = Extent(mesh.bounds, is_z_up=False)
     values = np.array([deformer.values(extent, 0.0) for deformer in deformers])
     return Warps(tuple(deformer.function for deformer in deformers), values, (-1,) * len(deformers), np.zeros(3))

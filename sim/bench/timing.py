@@ -91,7 +91,6 @@ class TimedFrames:
         return taken
 
     def release(self) -> None:
-        """Delete everything."""
         self._output.release()
         self._engine.release()
 

@@ -81,7 +81,6 @@ class KeptFilm:
         self._pictures.append(Image.fromarray(np.ascontiguousarray(pixels)))
 
     def shown(self, pixels: UInt8) -> UInt8:
-        """All of a picture."""
         return pixels
 
     def abandon(self) -> None:
@@ -115,7 +114,6 @@ class GifFilm(KeptFilm):
         return max(int(np.ceil(self._rate / GIF_RATE)), 1)
 
     def shown(self, pixels: UInt8) -> UInt8:
-        """A picture of which every pixel is there or is not."""
         if not self._alpha:
             return pixels
         return np.concatenate((pixels[..., :3], np.where(pixels[..., 3:] >= 128, 255, 0).astype(np.uint8)), axis=2)

@@ -82,11 +82,9 @@ class GltfScene:
         return len(parts) - 1
 
     def show(self, nodes: list[int]) -> None:
-        """Makes nodes roots of the scene."""
         self._roots += nodes
 
     def document(self) -> Json:
-        """The JSON of the file."""
         scene: Json = {"nodes": self._roots} if self._roots else {}
         head = {"asset": {"version": "2.0", "generator": "Sinew"}, "scene": 0, "scenes": [scene]}
         return head | self._parts | self.materials.parts

@@ -51,7 +51,6 @@ class ImagePlaces:
         self.lost: list[str] = []
 
     def material(self, material: Material) -> Material:
-        """The material with its images in their new places."""
         changes: dict[str, Any] = {}
         for name in IMAGES:
             source = material.image if name == "texture" else getattr(material, name)

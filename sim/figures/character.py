@@ -271,7 +271,6 @@ class Character:
         return Bounds(place - margin, place + margin)
 
     def release(self) -> None:
-        """Deletes everything on the GPU."""
         if self._comparison is not None:
             self._comparison.release()
         self.primary.release()

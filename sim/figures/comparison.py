@@ -101,7 +101,6 @@ class MethodComparison:
         return True
 
     def release(self) -> None:
-        """Delete the staging buffers, not the meshes; may be called twice."""
         for readback in self._readbacks:
             readback.release()
 

@@ -84,12 +84,10 @@ class Lost:
 
     @property
     def materials(self) -> tuple[str, ...]:
-        """Names of the materials."""
         return tuple(dict.fromkeys(material for material, _ in self.uses))
 
     @property
     def line(self) -> str:
-        """What is told of it."""
         shown = [name or "unnamed" for name in self.materials[:_NAMED_MAX]]
         rest = len(self.materials) - len(shown)
         names = f"material{'s' * (len(self.materials) > 1)} {', '.join(shown)}" + (f" and {rest} more" if rest else "")

@@ -57,6 +57,5 @@ class MorphBuffers:
         return uniforms
 
     def release(self) -> None:
-        """Deletes the buffers; may be called twice."""
         for owned in (self._more, self._more_buffer, self._deltas, self._deltas.buffer):
             owned.release()

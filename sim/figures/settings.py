@@ -148,13 +148,11 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     ] = ()  # fmt: skip
 
     def part(self, name: str) -> msgspec.Struct | None:
-        """The pose of one bone, for "bone:" and its name, or the look of one material, for "material:" and its name."""
         if name.startswith(MATERIAL):
             return look_of(self.materials, name.removeprefix(MATERIAL))
         return pose_of(self.pose, name.removeprefix(PART)) if name.startswith(PART) else super().part(name)
 
     def with_part(self, name: str, value: msgspec.Struct) -> "ModelSettings":
-        """The same with another pose of one bone, or another look of one material."""
         if isinstance(value, MaterialLook):
             return msgspec.structs.replace(self, materials=with_look(self.materials, value))
         if not isinstance(value, BonePose):

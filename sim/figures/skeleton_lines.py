@@ -28,7 +28,6 @@ class BoneSegments:
     joints: npt.NDArray[np.intp]
 
     def of(self, joint: int) -> "BoneSegments":
-        """Those of one joint alone."""
         own = self.heads == joint
         return BoneSegments(self.heads[own], self.tails[own], np.array([joint]))
 

@@ -222,7 +222,6 @@ class SkinnedMesh:
         return self.vertices.read()
 
     def release(self) -> None:
-        """Delete the buffers; may be called twice."""
         for owned in (self._source, self._palette, self._palette_buffer, self._influences, self._morphs, self._warps):
             if owned is not None:
                 owned.release()

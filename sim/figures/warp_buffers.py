@@ -69,6 +69,5 @@ class WarpBuffers:
         }
 
     def release(self) -> None:
-        """Deletes the buffers; may be called twice."""
         for owned in (self._values, self._value_buffer, self._masks, self._mask_buffer):
             owned.release()

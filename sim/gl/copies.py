@@ -29,7 +29,6 @@ class Span:
 
     @property
     def size(self) -> int:
-        """Bytes."""
         return self.buffer.size if self.count is None else self.count * self.buffer.dtype.itemsize
 
     def read(self) -> npt.NDArray[Any]:
@@ -96,7 +95,6 @@ class Copies:
             self._spare.pop(0).release()
 
     def release(self) -> None:
-        """Deletes the spare buffers; may be called twice."""
         for buffer in self._spare:
             buffer.release()
         self._spare.clear()

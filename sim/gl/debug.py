@@ -38,7 +38,6 @@ class DebugLog:
         context.debug_callback = self._callback
 
     def release(self) -> None:
-        """Stop collecting; the context must be current.  May be called twice."""
         if self._callback is not None:
             GL.glDebugMessageCallback(GL.GLDEBUGPROC(0), None)
             GL.glDisable(GL.GL_DEBUG_OUTPUT)

@@ -96,7 +96,6 @@ class Framebuffer:
 
     @property
     def name(self) -> int:
-        """The GL name."""
         return self._wrapped if self._owner is None else self._owner.name
 
     def bind(self) -> None:
@@ -207,7 +206,6 @@ class Framebuffer:
         return out
 
     def release(self) -> None:
-        """Delete the framebuffer and its attachments; may be called twice, and leaves a wrapped one alone."""
         if self._owner is not None:
             self._owner.release()
         for attachment in self._attachments:
@@ -268,7 +266,6 @@ class Framebuffer:
 
 @functools.lru_cache(maxsize=64)
 def _components(values: tuple[float, ...], integer: bool) -> npt.NDArray[Any]:
-    """What clearing takes."""
     return np.array(values, np.uint32 if integer else np.float32)
 
 

@@ -153,7 +153,6 @@ class ShaderLibrary:
         return list(dict.fromkeys(messages))
 
     def release(self) -> None:
-        """Delete all programs; may be called twice."""
         for _, program in self._programs.values():
             program.release()
         self._programs.clear()

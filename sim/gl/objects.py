@@ -44,7 +44,6 @@ class ObjectRegistry:
         self._serial = itertools.count(1)
 
     def add(self, kind: str, name: int, label: str) -> None:
-        """Record a new name."""
         self._live[kind, name] = label or f"unnamed-{next(self._serial)}"
 
     def enqueue(self, kind: str, name: int) -> None:
@@ -110,7 +109,6 @@ class GLObject:
         return self._deleted or self.context.released
 
     def release(self) -> None:
-        """Delete the name; the context must be current."""
         if self._finaliser.detach() is not None and not self.context.released:
             self.context.registry.delete(self.kind, self._name)
         self._deleted = True

@@ -88,6 +88,5 @@ class PingPong:
         self.runs += len(values)
 
     def release(self) -> None:
-        """Delete the buffers; may be called twice."""
         for owned in (*self._textures, *self._buffers, self._vertices):
             owned.release()

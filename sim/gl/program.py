@@ -157,7 +157,6 @@ class Program:
                 texture.bind(self._units[name])
 
     def release(self) -> None:
-        """Delete the program; may be called twice."""
         if self._owner is not None:
             self._owner.release()
 

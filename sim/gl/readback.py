@@ -52,7 +52,6 @@ class Readback:
         return self._staging.read(self._dtype)
 
     def release(self) -> None:
-        """Delete the staging buffer and the fence; may be called twice."""
         self._drop_fence()
         self._staging.release()
 

@@ -57,7 +57,6 @@ class Rotation:
 
     @property
     def before(self) -> Buffer:
-        """The state before that."""
         return self._buffers[self._older]
 
     @property
@@ -143,6 +142,5 @@ class Rotation:
             spare.copy_to(target)
 
     def release(self) -> None:
-        """Delete the buffers; may be called twice."""
         for owned in (*self._textures, *self._buffers, self._vertices):
             owned.release()

@@ -73,7 +73,6 @@ class PipelineState:
         object.__setattr__(self, "_values", tuple(values(self) for values, _ in _GROUPS))
 
     def apply(self, context: "Context") -> None:
-        """Set all of it on the current context."""
         last = context.applied_state
         if last is self:
             return

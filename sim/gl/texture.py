@@ -101,7 +101,6 @@ class Texture(GLObject):
         super().__init__(context, new_name(GL.glGenTextures), label)
 
     def bind(self, unit: int) -> None:
-        """Bind to a texture unit."""
         GL.glActiveTexture(GL.GL_TEXTURE0 + unit)
         GL.glBindTexture(self.target, self.name)
 
@@ -285,5 +284,4 @@ class BufferTexture(Texture):
 
     @property
     def texel_count(self) -> int:
-        """Number of whole texels."""
         return self.buffer.size // (self.format.dtype.itemsize * self.format.channels)

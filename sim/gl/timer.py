@@ -85,7 +85,6 @@ class TimerStamps:
         return card - (before + after) / 2.0, (after - before) / 2.0
 
     def release(self) -> None:
-        """Deletes the queries."""
         for query in self._all:
             query.release()
         self._all, self._spare = [], []

@@ -56,7 +56,6 @@ class KnownWork:
         self._kernel.run(self._nothing, self._target, count, u_rounds=VERTEX_ROUNDS, u_salt=self._salt)
 
     def fill(self) -> None:
-        """One picture."""
         self._salt += 1
         self._picture.bind()
         _FLAT.apply(self._context)
@@ -64,7 +63,6 @@ class KnownWork:
         self._nothing.draw(self._fill, count=3)
 
     def release(self) -> None:
-        """Deletes everything."""
         for owned in (self._nothing, self._target, self._picture, self._library):
             owned.release()
 

@@ -122,7 +122,6 @@ class UniformBlock:
         return f"layout(std140) uniform {self.name} {{\n{members}}};\n"
 
     def release(self) -> None:
-        """Delete the buffer; may be called twice."""
         self.buffer.release()
 
 

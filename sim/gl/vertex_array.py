@@ -183,7 +183,6 @@ class VertexArray:
         return found
 
     def release(self) -> None:
-        """Delete the vertex arrays, not the buffers; may be called twice."""
         for owner, _ in self._owners.values():
             owner.release()
         self._owners.clear()

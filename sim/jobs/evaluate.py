@@ -147,7 +147,6 @@ def _boneless(local: LocalPose) -> Pose:
 def _posed(
     model: CharacterModel, skeleton: Skeleton, local: LocalPose, model_from_joint: npt.NDArray[np.float64]
 ) -> Pose:
-    """The pose with its palette."""
     return Pose(local, model_from_joint, *_palette(model, skeleton, model_from_joint))
 
 

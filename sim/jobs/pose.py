@@ -28,7 +28,6 @@ class Warps:
     light: Float64
 
     def same(self, other: "Warps") -> bool:
-        """Whether they do the same."""
         names = (self.functions, self.bones) == (other.functions, other.bones)
         values = np.array_equal(self.values, other.values) and np.array_equal(self.light, other.light)
         return names and values

@@ -326,7 +326,6 @@ class Film:
         return run
 
     def state(self, node: NodeId, step: int) -> bytes | None:
-        """The state of a node after one of these."""
         kept = self._history.elsewhere(node).get(step) if step in self.steps(node) else None
         if kept is None:
             return None
@@ -393,7 +392,6 @@ class Film:
         self.version += 1
 
     def release(self) -> None:
-        """Gives the disk back; may be called twice."""
         self._shelf.release()
 
     def _shown_at(self, wanted: int) -> int:
@@ -406,7 +404,6 @@ class Film:
         return latest
 
     def _stands_at(self, step: int) -> bool:
-        """Whether what is simulated stands at a step."""
         return self._stands is not None and self._stands[:2] == (self._history.owner(step), step)
 
     def _ready(self, step: int) -> None:

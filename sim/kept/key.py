@@ -48,7 +48,6 @@ def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any,
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
-    """What a node is simulated by now."""
     return world.in_force.get(node.id, node.settings)
 
 

@@ -100,7 +100,6 @@ class Shelf:
             pass
 
     def release(self) -> None:
-        """Gives the disk back; may be called twice."""
         self._coming.clear()
         self._store.close()
 

@@ -24,7 +24,6 @@ class StepRoom(enum.Enum):
 
     @property
     def size(self) -> int:
-        """Bytes."""
         number, unit = self.value.split()
         return int(number) * {"MiB": 1024**2, "GiB": 1024**3}[unit]
 

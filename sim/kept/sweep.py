@@ -94,14 +94,12 @@ def combinations(axes: Sequence[Axis]) -> Iterator[tuple[Any, ...]]:
 
 
 def with_values(scene: Scene, axes: Sequence[Axis], values: Sequence[Any]) -> Scene:
-    """The scene with one combination."""
     for axis, value in zip(axes, values, strict=True):
         scene = with_value(scene, axis.ref, value)
     return scene
 
 
 def _record(node: Node, name: str) -> Param:
-    """A setting by its name, whole."""
     wanted = name.replace("-", "_").casefold()
     records = [r for r in params_of(type(node.settings)) if r.declared.role is not Role.HIDDEN]
     if any(record.name == wanted for record in records):

@@ -31,7 +31,6 @@ def figure_kind() -> Kind:
 
 
 def group_kind() -> Kind:
-    """The kind that holds others."""
     return next(kind for kind in KINDS.values() if kind.settings.is_group)
 
 

@@ -52,7 +52,6 @@ class Job(Generic[T]):
 
     @property
     def is_done(self) -> bool:
-        """Whether the result is there."""
         return self._future.done()
 
     def result(self) -> T:
@@ -83,7 +82,6 @@ class Background(Service):
         self._jobs: weakref.WeakSet[Job[Any]] = weakref.WeakSet()  # what is done belongs to whoever asked for it
 
     def start(self, work: Callable[[Pause], T]) -> Job[T]:
-        """Begins some work."""
         if self.is_on and self._threads is None:
             self._threads = ThreadPoolExecutor(1, "background")
         job = Job(work, self._threads if self.is_on else None)
@@ -91,7 +89,6 @@ class Background(Service):
         return job
 
     def release(self) -> None:
-        """Gives up what is being done; may be called twice."""
         for job in self._jobs:
             job.cancel()
         if self._threads is not None:

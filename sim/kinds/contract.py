@@ -611,7 +611,6 @@ class View:
         return None
 
     def counts(self) -> Counts:
-        """How much is shown."""
         return NOTHING
 
     def marks(self) -> tuple[Mark, ...]:

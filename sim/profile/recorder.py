@@ -140,14 +140,12 @@ class PendingFrame:
                 self._lose(run)
 
     def give_back(self, stamps: Stamps) -> None:
-        """Gives the stamps back."""
         for run in self.runs:
             if not run.is_host:
                 stamps.give_back(run.first)
                 stamps.give_back(run.last)
 
     def sample(self, stamps: Stamps) -> FrameSample:
-        """The finished frame."""
         slices: list[Slice] = []
         for run in self.runs:
             first, last = (run.begin + self.offset,) * 2 if run.is_host else self._spans[id(run)]
@@ -231,7 +229,6 @@ class Recorder:
     # --- runs -----------------------------------------------------------------------------------------
 
     def enter(self, run: Run) -> None:
-        """A run begins."""
         if self.is_closed:
             return
         at = self._clock()
@@ -253,7 +250,6 @@ class Recorder:
         run.waited = self._waited
 
     def leave(self, run: Run) -> None:
-        """It ends."""
         if self.is_closed:
             return
         at = self._clock()

@@ -65,5 +65,4 @@ def parent_of(path: str) -> str:
 
 
 def name_of(path: str) -> str:
-    """Last name of a path."""
     return path.rpartition(SEPARATOR)[2]

@@ -22,5 +22,4 @@ class BackgroundPass:
         self._nothing.draw(self._program, count=3)
 
     def release(self) -> None:
-        """Deletes the vertex array."""
         self._nothing.release()

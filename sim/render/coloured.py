@@ -82,7 +82,6 @@ class ColouredArrays:
         return self._lines[1]
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         for owned in (self.triangles, *(self._lines or ()), self._vertices, self._indices_on_gpu, self._white):
             if owned is not None:
                 owned.release()
@@ -125,7 +124,6 @@ class ColouredView(View):
         )  # fmt: skip
 
     def parts(self, _look: object) -> tuple[Item, ...]:
-        """The arrays alone."""
         return (self._item,)
 
 

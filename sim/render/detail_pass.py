@@ -52,7 +52,6 @@ class DetailPass:
         points.vertices.draw(program, "points", first=points.first, count=points.count)
 
     def release(self) -> None:
-        """Deletes the ramp."""
         self._ramp.release()
 
     def _program(self, shader: str, is_scalar: bool, defines: Mapping[str, Any]) -> Program:

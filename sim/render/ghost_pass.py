@@ -90,5 +90,4 @@ class GhostPass:
         self._nothing.draw(program, "triangles", count=3)
 
     def release(self) -> None:
-        """Deletes the vertex array."""
         self._nothing.release()

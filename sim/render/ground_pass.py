@@ -64,7 +64,6 @@ class GroundPass:
             self._draw_part(self._shadowed, uniforms, 4)
 
     def release(self) -> None:
-        """Deletes the vertex array."""
         self._nothing.release()
 
     def _draw_part(self, program: Program, uniforms: Mapping[str, object], corners: int) -> None:

@@ -45,6 +45,5 @@ class GuidePass:
             self._array.draw(self._program, "lines", count=len(points))
 
     def release(self) -> None:
-        """Deletes the buffer."""
         self._array.release()
         self._buffer.release()

@@ -172,11 +172,9 @@ class Surface(Item):
 
     @property
     def middle(self) -> npt.NDArray[np.float64] | None:
-        """That of its ranges."""
         return None if self.middles is None or not len(self.middles) else self.middles.mean(axis=0)
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
-        """Draws its faces and edges, what shows through, its depth, or its triangles' numbers."""
         if stage == "opaque":
             painter.get(MeshPass).draw(self, painter)
         elif stage == "glass":
@@ -188,7 +186,6 @@ class Surface(Item):
             painter.get(PickPass).faces(painter, self.arrays.triangles, self.world_from_model, self.ranges)
 
     def pieces(self, look: Look) -> Iterator[tuple[Item, Look]]:
-        """The faces of each texture by themselves, as each may need a shader of its own; then all, with their edges."""
         display = look.settings.display
         lined = display in (DisplayMode.WIREFRAME, DisplayMode.SHADED_WIRE)
         if display is not DisplayMode.WIREFRAME:
@@ -229,7 +226,6 @@ class Lines(Item):
     count: int | None = None
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
-        """Draws them, or their numbers."""
         mode: Literal["line_strip", "lines"] = "line_strip" if self.strip else "lines"
         if stage == "pick":
             painter.get(PickPass).thin(painter, self.vertices, mode, self.first, self.count)
@@ -268,7 +264,6 @@ class Points(Item):
     uniforms: Mapping[str, object] = field(default_factory=dict)
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
-        """Draws them, or their numbers."""
         if stage == "pick":
             painter.get(PickPass).thin(painter, self.vertices, "points", self.first, self.count)
         else:
@@ -294,11 +289,9 @@ class Body(Item):
 
     @property
     def middle(self) -> npt.NDArray[np.float64]:
-        """Its origin."""
         return self.world_from_body[:3, 3]
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
-        """Draws it, or its triangles' numbers."""
         if stage == "glass":
             painter.get(BodyPass).draw(self, painter)
         else:
@@ -319,12 +312,10 @@ class Skeleton(Item):
     joints: npt.NDArray[np.void]
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
-        """Draws both."""
         painter.get(bone_pass).draw(self.bones)
         painter.get(marker_pass).draw(self.joints)
 
     def pieces(self, look: Look) -> Iterator[tuple[Item, Look]]:
-        """Bones, then joints."""
         yield replace(self, joints=self.joints[:0]), look
         yield replace(self, bones=self.bones[:0]), look
 
@@ -343,5 +334,4 @@ class Guides(Item):
     world_from_guides: npt.NDArray[np.float64]
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
-        """Draws them twice, hidden and seen."""
         painter.get(GuidePass).draw(self.segments, self.world_from_guides)

@@ -104,7 +104,6 @@ class MeshPass:
             self._draw_faces(surface, display, painter, blended=True)
 
     def release(self) -> None:
-        """Deletes the ramp."""
         self._ramp.release()
 
     def _draw_faces(self, surface: "Surface", display: DisplayMode, painter: "Painter", *, blended: bool) -> None:

@@ -61,7 +61,6 @@ class OutlinePass:
         self._nothing.draw(self._program, "triangles", count=3)
 
     def release(self) -> None:
-        """Deletes the framebuffer and the vertex array."""
         self._nothing.release()
         if self._objects is not None:
             self._objects.release()

@@ -57,7 +57,6 @@ class InstancedPass:
         self._array.draw(self._program, self._mode, count=self._corners, instances=len(instances))
 
     def release(self) -> None:
-        """Deletes the buffers."""
         self._array.release()
         self._buffer.release()
 

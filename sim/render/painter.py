@@ -45,7 +45,6 @@ class Passes:
         return found
 
     def release(self) -> None:
-        """Deletes what the passes own; may be called twice."""
         for made in self._made.values():
             made.release()
         self._made.clear()

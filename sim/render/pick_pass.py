@@ -127,7 +127,6 @@ class PickPass:
         vertices.draw(self._program, mode, first=first, count=count)
 
     def release(self) -> None:
-        """Deletes the target."""
         self._target.release()
 
 

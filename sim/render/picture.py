@@ -135,7 +135,6 @@ class Picture:
         painter.target.bind()
 
     def release(self) -> None:
-        """Deletes what the passes own; may be called twice."""
         for owner in (self.passes, self.block, self.target):
             owner.release()
 

@@ -29,35 +29,27 @@ class Shown(View):
         self.is_helper = view.is_helper
 
     def apply(self, node: Node, subject: Any, world: World) -> None:
-        """Tells the view."""
         self._guard.call(node, lambda: self.view.apply(node, subject, world), None)
 
     def parts(self, look: Any) -> Sequence[Any]:
-        """What is drawn of the node."""
         return self._guard.call(self.node, lambda: self.view.parts(look), ())
 
     def lamp(self) -> Any:
-        """What it lights the scene with."""
         return self._guard.call(self.node, self.view.lamp, None)
 
     def bounds(self) -> Bounds | None:
-        """Box around what has a surface."""
         return self._guard.call(self.node, self.view.bounds, None)
 
     def reach(self) -> Bounds | None:
-        """Box around what flies off."""
         return self._guard.call(self.node, self.view.reach, None)
 
     def counts(self) -> Counts:
-        """How much is shown."""
         return self._guard.call(self.node, self.view.counts, NOTHING)
 
     def marks(self) -> tuple[Mark, ...]:
-        """Marks over the scene."""
         return self._guard.call(self.node, self.view.marks, ())
 
     def release(self) -> None:
-        """Deletes what drawing added."""
         self.view.release()
 
 
@@ -157,7 +149,6 @@ class SceneViews:
         self._has_moved = True
 
     def release(self) -> None:
-        """Deletes all views and figures; may be called twice."""
         for node_id in [*self._shown, *self.figures]:
             self.remove(node_id)
 
@@ -168,7 +159,6 @@ class SceneViews:
         return [(node, self.figures[node.id]) for node in self._posed if node.id in self.figures]
 
     def view(self, node_id: NodeId) -> View | None:
-        """The view of a node."""
         self._catch_up()
         shown = self._shown.get(node_id)
         return shown.view if shown is not None else None
@@ -193,7 +183,6 @@ class SceneViews:
         return sum((shown.counts() for shown in self._visible), NOTHING)
 
     def marks(self) -> list[Mark]:
-        """Marks of all that is visible."""
         self._catch_up()
         return [mark for shown in self._visible for mark in shown.marks()]
 

@@ -48,5 +48,4 @@ class ShadowPass:
             triangles.draw(self._program, first=3 * first, count=3 * count)
 
     def release(self) -> None:
-        """Deletes the map."""
         self.target.release()

@@ -107,7 +107,6 @@ class Shot:
     outlined: Bounds | None = None
 
     def look(self, *, second: bool = False) -> Look:
-        """How objects are shown."""
         return Look(self.view, self.overlay, second, self.solids)
 
     @cached_property
@@ -116,7 +115,6 @@ class Shot:
         return self.items_of(self.look())
 
     def items_of(self, look: Look) -> "tuple[Item, ...]":
-        """What is drawn in a look."""
         return tuple(item for view in self.views for item in view.parts(look))
 
     @property

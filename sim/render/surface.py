@@ -200,7 +200,6 @@ class Materials:
         return self.drawn[index] if textured and 0 <= index < len(self.drawn) else self._plain
 
     def release(self) -> None:
-        """Deletes the textures of the file."""
         for texture in (self._white, *self._own.values()):
             texture.release()
 
@@ -256,7 +255,6 @@ class MeshBuffers:
         self.scalars.write(np.ascontiguousarray(values, np.float32).view(SCALAR))
 
     def release(self) -> None:
-        """Deletes the buffers."""
         for buffer in (self.texcoords, self.triangles, self.scalars, self.colours):
             if buffer is not None:
                 buffer.release()
@@ -293,7 +291,6 @@ class SurfaceArrays:
         return self._edges
 
     def release(self) -> None:
-        """Deletes the vertex arrays."""
         self.triangles.release()
         if self._edges is not None:
             self._edges.release()

@@ -56,7 +56,6 @@ class RenderTarget:
         resolved.resolve_to(output)
 
     def release(self) -> None:
-        """Deletes the attachments."""
         for framebuffer in (*self._targets.values(), self._resolved):
             if framebuffer is not None:
                 framebuffer.release()

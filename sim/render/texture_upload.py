@@ -77,7 +77,6 @@ class SharedTextures(Service):
         self._known: dict[Path, tuple[MipImage, Texture2D]] = {}
 
     def has(self, path: Path, image: MipImage) -> bool:
-        """Whether an image is there already."""
         return path in self._known and self._known[path][0] is image
 
     def upload(self, path: Path, image: MipImage) -> Steps[None]:
@@ -105,7 +104,6 @@ class SharedTextures(Service):
         return self._textures
 
     def release(self) -> None:
-        """Deletes them."""
         for _, texture in self._known.values():
             texture.release()
         self._known, self._textures, self._images = {}, {}, None

@@ -83,7 +83,6 @@ class Gathering:
         return self._cover
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         for framebuffer in (self._depth, self._light, self._cover):
             if framebuffer is not None:
                 framebuffer.release()
@@ -149,7 +148,6 @@ class TransparentPass:
         return light, cover
 
     def release(self) -> None:
-        """Deletes targets and the vertex array."""
         self._nothing.release()
         self._gathering.release()
 

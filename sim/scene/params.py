@@ -350,7 +350,6 @@ def scaled_length(record: Param, value: Any, factor: float) -> Any:
 
 
 def with_lengths(settings: S, factor: float) -> S:
-    """Settings with all lengths times a factor."""
     lengths = [record for record in params_of(type(settings)) if record.is_length]
     values = {record.name: scaled_length(record, getattr(settings, record.name), factor) for record in lengths}
     return msgspec.structs.replace(settings, **values)

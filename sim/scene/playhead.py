@@ -59,7 +59,6 @@ def play(playhead: Playhead, settings: PlaybackSettings, duration: float, direct
 
 
 def pause(playhead: Playhead) -> Playhead:
-    """Stop where it is."""
     return replace(playhead, playing=False)
 
 

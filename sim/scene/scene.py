@@ -68,7 +68,6 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def kind(self) -> str:
-        """Name of the kind."""
         return self.settings.kind
 
 
@@ -116,7 +115,6 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.by_id[node_id]
 
     def has(self, node_id: NodeId) -> bool:
-        """Whether a node with this id exists."""
         return node_id in self.by_id
 
     def of_kind(self, kind: str) -> tuple[Node, ...]:

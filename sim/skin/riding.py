@@ -36,7 +36,6 @@ class Stand:
     world_from_model: Float64
 
     def same(self, other: "Stand") -> bool:
-        """Whether it stands the same way."""
         if self.pose is other.pose and self.world_from_model is other.world_from_model:
             return True
         poses = np.array_equal(self.pose.palette, other.pose.palette) and self.pose.same_shape(other.pose)

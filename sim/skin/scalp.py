@@ -63,7 +63,6 @@ def scalp(model: CharacterModel, up_axis: str) -> Float64 | None:
 
 
 def _line(joint: int, parents: npt.NDArray[np.integer]) -> list[int]:
-    """A joint and all that it hangs from."""
     found = [joint]
     while parents[found[-1]] >= 0:
         found.append(int(parents[found[-1]]))

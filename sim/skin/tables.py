@@ -35,7 +35,6 @@ class TableKey:
     scalp_up: str = ""
 
     def same(self, other: "TableKey") -> bool:
-        """Whether the table is the same."""
         mine, theirs = ((one.vertices, one.bone, one.is_bottom_up, one.section, one.scalp_up) for one in (self, other))
         return mine == theirs and self.model is other.model and self.pixels is other.pixels
 

@@ -62,7 +62,6 @@ class SurfaceTrail:
         self._is_known = False
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         for owned in (self._now, self._before, self._kept):
             owned.release()
 
@@ -101,7 +100,6 @@ class SkinTrails:
             trail.jump()
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         for trail in self._trails.values():
             trail.release()
         self._trails.clear()

@@ -90,7 +90,6 @@ class SceneSolids:
         self.now = NO_SOLIDS
 
     def release(self) -> None:
-        """Deletes the buffer; may be called twice."""
         self._texture.release()
         self._buffer.release()
 

@@ -82,11 +82,9 @@ class CurvePlot(StopView):
         return QSize(10 * line, 7 * line)
 
     def minimumSizeHint(self) -> QSize:
-        """The same."""
         return self.sizeHint()
 
     def refresh(self) -> None:
-        """Draws curve, points and axes anew."""
         if not self.is_held:
             self._fit()
         scheme, palette = colours(), self.palette()
@@ -120,23 +118,19 @@ class CurvePlot(StopView):
         self.box.setYRange(self._span[0] - _MARGIN * span, self._top + 2.0 * _MARGIN * span, padding=0.0)
 
     def index_at(self, place: QPointF) -> int | None:
-        """Nearest point within reach; the chosen one among equals."""
         away = [math.dist(self.place_of(index).toTuple(), place.toTuple()) for index in range(len(self._stops))]
         near = [index for index, distance in enumerate(away) if distance <= _REACH]
         return min(near, key=lambda index: (away[index], index != self._selected), default=None)
 
     def place_of(self, index: int) -> QPointF:
-        """Middle of a point."""
         return self.from_scene(self.box.mapViewToScene(QPointF(*self._stops[index])))
 
     def point_at(self, place: QPointF) -> tuple[float, float]:
-        """Share and value at a place, within the plot."""
         point = self.box.mapSceneToView(self.to_scene(place))
         value = min(max(point.y(), self._span[0]), self._top)
         return min(max(point.x(), 0.0), 1.0), round(value, _DIGITS - 1)
 
     def text_at(self, place: QPointF) -> str:
-        """Share and value of a stop; elsewhere what the curve is and how it is used."""
         index = self.index_at(place)
         if index is not None:
             share, value = self._stops[index]

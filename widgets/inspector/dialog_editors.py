@@ -25,18 +25,15 @@ class ColourButton(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def set_colour(self, colour: QColor) -> None:
-        """Shows a colour."""
         self.colour = colour
         self.setAccessibleName(colour.name())
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Room for the code."""
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance("#DDDDDD") + 3 * SPACE_WIDE, metrics.height() + SPACE_WIDE)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """The swatch, with the code in black or white, whichever reads better."""
         luminance = 0.2126 * self.colour.redF() + 0.7152 * self.colour.greenF() + 0.0722 * self.colour.blueF()
         palette = self.palette()
         edge = palette.color(QPalette.ColorRole.Highlight if self.hasFocus() else QPalette.ColorRole.Mid)
@@ -70,7 +67,6 @@ class ColourEditor(Editor):
         self.setFocusProxy(self.button)
 
     def set_value(self, value: Colour | None) -> None:
-        """Shows a colour, components 0 to 1."""
         self.button.set_colour(QColor.fromRgbF(*(self._own() if value is None else value)))
 
     def open_dialog(self) -> None:
@@ -90,7 +86,6 @@ class ColourEditor(Editor):
         dialog.show()
 
     def release(self) -> None:
-        """Closes the dialog; the colour chosen so far stays."""
         if self.dialog is not None:
             self.dialog.accept()
 
@@ -118,7 +113,6 @@ class ElidedLabel(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def text(self) -> str:
-        """The whole text."""
         return self._text
 
     def set_text(self, text: str, placeholder: str = "") -> None:
@@ -128,12 +122,10 @@ class ElidedLabel(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """One line."""
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self._text or self._placeholder), metrics.height() + 2 * SPACE)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Paints what fits."""
         shown = self._text or self._placeholder
         role = QPalette.ColorRole.WindowText if self._text else QPalette.ColorRole.PlaceholderText
         with QPainter(self) as painter:
@@ -167,7 +159,6 @@ class PathEditor(Editor):
         self.setFocusProxy(self.button)
 
     def set_value(self, value: str) -> None:
-        """Shows a path."""
         self.label.set_text(value, "No file")
 
     @property
@@ -190,7 +181,6 @@ class PathEditor(Editor):
         dialog.show()
 
     def release(self) -> None:
-        """Closes the dialog without a choice."""
         if self.dialog is not None:
             self.dialog.reject()
 

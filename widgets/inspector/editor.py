@@ -114,7 +114,6 @@ class Binding(QObject):
         return False
 
     def _values(self, value: Any) -> dict[ParamRef, Any]:
-        """What each of the nodes gets."""
         scene, values = self._target.scene, {self._ref: value}
         before, change = value_at(scene, self._ref), self._editor.change
         for peer in self._peers:

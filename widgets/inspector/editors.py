@@ -77,16 +77,13 @@ class CheckBox(QCheckBox):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A square as high as a line of text."""
         side = self.fontMetrics().height() + SPACE
         return QSize(side, side)
 
     def hitButton(self, pos: object) -> bool:  # noqa: ARG002
-        """The whole widget is the button."""
         return True
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Ring or filled square, with a focus ring in the accent."""
         palette = self.palette()
         enabled = QPalette.ColorGroup.Active if self.isEnabled() else QPalette.ColorGroup.Disabled
         side = self.fontMetrics().height()
@@ -158,7 +155,6 @@ class QuietComboBox(QComboBox):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Marks a text that has no room, which the base class cuts off."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         style, field = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
@@ -178,7 +174,6 @@ class QuietComboBox(QComboBox):
         super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Steps with focus; without it the panel scrolls."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
@@ -195,12 +190,10 @@ class CheckEditor(Editor):
         _fill(self, self.box)
 
     def set_value(self, value: bool) -> None:
-        """Shows on or off."""
         self.box.set_mixed(False)
         self.box.setChecked(value)
 
     def show_mixed(self, values: Sequence[bool]) -> None:  # noqa: ARG002
-        """Shows a dash; a click switches all on."""
         self.box.setChecked(False)
         self.box.set_mixed(True)
 
@@ -220,18 +213,15 @@ class TextEditor(Editor):
         _fill(self, self.line)
 
     def set_value(self, value: str) -> None:
-        """Shows a text."""
         self._value = value
         if not self.line.isModified() or not self.line.hasFocus():
             self.line.setText(value)
 
     def show_mixed(self, values: Sequence[str]) -> None:  # noqa: ARG002
-        """Shows no text."""
         self.set_value("")
         self.line.setPlaceholderText(MIXED)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Escape restores the text, before any shortcut of the window sees it."""
         if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape and self.line.isModified():
             event.accept()
             if event.type() == QEvent.Type.KeyPress:
@@ -261,11 +251,9 @@ class ChoiceEditor(Editor):
         _fill(self, self.combo)
 
     def set_value(self, value: enum.Enum) -> None:
-        """Shows a member."""
         self.combo.setCurrentIndex(self._members.index(value))
 
     def show_mixed(self, values: Sequence[enum.Enum]) -> None:  # noqa: ARG002
-        """Shows that they differ."""
         _show_mixed(self.combo)
 
     def _activated(self, index: int) -> None:
@@ -285,7 +273,6 @@ class NameEditor(Editor):
         _fill(self, self.combo)
 
     def set_value(self, value: str) -> None:
-        """Shows a name; one that cannot be chosen is marked as missing."""
         self._value = value
         choices = self._choices()
         known = {name for name, _ in choices.items}
@@ -299,7 +286,6 @@ class NameEditor(Editor):
         self.combo.setEnabled(self.combo.count() > 1)
 
     def show_mixed(self, values: Sequence[str]) -> None:
-        """Shows that they differ."""
         self.set_value(values[0])
         self._value = MIXED
         _show_mixed(self.combo)

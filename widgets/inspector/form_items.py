@@ -76,7 +76,6 @@ class SettingItem(ParameterItem):
 
     @property
     def editor(self) -> Editor:
-        """Editor of the value."""
         return self.parts.editor
 
     @property
@@ -111,7 +110,6 @@ class SettingItem(ParameterItem):
             tree.setItemWidget(self, 1, self._parts.row)
 
     def treeWidgetChanged(self) -> None:
-        """What was made before is put into the tree."""
         super().treeWidgetChanged()
         self.put_row()
 
@@ -122,7 +120,6 @@ class SettingItem(ParameterItem):
         self.show_title(self.param.title())
 
     def show_title(self, title: str) -> None:
-        """Shows the label."""
         self.setText(0, title)
 
     def valueChanged(self, param: Any, val: Any) -> None:
@@ -177,7 +174,6 @@ class SettingItem(ParameterItem):
         return self._is_held
 
     def release(self) -> None:
-        """Ends what is open; called before the row goes away."""
         if self._parts is None:
             return
         self._parts.editor.release()
@@ -215,7 +211,6 @@ class WideSettingItem(SettingItem):
         self.setText(0, "")
 
     def place_row(self, parts: RowParts) -> None:
-        """Puts label and arrow above the editor."""
         head = packed(QHBoxLayout(), (self.title, 1), parts.reset_button, spacing=SPACE // 2)
         margins = QMargins(0, 2, SPACE, SPACE)
         packed(QVBoxLayout(parts.row), head, parts.editor, spacing=SPACE // 2, margins=margins)
@@ -232,18 +227,15 @@ class WideSettingItem(SettingItem):
         self.setSizeHint(0, QSize(0, parts.row.sizeHint().height()))
 
     def put_row(self) -> None:
-        """Puts the row into the tree, across both columns."""
         tree = self.treeWidget()
         if tree is not None and self._parts is not None:
             self.setFirstColumnSpanned(True)
             tree.setItemWidget(self, 0, self._parts.row)
 
     def show_title(self, title: str) -> None:
-        """The label has a line of its own."""
         self.title.setText(title)
 
     def mark_modified(self) -> None:
-        """Marks the label too."""
         super().mark_modified()
         self.title.setFont(self.font(0))
 
@@ -287,7 +279,6 @@ class FactItem(ParameterItem):
         self._show()
 
     def valueChanged(self, param: Any, val: Any) -> None:
-        """Shows the new text."""
         super().valueChanged(param, val)
         self._show()
 

@@ -38,17 +38,14 @@ class GradientStrip(StopView):
         return QSize(8 * self.slider.tickSize, round(self.slider.maxDim) + 4)
 
     def minimumSizeHint(self) -> QSize:
-        """The same."""
         return self.sizeHint()
 
     def refresh(self) -> None:
-        """Draws colours and handles anew."""
         focus = self.palette().color(QPalette.ColorRole.Highlight)
         self.slider.show_stops(self._stops, self._selected, self._hovered, self.palette(), focus)
         self.viewport().update()
 
     def index_at(self, place: QPointF) -> int | None:
-        """Nearest handle within reach; the chosen one among equals."""
         point = self.slider.mapFromScene(self.to_scene(place))
         if point.y() < 0.0:
             return None
@@ -58,16 +55,13 @@ class GradientStrip(StopView):
         return min(near, key=lambda index: (away[index], index != self._selected), default=None)
 
     def place_of(self, index: int) -> QPointF:
-        """Tip of a handle."""
         return self.from_scene(self.slider.mapToScene(self.slider.spot(self._stops[index][0])))
 
     def point_at(self, place: QPointF) -> tuple[float, None]:
-        """Share at a place."""
         x = self.slider.mapFromScene(self.to_scene(place)).x()
         return min(max((x - 1.0) / self.slider.length, 0.0), 1.0), None
 
     def text_at(self, place: QPointF) -> str:
-        """Share and colour of a stop; elsewhere what the strip is for and how it is used."""
         index = self.index_at(place)
         if index is not None:
             return f"{self._stops[index][0]:.4g} of the life: {seen_colour(self._stops[index]).name().upper()}"
@@ -140,7 +134,6 @@ class StopSlider(TickSliderItem):  # type: ignore[misc]
 
 
 def seen_colour(stop: Stop) -> QColor:
-    """Colour of a stop on the screen."""
     red, green, blue = srgb_from_linear(stop[1:]).tolist()
     return QColor.fromRgbF(red, green, blue)
 

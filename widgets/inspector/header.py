@@ -37,12 +37,10 @@ class InspectorHeader(QWidget):
         layout.setColumnStretch(1, 1)
 
     def show_subject(self, icon_name: str, title: str, subtitle: str) -> None:
-        """Tells what is shown below."""
         self._picture.set_icon(icon_name)
         self.set_title(title)
         self.subtitle.setText(label_text(subtitle))
 
     def set_title(self, title: str) -> None:
-        """Shows another name."""
         self.title.setText(label_text(title) or "unnamed")
         self.title.setToolTip(tip_text(title))

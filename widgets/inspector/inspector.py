@@ -104,7 +104,6 @@ class Inspector(QWidget):
 
     @property
     def selection(self) -> Selection:
-        """What the inspector shows."""
         return self._selection
 
     def set_selection(self, selection: Selection) -> None:
@@ -121,7 +120,6 @@ class Inspector(QWidget):
 
     @property
     def header(self) -> InspectorHeader:
-        """Says what they are of."""
         self._catch_up()
         return self._header
 
@@ -137,7 +135,6 @@ class Inspector(QWidget):
 
     @property
     def scene(self) -> Scene:
-        """The scene whose values are shown."""
         return self._target.scene if self._past is None else self._past
 
     def show_past(self, scene: Scene) -> None:
@@ -299,7 +296,6 @@ class Inspector(QWidget):
         ]
 
     def _entry_rows(self, cls: type[msgspec.Struct], owner: str, part: str) -> list[Any]:
-        """Rows of an entry of a list."""
         held = part_of(self.scene, owner, part)
         return [row for group in groups_of(cls, "") for row in self._group_rows(group.records, owner, part, held)]
 
@@ -379,7 +375,6 @@ class Inspector(QWidget):
             self._tree.hold_settings(self._text_of_now)
 
     def _hold_locked(self) -> None:
-        """Holds the rows of what is locked."""
         chosen = self._selection.node
         if self._past is None and chosen is not None and self.scene.has(chosen) and chosen not in self.scene.unlocked:
             self._tree.hold_settings(lambda _: None)
@@ -456,13 +451,11 @@ class Inspector(QWidget):
     # Visibility
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Follows the pose while visible."""
         super().showEvent(event)
         self.refresh_pose()
         self._run_timer()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Rests while hidden."""
         super().hideEvent(event)
         self._run_timer()
 

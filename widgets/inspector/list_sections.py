@@ -62,7 +62,6 @@ class ListEdits:
 
     @property
     def now(self) -> tuple[Any, ...]:
-        """The entries."""
         entries: tuple[Any, ...] = value_at(self._target.scene, self._ref)
         return entries
 
@@ -90,7 +89,6 @@ class ListEdits:
         self._set(f"{verb} {label_of(type(changed)).lower()}", (*entries[:place], changed, *entries[place + 1 :]))
 
     def add_bar(self) -> QWidget:
-        """The button that lists what can be added."""
         bar, button = QWidget(), tool_button("add", "Add", f"Add to the {self._record.label.lower()}.")
         menu = QMenu(button)
         holder = part_of(self._target.scene, self._ref.owner, self._ref.part)

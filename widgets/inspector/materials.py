@@ -106,7 +106,6 @@ class MaterialRows(QObject):
     # --- what is shown --------------------------------------------------------------------------------
 
     def _of(self, node_id: NodeId, name: str) -> tuple[Material | None, MaterialLook]:
-        """A material of the file, and what is other of it."""
         status, scene = self._model_of(node_id), self._target.scene
         model = status.model if status is not None else None
         looks = scene.node(node_id).settings.materials if scene.has(node_id) else ()

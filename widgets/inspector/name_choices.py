@@ -36,7 +36,6 @@ class NameChoices:
         self.section_names: SectionNames = lambda _path: ()
 
     def of(self, record: Param, node_id: NodeId) -> Choices:
-        """Choices for one parameter of a node."""
         if not self._target.scene.has(node_id):
             return Choices("None")
         if record.declared.role is Role.CARRIER:

@@ -84,7 +84,6 @@ class NodeHead(QWidget):
         self.hide()
 
     def set_rooms(self, rooms: Mapping[str, Panel]) -> None:
-        """Takes what the rooms of kinds have for the head."""
         for kind, room in rooms.items():
             self._own[kind] = list(room.buttons)
             if room.head is not None:

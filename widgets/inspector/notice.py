@@ -38,7 +38,6 @@ class Notice(QWidget):
         self.hide()
 
     def add_button(self, text: str, tip: str) -> QPushButton:
-        """One more button."""
         button = QPushButton(text, self)
         button.setToolTip(tip)
         self._buttons.addWidget(button, *divmod(self._buttons.count(), _COLUMNS))

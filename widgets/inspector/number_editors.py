@@ -112,7 +112,6 @@ class ValueSlider(QSlider):
         self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Jumps to the place and begins a gesture."""
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
@@ -122,18 +121,15 @@ class ValueSlider(QSlider):
         self._drag_to(event.position().x())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follows the mouse."""
         if self.is_held:
             self._drag_to(event.position().x())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ends the gesture."""
         if event.button() == Qt.MouseButton.LeftButton and self.is_held:
             self._end()
             self.edit_finished.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape takes a drag back; arrows step."""
         if event.key() == Qt.Key.Key_Escape and self._start is not None:
             start = self._start
             self._end()
@@ -143,29 +139,24 @@ class ValueSlider(QSlider):
         super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """A drag that loses the keyboard ends with what it has."""
         if self.is_held:
             self._end()
             self.edit_finished.emit()
         super().focusOutEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Steps with focus; without it the panel scrolls."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
             event.ignore()
 
     def sizeHint(self) -> QSize:
-        """Room for a short groove."""
         return QSize(72, _HANDLE + 6)
 
     def minimumSizeHint(self) -> QSize:
-        """Short, since the number beside it is what counts."""
         return QSize(36, _HANDLE + 6)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """A thin groove, filled up to a round handle."""
         palette = self.palette()
         group = QPalette.ColorGroup.Active if self.isEnabled() else QPalette.ColorGroup.Disabled
         groove = QRectF(_HANDLE / 2, self.height() / 2 - _GROOVE / 2, self.width() - _HANDLE, _GROOVE)
@@ -201,18 +192,15 @@ class NumberEditor(Editor):
 
     @property
     def change(self) -> Callable[[Any], Any] | None:
-        """As the field has it; what has no number stays so."""
         change, kind = self.field.change, int if self._whole else float
         return None if change is None else lambda own: None if own is None else kind(change(own))
 
     def set_value(self, value: float | None) -> None:
-        """Shows a number."""
         self.field.set_value(value)
         if self.slider is not None and value is not None and not self.slider.is_held:
             self.slider.set_shown(value)
 
     def show_mixed(self, values: Sequence[float | None]) -> None:
-        """Shows the first number dim, as what a drag begins with."""
         show_mixed(self.field, values)
         if self.slider is not None and values[0] is not None and not self.slider.is_held:
             self.slider.set_shown(values[0])
@@ -256,7 +244,6 @@ class VectorEditor(Editor):
         self.setFocusProxy(self.fields[0])
 
     def fit(self, width: int) -> None:
-        """One row, or one below the other."""
         pairs = list(zip(self._labels, self.fields, strict=True))
         is_row = width >= sum(label.sizeHint().width() + field.sizeHint().width() + 2 * SPACE for label, field in pairs)
         for index, pair in enumerate(pairs):
@@ -268,20 +255,17 @@ class VectorEditor(Editor):
 
     @property
     def change(self) -> Callable[[Any], Any] | None:
-        """That of the component that is edited; the others stay."""
         changes = [field.change for field in self.fields]
         if not any(changes):
             return None
         return lambda own: tuple(change(one) if change else one for one, change in zip(own, changes, strict=True))
 
     def set_value(self, value: tuple[float, ...]) -> None:
-        """Shows a vector."""
         self._value = list(value)
         for field, component in zip(self.fields, value, strict=True):
             field.set_value(component)
 
     def show_mixed(self, values: Sequence[tuple[float, ...]]) -> None:
-        """Shows the components that differ dim."""
         self._value = list(values[0])
         for field, *components in zip(self.fields, *values, strict=True):
             show_mixed(field, components)
@@ -311,12 +295,10 @@ class AxisLabel(QLabel):
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
 
     def sizeHint(self) -> QSize:
-        """As wide as the widest letter, so that the fields below each other line up."""
         metrics = self.fontMetrics()
         return QSize(max(metrics.horizontalAdvance(letter) for letter in _AXES) + SPACE, metrics.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Paints the letter in the colour of the scheme in force."""
         scheme = colours()
         tint = (scheme.axis_x, scheme.axis_y, scheme.axis_z, scheme.dim)[self._index]
         with QPainter(self) as painter:

@@ -65,7 +65,6 @@ class PresetBar(QWidget):
         self.line.selectAll()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Escape, or a click elsewhere, gives the new name up."""
         if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             event.accept()
             if event.type() == QEvent.Type.KeyPress:

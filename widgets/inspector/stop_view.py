@@ -80,11 +80,9 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         raise NotImplementedError
 
     def index_at(self, place: QPointF) -> int | None:
-        """Stop under a place of the view."""
         raise NotImplementedError
 
     def place_of(self, index: int) -> QPointF:
-        """Where a stop is in the view."""
         raise NotImplementedError
 
     def point_at(self, place: QPointF) -> tuple[float, float | None]:
@@ -100,12 +98,10 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         return self.viewportTransform().inverted()[0].map(place)
 
     def from_scene(self, place: QPointF) -> QPointF:
-        """Place of the scene in the view."""
         return self.viewportTransform().map(place)
 
     @property
     def stops(self) -> Stops:
-        """What is shown."""
         return self._stops
 
     @property
@@ -242,7 +238,6 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
     # Focus and look
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Shows the focus."""
         super().focusInEvent(event)
         self.refresh()
 

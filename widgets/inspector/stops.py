@@ -43,7 +43,6 @@ def with_share(stops: Stops, index: int, share: float) -> tuple[Stops, int]:
 
 
 def with_values(stops: Stops, index: int, values: tuple[float, ...]) -> Stops:
-    """Stops of which one has other values."""
     return _replaced(stops, index, (stops[index][0], *values))
 
 

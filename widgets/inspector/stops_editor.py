@@ -48,11 +48,9 @@ class StopsEditor(Editor):
 
     @property
     def stops(self) -> Stops:
-        """What is shown."""
         return self._stops
 
     def set_value(self, value: Stops) -> None:
-        """Shows stops."""
         self._stops = value
         self.selected = min(self.selected, len(value) - 1)
         self._show()
@@ -77,7 +75,6 @@ class StopsEditor(Editor):
         """Lets the user edit the values of the chosen stop."""
 
     def menu(self) -> QMenu:
-        """Menu of the chosen stop."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         remove = menu.addAction(icon("remove"), "Remove stop")
@@ -178,16 +175,13 @@ class GradientEditor(StopsEditor):
         self.colour.edited.connect(self._colour_edited)
 
     def show_values(self, values: tuple[float, ...]) -> None:
-        """Shows the colour of the chosen stop."""
         red, green, blue = srgb_from_linear(values).tolist()
         self.colour.set_value((red, green, blue))
 
     def open_value(self) -> None:
-        """Opens the colour of the chosen stop."""
         self.colour.open_dialog()
 
     def menu(self) -> QMenu:
-        """Adds the colour to the menu."""
         menu = super().menu()
         actions = menu.actions()
         colour = menu.addAction(icon("material"), "Colour…")
@@ -196,7 +190,6 @@ class GradientEditor(StopsEditor):
         return menu
 
     def nudge(self, right: float, up: float) -> None:
-        """Moves the chosen stop; up and down choose another one."""
         if up:
             self.select(self.selected + (-1 if up > 0.0 else 1))
             return
@@ -204,7 +197,6 @@ class GradientEditor(StopsEditor):
         self.take(moved(self._stops, self.selected, share), self.selected)
 
     def release(self) -> None:
-        """Closes the dialog of the colour; what was chosen stays."""
         self.colour.release()
 
     def _colour_edited(self, colour: Colour) -> None:
@@ -233,16 +225,13 @@ class CurveEditor(StopsEditor):
         self.fields.addWidget(self.shape_button)
 
     def show_values(self, values: tuple[float, ...]) -> None:
-        """Shows the value of the chosen stop."""
         self.value.set_value(values[0])
 
     def open_value(self) -> None:
-        """Puts the cursor into the value of the chosen stop."""
         self.value.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.value.begin_edit()
 
     def _shapes_menu(self) -> QMenu:
-        """Shapes of the whole curve, each taken as one edit."""
         menu = QMenu(self)
         menu.addSection("From the first stop to the last")
         for name in EASINGS:
@@ -262,7 +251,6 @@ class CurveEditor(StopsEditor):
         self.take(with_values(self._stops, self.selected, (value,)), self.selected)
 
     def nudge(self, right: float, up: float) -> None:
-        """Moves the chosen stop, up and down by a hundredth of the plot's height."""
         share, value = self._stops[self.selected]
         higher = min(max(round(value + up * _NUDGE * self.plot.top, 6), 0.0), self.plot.limit)
         self.take(moved(self._stops, self.selected, share + right * _NUDGE, (higher,)), self.selected)

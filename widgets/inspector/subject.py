@@ -21,7 +21,6 @@ def gist(status: ModelStatus | None) -> tuple[ModelState | None, int]:
 
 
 def icon_of(node: Node, status: ModelStatus | None) -> str:
-    """Name of the icon of a node."""
     if status is not None and status.state in (ModelState.WITHHELD, ModelState.MISSING, ModelState.FAILED):
         return "missing"
     static = status is not None and status.model is not None and status.model.skeleton is None
@@ -29,5 +28,4 @@ def icon_of(node: Node, status: ModelStatus | None) -> str:
 
 
 def kind_text(node: Node, status: ModelStatus | None) -> str:
-    """The kind of a node in words."""
     return f"{KINDS[node.kind].label}{_STATES.get(status.state, '') if status is not None else ''}"

@@ -55,7 +55,6 @@ class Thumbnail(QWidget):
         self.setFixedSize(_SIDE, _SIDE)
 
     def show_facts(self, facts: TextureFacts) -> None:
-        """Shows the picture of a texture."""
         self._facts, self._picture = facts, None
         if facts.image is not None:
             height, width = facts.image.shape[:2]
@@ -65,7 +64,6 @@ class Thumbnail(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """The picture in a frame; a warning where it is missing."""
         palette, box = self.palette(), self.rect()
         with QPainter(self) as painter:
             if self._picture is not None:
@@ -80,7 +78,6 @@ class Thumbnail(QWidget):
                 painter.drawRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5))
 
     def sizeHint(self) -> QSize:
-        """A square as high as a button."""
         return QSize(_SIDE, _SIDE)
 
 
@@ -122,7 +119,6 @@ class TextureEditor(PathEditor):
         layout.addWidget(self.remove_button)
 
     def set_value(self, value: str | None) -> None:
-        """Shows a texture; asked for anew with every value, as images arrive later than the paths to them."""
         self._value, self.facts = value, self._facts_of(value)
         facts = self.facts
         self.thumbnail.show_facts(facts)
@@ -136,6 +132,5 @@ class TextureEditor(PathEditor):
 
     @property
     def folder(self) -> str:
-        """Where files are looked for first."""
         path = self._value or self.facts.tip
         return str(PurePath(path).parent) if PurePath(path).is_absolute() else ""

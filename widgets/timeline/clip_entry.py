@@ -33,7 +33,6 @@ class ClipEntry:
 
     @property
     def last_frame(self) -> int:
-        """Number of the last frame, from 0."""
         return max(self.frame_count - 1, 0)
 
     @property

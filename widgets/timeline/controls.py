@@ -67,21 +67,17 @@ class ControlRow(QWidget):
         self._fit(self.width())
 
     def sizeHint(self) -> QSize:
-        """Room for everything."""
         return QSize(self._needed(()), self._layout.sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        """Room for what never vanishes."""
         gone = [widget for group in self._expendable for widget in group]
         return QSize(self._needed(gone), self._layout.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many groups as fit."""
         super().resizeEvent(event)
         self._fit(event.size().width())
 
     def event(self, event: QEvent) -> bool:
-        """A part that changed its width may need another one to go."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit(self.width())
         return super().event(event)
@@ -133,7 +129,6 @@ class ClipChooser(QComboBox):
         self.set_current(current)
 
     def set_current(self, name: str) -> None:
-        """Show one of the clips as chosen."""
         index = self.findData(name)
         self.setCurrentIndex(max(index, 0))
         summary = self.currentData(_SUMMARY)
@@ -142,11 +137,9 @@ class ClipChooser(QComboBox):
         )
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to what scrolls around; a clip is never changed by accident."""
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave the keys of the timeline to it."""
         if event.key() in _LEFT_TO_TIMELINE:
             event.ignore()
         else:
@@ -208,11 +201,9 @@ class Notice(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """No width of its own."""
         return QSize(0, self.fontMetrics().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """The sign, then the text, cut off where the row is narrow."""
         if not self._text or self.width() < _WIDTH_MIN:
             return
         with QPainter(self) as painter:

@@ -125,7 +125,6 @@ class Ruler(RulerCanvas):
         self.setAccessibleDescription("Drag to scrub; Left and Right step by frames, Home and End jump.")
 
     def set_clip(self, clip: ClipEntry | None) -> None:
-        """Show a clip; a gesture on the old one is taken back."""
         self._end_gesture(cancelled=True)
         super().set_clip(clip)
 
@@ -135,7 +134,6 @@ class Ruler(RulerCanvas):
 
     @property
     def is_dragging(self) -> bool:
-        """Whether the mouse holds something."""
         return self._gesture is not None
 
     # What gestures use
@@ -147,11 +145,9 @@ class Ruler(RulerCanvas):
             self.scrubbed.emit(time)
 
     def point(self, name: str) -> float | None:
-        """In or out point as set."""
         return self._points[name]
 
     def edit_begin(self, name: str) -> None:
-        """Tell that an edit of a point begins."""
         self._dragged = name
         self.edit_started.emit(name)
 
@@ -162,7 +158,6 @@ class Ruler(RulerCanvas):
         self.edited.emit(name, value)
 
     def edit_end(self, name: str, cancelled: bool) -> None:
-        """Tell that the edit of a point ended."""
         self._dragged = ""
         self.update()
         (self.edit_cancelled if cancelled else self.edit_finished).emit(name)
@@ -170,7 +165,6 @@ class Ruler(RulerCanvas):
     # Mouse and keys
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a gesture."""
         if self._gesture is not None or not self.has_clip:
             return
         x = event.position().x()
@@ -183,7 +177,6 @@ class Ruler(RulerCanvas):
         self._set_hover(None, self._hot)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the mouse, pressed or not."""
         if self._gesture is not None:
             self._follow_over_edge(event.position().x())
             self._gesture.move(event.position().x(), event.modifiers())
@@ -192,12 +185,10 @@ class Ruler(RulerCanvas):
             self._set_hover(None if marker else event.position().x(), marker)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End the gesture."""
         if not event.buttons() & (Qt.MouseButton.LeftButton | Qt.MouseButton.MiddleButton):
             self._end_gesture(cancelled=False)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Clear the marker under the mouse, or show the whole clip."""
         if event.button() != Qt.MouseButton.LeftButton or not self.has_clip:
             return
         marker = self._marker_at(event.position())
@@ -209,7 +200,6 @@ class Ruler(RulerCanvas):
             self.edit_end(marker, cancelled=False)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom around the cursor; Shift or a sideways wheel moves along."""
         event.accept()
         if not self.has_clip:
             return
@@ -222,14 +212,12 @@ class Ruler(RulerCanvas):
             self.look_through(self.scale.zoomed(event.position().x(), factor, duration, self.clip.frame_step))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape takes the gesture back; other keys belong to the timeline."""
         if event.key() == Qt.Key.Key_Escape and self._gesture is not None:
             self._end_gesture(cancelled=True)
         else:
             event.ignore()
 
     def event(self, event: QEvent) -> bool:
-        """Keep Escape from becoming a shortcut of the window during a gesture."""
         kind = event.type()
         if kind == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             if self._gesture is not None and event.key() == Qt.Key.Key_Escape:
@@ -243,12 +231,10 @@ class Ruler(RulerCanvas):
         return super().event(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """A gesture ends when the keyboard that could take it back is gone."""
         self._end_gesture(cancelled=False)
         super().focusOutEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """So it does when the ruler disappears."""
         self._end_gesture(cancelled=False)
         super().hideEvent(event)
 

@@ -117,7 +117,6 @@ class RulerCanvas(QWidget):
         self.update(self._ruler_view().bands.strip.toAlignedRect())
 
     def fit(self) -> None:
-        """Show the whole clip."""
         self._is_fitted = True
         self.scale = fitted(self.clip.duration, float(self.width()))
         self._refresh()
@@ -146,29 +145,24 @@ class RulerCanvas(QWidget):
     # Painting
 
     def sizeHint(self) -> QSize:
-        """Wide, and no higher than need be."""
         return QSize(600, self.minimumSizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        """Room for both rows of labels, the lane and the strip."""
         return QSize(160, ruler_height(small_font(self.font()), self._strip_height))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the whole clip in view, or hold the left edge of a closer view."""
         width = float(self.width())
         self.scale = fitted(self.clip.duration, width) if self._is_fitted else self.scale.resized(width)
         self._refresh()
         super().resizeEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Forget the drawing of an old look."""
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.DevicePixelRatioChange):
             self.updateGeometry()
             self._refresh()
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Copy the still part, then draw what moves."""
         view = self._ruler_view()
         with QPainter(self) as painter:
             painter.fillRect(event.rect(), self.palette().window())

@@ -118,7 +118,6 @@ def ruler_bands(width: float, height: float, font: QFont, strip_height: float) -
 
 
 def label_height(font: QFont) -> float:
-    """Height of a band of labels."""
     return float(math.ceil(QFontMetricsF(font).height()) + 3)
 
 

@@ -30,7 +30,6 @@ class RulerScale:
         return self.time_of(self.width)
 
     def x_of(self, time: float) -> float:
-        """Pixel of a time."""
         return (time - self.start) / self.seconds_per_pixel
 
     def time_of(self, x: float) -> float:
@@ -140,7 +139,6 @@ def frame_text(frame: float) -> str:
 
 
 def snapped(time: float, frame_step: float) -> float:
-    """The time of the nearest whole frame."""
     return round(time / frame_step) * frame_step
 
 

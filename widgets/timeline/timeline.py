@@ -151,7 +151,6 @@ class Timeline(QWidget):
     # Keys
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Step, go to keys, or jump."""
         shift = event.modifiers() == Qt.KeyboardModifier.ShiftModifier
         match event.key():
             case _ if not self._takes(event):
@@ -165,7 +164,6 @@ class Timeline(QWidget):
                 (self.key_requested if shift else self.step_requested).emit(direction)
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys of the timeline from becoming shortcuts of the window."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._takes(event):
             event.accept()
             return True
@@ -198,7 +196,6 @@ class Timeline(QWidget):
     # Assembly
 
     def sizeHint(self) -> QSize:
-        """Everything side by side."""
         return QSize(self._row.sizeHint().width() + 2 * SPACE, super().sizeHint().height())
 
     def _arrange(self) -> None:

@@ -111,15 +111,12 @@ class Tracks(QWidget):
         self._time = time
 
     def sizeHint(self) -> QSize:
-        """Room for a row of each sort, however many there are: the window keeps its shape when something is added."""
         return QSize(160, math.ceil(self.strip_height + self.bar_height) + 2)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for one; the others are scrolled to."""
         return QSize(160, math.ceil(self.strip_height) + 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The scroll bar stands at the right edge."""
         super().resizeEvent(event)
         self._arrange()
 
@@ -165,7 +162,6 @@ class Tracks(QWidget):
     # Painting
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Rows from top to bottom, and the line of the playhead over them."""
         palette, role = self.palette(), QPalette.ColorRole
         base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
         with QPainter(self) as painter:
@@ -265,7 +261,6 @@ class Tracks(QWidget):
     # Mouse
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take a strip, or one of its ends."""
         if event.button() != Qt.MouseButton.LeftButton or self._drag is not None:
             return
         found = self._at(event.position())
@@ -279,7 +274,6 @@ class Tracks(QWidget):
             self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the mouse on whole frames; Control frees it."""
         drag, x = self._drag, event.position().x()
         if drag is None:
             found = self._at(event.position())
@@ -300,17 +294,14 @@ class Tracks(QWidget):
         self.edited.emit(drag.row.node, drag.bar.index, drag.part, time)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._end(cancelled=False)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """The values of a strip."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._request_menu(event.position())
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with a strip."""
         self._request_menu(QPointF(event.pos()))
 
     def _request_menu(self, place: QPointF) -> None:
@@ -321,19 +312,16 @@ class Tracks(QWidget):
             self.menu_requested.emit(row.node, bar.index if bar is not None else -1, on_screen, time)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Other rows, where there are many."""
         rows = event.angleDelta().y() / _WHEEL_NOTCH
         self.scroll_bar.setValue(self.scroll_bar.value() - round(rows * self.scroll_bar.singleStep()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape takes a gesture back."""
         if event.key() == Qt.Key.Key_Escape and self._drag is not None:
             self._end(cancelled=True)
         else:
             event.ignore()
 
     def event(self, event: QEvent) -> bool:
-        """Keep Escape from the window during a gesture; say what lies under the mouse."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._drag is not None:
             event.accept()
             return True

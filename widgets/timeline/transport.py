@@ -98,13 +98,11 @@ class TransportButton(QToolButton):
         self.show_as(name, tip, shown)
 
     def show_as(self, name: str, tip: str, shown: QIcon) -> None:
-        """Change what the button is."""
         self.setAccessibleName(name)
         self.setToolTip(tip)
         self.setIcon(shown)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """The icon on a quiet tile that shows hover, press, checked state and focus."""
         palette, role = self.palette(), QPalette.ColorRole
         window, text, accent = (palette.color(part) for part in (role.Window, role.WindowText, role.Highlight))
         with QPainter(self) as painter:
@@ -120,11 +118,9 @@ class TransportButton(QToolButton):
             self.icon().paint(painter, place, Qt.AlignmentFlag.AlignCenter, mode)
 
     def sizeHint(self) -> QSize:
-        """The icon with a margin."""
         return self.iconSize() + QSize(8, 6)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave arrows to the timeline."""
         if event.key() in _ARROWS:
             event.ignore()
         else:
@@ -222,7 +218,6 @@ class LoopButton(TransportButton):
         self.clicked.connect(self._choose_next)
 
     def set_mode(self, mode: LoopMode) -> None:
-        """Show a mode."""
         self._mode = mode
         glyph, tip = _LOOPS[mode]
         self.show_as(f"Loop mode: {mode.value}", f"{tip}\nClick for the next mode", icon(glyph))

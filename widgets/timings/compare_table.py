@@ -59,7 +59,6 @@ class Pair:
         return compare(*self.times(path))
 
     def sentence(self, found: Comparison) -> str:
-        """The comparison in words."""
         return verdict(found, self.a.name, self.b.name)
 
     def caution(self) -> str:
@@ -134,7 +133,6 @@ class CompareTable(QTreeWidget):
 
 
 def prepare_list(tree: QTreeWidget, headings: Sequence[str], name: str) -> None:
-    """Makes a tree a list with these columns."""
     tree.setHeaderLabels(list(headings))
     plain_list(tree, name)
     for column in range(len(headings)):
@@ -175,12 +173,10 @@ class RecordingList(QTreeWidget):
                 self.setCurrentItem(item)
 
     def current(self) -> str:
-        """Name of the current recording, or ""."""
         item = self.currentItem()
         return item.text(0) if item is not None else ""
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Opens the menu of the recording under the mouse, which a right click makes current."""
         if self.itemAt(event.pos()) is not None:
             self.menu().popup(event.globalPos())
 

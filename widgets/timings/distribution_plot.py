@@ -90,7 +90,6 @@ class DistributionPlot(QWidget):
         self._take_look()
 
     def show_series(self, series: Sequence[Series]) -> None:
-        """Shows other times."""
         self.series = tuple(series)
         self.edges = bin_edges(*(one.times for one in series))
         self.heights = [counts(one.times, self.edges) * _PERCENT for one in series]
@@ -131,7 +130,6 @@ class DistributionPlot(QWidget):
             line.setPen(pg.mkPen(colours().warning, width=1, style=Qt.PenStyle.DashLine))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the theme."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_targets"):
             self._take_look()

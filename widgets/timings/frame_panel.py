@@ -53,7 +53,6 @@ class FramePanel(QWidget):
         self._arrange()
 
     def show_sample(self, sample: FrameSample | None) -> None:
-        """Shows a frame, or none."""
         self.sample = sample
         self._stack.setCurrentIndex(0 if sample is None else 1)
         self.previous_button.setEnabled(sample is not None)

@@ -70,7 +70,6 @@ class Frames:
         return float(self.begins[-1]) if len(self) else 0.0
 
     def bands(self, level: Level) -> tuple[Band, ...]:
-        """What its stack is made of."""
         return bands_of(self.paths, level)
 
     def values(self, band: Band, quantity: Quantity, where: Index = ALL) -> Float64:

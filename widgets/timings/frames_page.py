@@ -51,7 +51,6 @@ class FramesPage(QWidget):
             self.table.viewport().update()
 
     def count(self) -> None:
-        """Figures and histogram of the region, or of the window."""
         frames, choice = self.area.frames, self.area.choice
         if frames is None:
             return
@@ -158,7 +157,6 @@ class FramesPage(QWidget):
         packed(QVBoxLayout(self), self.splitter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where it is narrow, the buttons beside the tabs leave these their room."""
         super().resizeEvent(event)
         self.frame_panel.set_compact(self.width() < _WIDE * self.fontMetrics().averageCharWidth())
         bar = self.side.tabBar().sizeHint().width() + self.frame_panel.buttons.sizeHint().width()

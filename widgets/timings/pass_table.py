@@ -84,7 +84,6 @@ class PassModel(QAbstractTableModel):
     # --- contents -------------------------------------------------------------------------------------
 
     def set_figures(self, figures: RegionFigures) -> None:
-        """Shows other figures."""
         self._figures = figures.rows
         self._lay_out()
 
@@ -135,14 +134,13 @@ class PassModel(QAbstractTableModel):
 
     # --- the model ------------------------------------------------------------------------------------
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, D102
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.rows)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, D102
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Headings, with meaning and source in their tooltips."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         heading, meaning = COLUMNS[section].value
@@ -155,7 +153,6 @@ class PassModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Texts, and the path of the band for `PATH_ROLE`."""
         answer = self._answers.get(role)
         return None if answer is None else answer(self.rows[index.row()], COLUMNS[index.column()])
 
@@ -202,7 +199,6 @@ class PassDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Swatch and text."""
         if index.column() == 0 and index.data(PATH_ROLE) != TOTAL:
             side = swatch_side(option)
             box = QRect(option.rect.left() + SPACE, option.rect.center().y() - side // 2 + 1, side, side)
@@ -214,7 +210,6 @@ class PassDelegate(QStyledItemDelegate):
         super().paint(painter, option, index)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Room for the swatch."""
         size = super().sizeHint(option, index)
         return QSize(size.width() + swatch_side(option) + SPACE, size.height())
 
@@ -256,7 +251,6 @@ class PassTable(QTreeView):
         self._size_columns()
 
     def sizeHint(self) -> QSize:
-        """All columns, and a few rows."""
         return QSize(self.header().length() + 4 * SPACE, 8 * (self.fontMetrics().height() + SPACE))
 
     def _size_columns(self) -> None:
@@ -270,7 +264,6 @@ class PassTable(QTreeView):
     # --- mouse and keys -------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click switches the band, with Alt it stands alone."""
         super().mousePressEvent(event)
         path = self._path_at(event.position().toPoint())
         if path and event.button() == Qt.MouseButton.LeftButton:
@@ -278,13 +271,11 @@ class PassTable(QTreeView):
             (self.soloed if is_solo else self.toggled).emit(path)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Solo, whatever the click before it did."""
         path = self._path_at(event.position().toPoint())
         if path and event.button() == Qt.MouseButton.LeftButton:
             self.double_clicked.emit(path)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter switches the current band, with Alt it stands alone."""
         path = self.currentIndex().data(PATH_ROLE) if self.currentIndex().isValid() else ""
         if path and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             is_solo = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
@@ -297,7 +288,6 @@ class PassTable(QTreeView):
         return str(index.data(PATH_ROLE)) if index.isValid() and index.column() == 0 else ""
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with a band."""
         index = self.indexAt(event.pos())
         self.menu(str(index.data(PATH_ROLE)) if index.isValid() else "").popup(event.globalPos())
 
@@ -317,7 +307,6 @@ class PassTable(QTreeView):
         return menu
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another font needs other columns."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "pass_model"):
             self._size_columns()

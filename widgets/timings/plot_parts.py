@@ -86,11 +86,9 @@ class PlotHeader(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """A line."""
         return QSize(0, self.fontMetrics().height() + SPACE)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """The reading is never shortened in favour of the title."""
         metrics = self.fontMetrics()
         area = self.rect().adjusted(SPACE, 0, -SPACE, 0)
         width = metrics.horizontalAdvance(self.reading)
@@ -152,7 +150,6 @@ class TimeBox(pg.ViewBox):
             self.panned.emit(float(self.mapToView(ev.lastPos()).x()) - here)
 
     def mouseClickEvent(self, ev: Any) -> None:
-        """Tells where."""
         if ev.button() != Qt.MouseButton.LeftButton:
             ev.ignore()
             return

@@ -79,7 +79,6 @@ class PlotsArea(QWidget):
     # --- what is shown --------------------------------------------------------------------------------
 
     def draw(self, frames: Frames, choice: Choice) -> None:
-        """Shows these frames."""
         self.frames, self.choice = frames, choice
         for quantity, plot in self.plots.items():
             is_shown = quantity in choice.shown.quantities

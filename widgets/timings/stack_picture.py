@@ -157,7 +157,6 @@ class StackItem(QGraphicsItem):
         return self._image.copy()
 
     def boundingRect(self) -> QRectF:
-        """All of the inside."""
         return QRectF(self._box.rect())
 
     def paint(
@@ -166,7 +165,6 @@ class StackItem(QGraphicsItem):
         option: QStyleOptionGraphicsItem,  # noqa: ARG002
         widget: QWidget | None = None,  # noqa: ARG002
     ) -> None:
-        """One blit."""
         painter.setClipRect(self.boundingRect())
         painter.drawImage(QPointF(0.0, 0.0), self._image)
 
@@ -180,7 +178,6 @@ def image_of(pixels: Colours, ratio: float) -> QImage:
 
 
 def look_pixels(look: StackLook) -> Colours:
-    """Colours of all device pixels."""
     colours = np.array([colour.rgb() for colour in look.colours], dtype=np.uint32)
     pixels = stack_pixels(look.edges, colours, look.ground.rgb(), look.top, look.rows)
     for value in look.grid:

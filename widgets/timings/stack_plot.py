@@ -68,7 +68,6 @@ class StackPlot(pg.PlotWidget):
     # --- drawing --------------------------------------------------------------------------------------
 
     def draw(self, frames: Frames, choice: Choice, window: Window) -> None:
-        """Shows the frames of a window."""
         self._drawn = (frames, choice, window)
         area = self.box.rect()
         ratio = self.devicePixelRatioF()

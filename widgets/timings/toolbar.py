@@ -64,12 +64,10 @@ class Toolbar(FlowRow):
                 box.setCurrentIndex(box.findData(value))
 
     def set_measuring(self, measuring: bool) -> None:
-        """Shows whether frames are measured."""
         with QSignalBlocker(self.measure_button):
             self.measure_button.setChecked(measuring)
 
     def set_held(self, held: bool) -> None:
-        """Shows whether the view is held."""
         with QSignalBlocker(self.pause_button):
             self.pause_button.setChecked(held)
         self.live_button.setEnabled(held)

@@ -125,7 +125,6 @@ class TimingsView(QWidget):
         self._show_page()
 
     def set_recordings(self, recordings: Sequence[Recording]) -> None:
-        """What can be compared."""
         self.toolbar.set_taken([one.name for one in recordings])
         self.compare_page.set_recordings(recordings)
 
@@ -217,7 +216,6 @@ class TimingsView(QWidget):
 
     @property
     def choice(self) -> Choice:
-        """What of the frames is shown."""
         return self._choice
 
     def set_choice(self, choice: Choice) -> None:
@@ -248,7 +246,6 @@ class TimingsView(QWidget):
             self.frames_page.area.set_window(window)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for what is needed at a usual width, where controls and label have one line each."""
         page = self.pages.minimumSizeHint()
         rows = self.toolbar.minimumSizeHint().height() + self.honesty.fontMetrics().height()
         return QSize(page.width(), page.height() + rows)
@@ -308,12 +305,10 @@ class TimingsView(QWidget):
         self.record_requested.emit(name)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draws while it can be seen."""
         super().showEvent(event)
         self._timer.start()
         self.redraw()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Rests while it cannot."""
         super().hideEvent(event)
         self._timer.stop()

@@ -66,7 +66,6 @@ class ClothPanel(Panel):
     # --- following ------------------------------------------------------------------------------------
 
     def follow(self, node: Node | None, system: Any) -> None:
-        """Shows how the selected cloth stands now."""
         self._node, self._system = node, system if node is not None else None
         if self._subject != (node.id if node is not None else None):
             self._subject = node.id if node is not None else None
@@ -74,23 +73,19 @@ class ClothPanel(Panel):
         self._refresh()
 
     def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
-        """What there is to choose before there is a cloth."""
         needs_file = node.settings.source is ClothSource.MESH and not node.settings.mesh_path
         return "Choose the file that becomes cloth." if needs_file else ""
 
     def facts(self, node: Node) -> Sequence[SectionParameter]:  # noqa: ARG002
-        """The counts, kept up to date."""
         self._facts = SectionParameter("Cloth", [FactParameter(name, name, "–") for name in _COUNTED])
         self._counts = ()
         self._refresh()
         return (self._facts,)
 
     def forget(self) -> None:
-        """Meter and counts of the inspector are gone."""
         self._meter = self._facts = None
 
     def legend(self) -> ColourKey | None:
-        """The strain, where a cloth is drawn in its colours."""
         scene = self._desk.document.scene
         cloths = [node.settings for node in scene.of_kind("cloth") if node.id in scene.shown]
         if any(cloth.look in (ClothLook.STRAIN, ClothLook.SPRINGS) for cloth in cloths):
@@ -98,7 +93,6 @@ class ClothPanel(Panel):
         return None
 
     def make_stable(self, substeps: int) -> None:
-        """Sets the substeps of the selected cloth."""
         node = self._desk.selected("cloth")
         if node is not None:
             self._desk.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
@@ -142,7 +136,6 @@ class ClothPanel(Panel):
     # --- menus ----------------------------------------------------------------------------------------
 
     def fill_menu(self, menu: QMenu, node: Node, place: QPointF) -> None:
-        """Pins: of the particle at a place or the chosen ones, and of presets."""
         self.tool.look_at(place)
         numbers = self.tool.pinnable()
         if numbers:
@@ -171,7 +164,6 @@ class ClothPanel(Panel):
             menu.addAction("No model is loaded").setEnabled(False)
 
     def fill_section_menu(self, menu: QMenu, section: str) -> None:
-        """A cloth of it."""
         menu.addAction(f"&Cloth from {menu_text(section)}").triggered.connect(lambda: self.add_section_cloth(section))
 
     def _lack(self) -> str:

@@ -75,7 +75,6 @@ def top_pins(cloth: ClothModel) -> str:
 
 
 def _materials_of(model: CharacterModel, mesh: Mesh, section: str) -> list[Material]:
-    """Those of the sections that are meant."""
     parts = (part for part in mesh.sections if section in ("", part.name) and part.material >= 0)
     return [model.materials[part.material] for part in parts]
 

@@ -42,7 +42,6 @@ class ClothTool(Tool):
     # --- hover ----------------------------------------------------------------------------------------
 
     def hover(self, position: QPointF | None) -> str:
-        """Looks soon what is under the mouse, and says what it saw last."""
         self._hover_place = position
         if position is None:
             self._hover_timer.stop()
@@ -76,22 +75,18 @@ class ClothTool(Tool):
     # --- pulling --------------------------------------------------------------------------------------
 
     def press(self, position: QPointF, shift: bool) -> bool:
-        """Notes the particle under the mouse."""
         return not shift and self._pull.press(position)
 
     def begin(self, position: QPointF, shift: bool) -> bool:
-        """Spans a rubber band, or takes hold of the pressed particle."""
         return (shift and self._start_band(position)) or self._pull.begin()
 
     def drag(self, position: QPointF) -> None:
-        """Follows the mouse, pulling or spanning the rubber band."""
         if self._band_start is not None:
             self._band.span(self._band_start, position)
         else:
             self._pull.drag(position)
 
     def end(self, *, cancel: bool = False) -> None:
-        """Lets go, or chooses what the rubber band holds unless that is cancelled."""
         if self._band_start is not None:
             if not cancel:
                 self.marks.choose(self._inside())
@@ -111,14 +106,12 @@ class ClothTool(Tool):
         return True
 
     def click(self, position: QPointF, shift: bool) -> bool:
-        """Chooses one particle more or less."""
         reference = self._picker.particle(position) if shift else None
         if reference is not None:
             self.marks.toggle(reference)
         return reference is not None
 
     def deselect(self) -> None:
-        """Chooses no particle."""
         self.marks.choose({})
 
     def _inside(self) -> Mapping[NodeId, tuple[int, ...]]:
@@ -153,7 +146,6 @@ class ClothTool(Tool):
             self._desk.hint("Point at a particle, or select some with Shift+Drag, to pin them")
 
     def is_held(self, numbers: Mapping[NodeId, tuple[int, ...]]) -> bool:
-        """Whether all of some particles are held."""
         cloths = {node_id: self._cloth(node_id) for node_id in numbers}
         return all(cloth is not None and cloth.pinned[list(numbers[n])].all() for n, cloth in cloths.items())
 

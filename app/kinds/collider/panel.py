@@ -36,7 +36,6 @@ class ColliderPanel(Panel):
             self._fit(node, model)
 
     def suggestion(self, node: Node) -> tuple[str, Command] | None:
-        """Colliders for the figure that something rides on which is to collide, where it has none."""
         colliders = self._desk.document.scene.of_kind("collider")
         found = self._carrier(node) if getattr(node.settings, "collide", False) else None
         if found is None or any(one.attachment.node == found[0].id for one in colliders):

@@ -33,7 +33,6 @@ class EmitterPanel(Panel):
                                  lambda: desk.lack("emitter")),)  # fmt: skip
 
     def follow(self, node: Node | None, system: Any) -> None:
-        """Shows how many live, of how many that can."""
         emitter = system.emitter if node is not None and system is not None else None
         if node is None or emitter is None:
             self.head.show_status(Population())
@@ -51,7 +50,6 @@ class EmitterPanel(Panel):
         )
 
     def note(self, node: Node, system: Any) -> str:
-        """Why nothing comes out of an emitter, or comes from elsewhere than it seems."""
         scene, carrier = self._desk.document.scene, node.attachment.node
         on_skin, gone = node.settings.source in SURFACE_SOURCES, carrier and not scene.has(carrier)
         if on_skin and not carrier:
@@ -63,7 +61,6 @@ class EmitterPanel(Panel):
         return "" if system is not None and system.is_ready else "Its model is being read."
 
     def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
-        """Room for every particle, where there is too little."""
         emitter = system.emitter
         if emitter is None or emitter.needed_capacity <= emitter.settings.capacity:
             return None

@@ -55,7 +55,6 @@ class EmitterTool(Tool):
         self._overlay.show_handles(self._handles(), held.grip if held else None)
 
     def hover(self, position: QPointF | None) -> str:
-        """Marks the handle under the mouse, if it is there at all."""
         handles = self._handles() if position is not None else None
         hold = handles.hit((position.x(), position.y())) if handles and position is not None else None
         if hold != self._hovered:
@@ -64,11 +63,9 @@ class EmitterTool(Tool):
         return f"Drag: {_text(handles, hold)} · Escape takes it back" if handles and hold else ""
 
     def press(self, position: QPointF, _shift: bool) -> bool:
-        """Whether there is a handle."""
         return bool(self.hover(position))
 
     def begin(self, position: QPointF, _shift: bool) -> bool:
-        """Takes hold of the handle at a place."""
         node, handles = self._desk.selected("emitter"), self._handles()
         press = position.x(), position.y()
         hold = handles.hit(press) if handles else None
@@ -81,7 +78,6 @@ class EmitterTool(Tool):
         return True
 
     def drag(self, position: QPointF) -> None:
-        """Follows the mouse."""
         held = self._drag
         if held is not None and self._document.scene.has(held.node):
             values = gripped(held.handles, held.hold, held.press, (position.x(), position.y()))
@@ -92,7 +88,6 @@ class EmitterTool(Tool):
             self._desk.hint(f"{text[:1].upper()}{text[1:]} · Escape takes it back" if text else "")
 
     def end(self, *, cancel: bool = False) -> None:
-        """Lets go, or takes the drag back."""
         if self._drag is None:
             return
         finish = self._document.cancel_gesture if cancel else self._document.end_gesture

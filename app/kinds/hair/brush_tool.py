@@ -142,7 +142,6 @@ class BrushTool(Tool):
             self._document.set_as_one(f"Reset the groom of {node.name}", {ParamRef(node.id, "hair", "groom"): ()})
 
     def refresh(self) -> None:
-        """Shows the brush in the inspector."""
         node = self._desk.selected("hair")
         edited = node is not None and bool(node.settings.groom)
         name = self.brush.name if self.brush is not None else ""
@@ -185,18 +184,15 @@ class BrushTool(Tool):
         return f"Drag: {verb.lower()} · Shift+Drag: {other.lower()} · {size} · Escape: done"
 
     def hover(self, position: QPointF | None) -> str:
-        """Shows the circle where the mouse is."""
         self._place = position
         if self.brush is not None:
             self._ring.draw(position, self.radius)
         return self._hint()
 
     def press(self, position: QPointF, shift: bool) -> bool:  # noqa: ARG002
-        """Everything is the brush's while there is one."""
         return self.brush is not None
 
     def begin(self, position: QPointF, shift: bool) -> bool:
-        """Begins a stroke."""
         node, system = self._subject()
         if self.brush is None or node is None or system is None or system.strands is None:
             return self.brush is not None
@@ -210,7 +206,6 @@ class BrushTool(Tool):
         return True
 
     def drag(self, position: QPointF) -> None:
-        """Brushes on to a place."""
         stroke = self._stroke
         if stroke is None:
             return
@@ -227,7 +222,6 @@ class BrushTool(Tool):
         self._desk.viewport.update()
 
     def end(self, *, cancel: bool = False) -> None:
-        """Keeps what was brushed as one edit, or takes it back."""
         stroke, self._stroke = self._stroke, None
         if stroke is None or stroke.system.strands is not stroke.strands or not self._document.scene.has(stroke.node):
             return
@@ -246,7 +240,6 @@ class BrushTool(Tool):
         self.refresh()
 
     def click(self, position: QPointF, shift: bool) -> bool:
-        """A stroke in one place."""
         if self.begin(position, shift):
             self.drag(position)
             self.end()

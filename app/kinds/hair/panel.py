@@ -64,7 +64,6 @@ class HairPanel(Panel):
         self.adds = (Submenu("H&air on Section", self.list_sections),)
 
     def follow(self, node: Node | None, system: Any) -> None:
-        """Shows how the selected hair stands now."""
         if self._subject != (node.id if node is not None else None):
             self._subject = node.id if node is not None else None
             self.plots.set_subject(node.name if node is not None else "")
@@ -75,7 +74,6 @@ class HairPanel(Panel):
             self.plots.add(found.time, {"energy": found.energy, "stretch": 100.0 * max(found.stretch, 0.0)})
 
     def note(self, node: Node, system: Any) -> str:
-        """Why nothing grows."""
         scene, carrier = self._desk.document.scene, node.attachment.node
         if node.settings.source is HairSource.FILE and not node.settings.file:
             return "Choose the file of its strands."
@@ -95,7 +93,6 @@ class HairPanel(Panel):
         return ""
 
     def remedy(self, node: Node, system: Any) -> Command | None:
-        """Another file for one that cannot be read; growth after all; substeps that are stable, where some are."""
         if node.settings.source is HairSource.FILE and self._desk.files.fault_of(node.settings.file):
             return Command("", "Locate…", "Choose where the strands are.", self.locate)
         if system is not None and system.is_preparing and system.progress is None:
@@ -125,15 +122,12 @@ class HairPanel(Panel):
             self._desk.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
     def facts(self, node: Node) -> Sequence[SectionParameter]:  # noqa: ARG002
-        """Counts, measures and costs, kept up to date."""
         return self._facts.sections()
 
     def forget(self) -> None:
-        """The facts of the inspector are gone."""
         self._facts.forget()
 
     def sides(self) -> tuple[str, str] | None:
-        """The two solvers of the first hair that is compared; on the second side the other one."""
         for node in self._desk.document.scene.of_kind("hair"):
             other = rival_settings(node.settings)
             if node.visible and other is not None:
@@ -141,7 +135,6 @@ class HairPanel(Panel):
         return None
 
     def legend(self) -> ColourKey | None:
-        """Bend or stretch, where hair is drawn in their colours."""
         for node in self._desk.document.scene.of_kind("hair"):
             show = node.settings.show
             if node.visible and show is HairShow.DISTANCE and rival_settings(node.settings) is not None:
@@ -162,7 +155,6 @@ class HairPanel(Panel):
             menu.addAction("No model is loaded").setEnabled(False)
 
     def fill_section_menu(self, menu: Any, section: str) -> None:
-        """Hair on it."""
         menu.addAction(f"&Hair on {menu_text(section)}").triggered.connect(lambda: self.add_on_section(section))
 
     def add_on_section(self, section: str) -> None:

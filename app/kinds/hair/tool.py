@@ -28,7 +28,6 @@ class HairTool(Tool):
     # --- hover ----------------------------------------------------------------------------------------
 
     def hover(self, position: QPointF | None) -> str:
-        """Looks soon what is under the mouse, and says what it saw last."""
         self._place = position
         if position is None:
             self._timer.stop()
@@ -65,23 +64,18 @@ class HairTool(Tool):
     # --- pulling and choosing -------------------------------------------------------------------------
 
     def press(self, position: QPointF, shift: bool) -> bool:
-        """Notes the strand under the mouse."""
         return not shift and self._pull.press(position)
 
     def begin(self, position: QPointF, shift: bool) -> bool:  # noqa: ARG002
-        """Takes hold of the pressed strand."""
         return self._pull.begin()
 
     def drag(self, position: QPointF) -> None:
-        """Follows the mouse."""
         self._pull.drag(position)
 
     def end(self, *, cancel: bool = False) -> None:  # noqa: ARG002
-        """Lets go."""
         self._pull.end()
 
     def click(self, position: QPointF, shift: bool) -> bool:
-        """Chooses the guide under the mouse with its node; with shift one more or one less."""
         particle = self._picker.particle(position)
         if particle is None or particle.node not in self._desk.document.scene.unlocked:
             return False
@@ -93,5 +87,4 @@ class HairTool(Tool):
         return True
 
     def deselect(self) -> None:
-        """Chooses no guide."""
         self._marks.choose({})

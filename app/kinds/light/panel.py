@@ -37,16 +37,13 @@ class LightTool(Tool):
         self._drag: _Drag | None = None
 
     def hover(self, position: QPointF | None) -> str:
-        """Says that the light under the mouse can be moved."""
         light = self._light_at(position) if position is not None else None
         return "" if light is None else f"{self._desk.document.scene.node(light).name}: drag to move"
 
     def press(self, position: QPointF, _shift: bool) -> bool:
-        """Whether there is a disc."""
         return self._light_at(position) is not None
 
     def begin(self, position: QPointF, _shift: bool) -> bool:
-        """Takes the disc at a place."""
         light, document = self._light_at(position), self._desk.document
         if light is None or self._desk.client.engine is None:
             return False
@@ -60,7 +57,6 @@ class LightTool(Tool):
         return True
 
     def drag(self, position: QPointF) -> None:
-        """Follows the mouse at the depth of the light."""
         held, document, engine = self._drag, self._desk.document, self._desk.client.engine
         if held is None or engine is None or not document.scene.has(held.node):
             return
@@ -74,7 +70,6 @@ class LightTool(Tool):
             document.set_value(ParamRef(held.node, "transform", "position"), place, held.gesture)
 
     def end(self, *, cancel: bool = False) -> None:
-        """Lets go, or puts it back."""
         if self._drag is not None:
             finish = self._desk.document.cancel_gesture if cancel else self._desk.document.end_gesture
             finish(self._drag.gesture)

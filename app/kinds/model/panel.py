@@ -27,14 +27,12 @@ class ModelPanel(Panel):
         self.textures = Textures(desk)
 
     def follow(self, node: Node | None, system: Any) -> None:  # noqa: ARG002
-        """Shows the weights as they are now."""
         self._node = node
         self.unit.follow(node)
         if node is not None and self._list is not None:
             self._list.show_weights(dict(node.settings.target_weights), node.settings.solo_target)
 
     def facts(self, node: Node) -> Sequence[SectionParameter]:
-        """The sliders, where the model has targets to be set."""
         status = self._desk.store.status(node.id)
         targets = status.model.mesh.targets if status is not None and status.model is not None else None
         if targets is None or targets.are_frames or not targets.names:
@@ -43,7 +41,6 @@ class ModelPanel(Panel):
         return (SectionParameter("Morph targets", [WidgetParameter("targets", lambda: self._make(targets.names))]),)
 
     def forget(self) -> None:
-        """The sliders are gone."""
         self._list = None
         self._end()
 

@@ -28,7 +28,6 @@ class UnitQuestion:
         desk.store.changed.connect(self._tell)
 
     def follow(self, node: Node | None) -> None:
-        """Shows the question where there is one."""
         text = self._question(node) if node is not None else ""
         self.notice.show_reason(text)
 

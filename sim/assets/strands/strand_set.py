@@ -39,7 +39,6 @@ class StrandSet:
 
     @property
     def count(self) -> int:
-        """Number of strands."""
         return len(self.starts) - 1
 
     def points_of(self, numbers: Intp, values: Float32 | None = None) -> Float64:

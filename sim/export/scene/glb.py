@@ -73,7 +73,6 @@ class _Scene(GltfScene):
         self._is_moving = recording.frame_count > 1
 
     def file(self) -> bytes:
-        """Its bytes."""
         if self._channels:
             self.put("animations", {"name": "scene", "channels": self._channels, "samplers": self._samplers})
         return self.chunk.file(self.document())
@@ -219,7 +218,6 @@ class _Scene(GltfScene):
         return {"attributes": attributes, "material": self.materials.add(material, double_sided=False)}
 
     def _show(self, node: int, frame: int, count: int) -> None:
-        """Shows a node in one frame of several."""
         frames = sorted({0, frame, min(frame + 1, count - 1)})
         times = self.chunk.once(self._moments[frames], bounded=True)
         scales = np.repeat(np.array(frames, np.float32)[:, None] == frame, 3, axis=1).astype(np.float32)

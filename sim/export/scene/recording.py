@@ -93,7 +93,6 @@ class Track:
 
     @property
     def form(self) -> Form:
-        """What the points make up."""
         if self.triangles is not None:
             return Form.SURFACE
         return Form.STRANDS if self.counts is not None else Form.POINTS

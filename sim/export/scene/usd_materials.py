@@ -117,7 +117,6 @@ def _values(material: Material) -> dict[str, Any]:
 
 
 def _textures(material: Material, shown: str) -> Iterator[_Texture]:
-    """Its images."""
     base, metal, _ = _base(material)
     if (used := material.sampled("texture")) is not None:
         inputs = {shown: "rgb"} | ({"opacity": "a"} if material.alpha_mode is not AlphaMode.OPAQUE else {})
@@ -140,7 +139,6 @@ def _textures(material: Material, shown: str) -> Iterator[_Texture]:
 
 
 def _texture(stage: Any, path: Any, texture: _Texture, coordinates: Any) -> Any:
-    """A texture."""
     made = _shader(stage, path.AppendChild(texture.name), "UsdUVTexture")
     made.CreateInput("st", TYPES.Float2).ConnectToSource(coordinates)
     # Images stand in a folder beside the stage; without the dot they would be searched for elsewhere.

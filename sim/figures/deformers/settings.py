@@ -152,7 +152,6 @@ class Bulge(Deformer, tag="bulge", frozen=True, kw_only=True):
     phase: Phase = 0.0
 
     def values(self, extent: Extent, time: float) -> Float64:
-        """See `shaders/model/deformers/bulge.glsl`."""
         turn, start = _turn(self.frequency, time), math.radians(self.phase)
         number = 0.0 if self.mode is BulgeMode.PULSE else _wave_number(self.wavelength, extent)
         standing = self.mode is BulgeMode.STANDING
@@ -178,7 +177,6 @@ class Twist(Deformer, tag="twist", frozen=True, kw_only=True):
     phase: Phase = 90.0
 
     def values(self, extent: Extent, time: float) -> Float64:
-        """See `shaders/model/deformers/twist.glsl`."""
         direction = extent.direction(self.axis)
         start, length = extent.span(direction, self.start, self.end)
         angle = math.radians(self.angle) * _swing(self.frequency, self.phase, time)
@@ -203,7 +201,6 @@ class Bend(Deformer, tag="bend", frozen=True, kw_only=True):
     phase: Phase = 90.0
 
     def values(self, extent: Extent, time: float) -> Float64:
-        """See `shaders/model/deformers/bend.glsl`."""
         direction = extent.direction(self.axis)
         start, length = extent.span(direction, self.start, self.end)
         angle = math.radians(self.angle) * _swing(self.frequency, self.phase, time)
@@ -227,7 +224,6 @@ class Taper(Deformer, tag="taper", frozen=True, kw_only=True):
     phase: Phase = 90.0
 
     def values(self, extent: Extent, time: float) -> Float64:
-        """See `shaders/model/deformers/taper.glsl`."""
         direction = extent.direction(self.axis)
         start, length = extent.span(direction, self.start, self.end)
         more = (self.factor - 1.0) * _swing(self.frequency, self.phase, time)
@@ -248,7 +244,6 @@ class Wave(Deformer, tag="wave", frozen=True, kw_only=True):
     phase: Phase = 0.0
 
     def values(self, extent: Extent, time: float) -> Float64:
-        """See `shaders/model/deformers/wave.glsl`."""
         phase = math.radians(self.phase) + _turn(self.frequency, time)
         return _packed(
             (*extent.direction(self.axis), _wave_number(self.wavelength, extent)),
@@ -307,6 +302,5 @@ def _wave_number(wavelength: float, extent: Extent) -> float:
 
 
 def _other(wanted: Axis, taken: Axis) -> Axis:
-    """The wanted axis, or the next one where that is taken."""
     order = tuple(Axis)
     return wanted if wanted is not taken else order[(order.index(wanted) + 1) % len(order)]

@@ -59,7 +59,6 @@ class ClothTables:
             self._add_tables(context, model)
 
     def release(self) -> None:
-        """Delete the tables; may be called twice."""
         for owned in (*self.textures.values(), *self._buffers):
             owned.release()
 

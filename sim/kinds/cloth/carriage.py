@@ -132,7 +132,6 @@ class Carriage:
         return motions is not None and cloth.carry(motions, placement)
 
     def keep(self, node: Node, cloth: Cloth, inputs: StepInputs) -> None:
-        """A step has ended."""
         if node.attachment.node:
             self._last = self._moment(node, cloth, inputs.world, inputs.time)
 

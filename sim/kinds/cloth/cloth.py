@@ -147,7 +147,6 @@ class Cloth:
         return True
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         if self._lines is not None:
             self._lines.release()
             self._lines = None

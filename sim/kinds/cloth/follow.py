@@ -39,7 +39,6 @@ class PinFollower:
         self._vertices: BufferTexture | None = None
 
     def is_of(self, settings: ClothSettings, carrier: NodeId) -> bool:
-        """Whether it does what these settings want."""
         return carrier == self._carrier and _target_of(settings) == _target_of(self._settings)
 
     @property
@@ -112,7 +111,6 @@ class PinFollower:
             cloth.attach_pins(self._attachment)
 
     def _worn_by(self, figures: Figures) -> Character | None:
-        """The figure that the pins follow."""
         figure = figures.get(self._carrier)
         assert isinstance(figure, Character | None)
         return figure

@@ -148,7 +148,6 @@ class ClothMonitor:
         return _statistics(self._report.read(), time)
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         for buffer, texture in self._levels:
             texture.release()
             buffer.release()

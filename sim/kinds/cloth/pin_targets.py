@@ -147,7 +147,6 @@ class ClothPins:
             self._attached = None
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         self.detach()
         for owned in (*self._textures, *self._buffers):
             owned.release()

@@ -45,7 +45,6 @@ NEIGHBOURHOOD = 1.5
 
 
 def width(lists: Record) -> int:
-    """Numbers in a record of lists."""
     return lists.dtype.itemsize // 4
 
 
@@ -111,7 +110,6 @@ class SelfContact:
         return self._lists
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         for texture in (self._rest, self._places, self._nodes, self._root, *self._near, self._lists):
             texture.release()
             texture.buffer.release()

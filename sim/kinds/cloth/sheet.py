@@ -56,6 +56,5 @@ class ClothSheet:
         self._kernel.run(self._source, self.vertices, u_state=state)
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         for owned in (self._particles, self._source, self.vertices, self.texcoords, self.triangles):
             owned.release()

@@ -106,7 +106,6 @@ class ClothSolver:
         state.run(kernel, "u_state", "u_progress", values)
 
     def release(self) -> None:
-        """Delete what it owns; may be called twice."""
         if self._contact is not None:
             self._contact.release()
             self._contact = None

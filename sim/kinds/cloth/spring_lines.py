@@ -38,6 +38,5 @@ class SpringLines:
         self._kernel.run(self._source, self.lines, u_state=state)
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         for owned in (self._ends, self._source, self.lines):
             owned.release()

@@ -40,17 +40,14 @@ class Springs:
 
     @property
     def count(self) -> int:
-        """Number of springs."""
         return len(self.pairs)
 
     def of_kind(self, kind: SpringKind) -> "Springs":
-        """The springs of one kind."""
         chosen = self.kinds == kind
         return Springs(self.pairs[chosen], self.kinds[chosen], self.rest[chosen], self.factors[chosen])
 
 
 def joined(parts: list[Springs]) -> Springs:
-    """Springs of several sets in one."""
     return Springs(
         np.concatenate([part.pairs for part in parts]).astype(np.int32),
         np.concatenate([part.kinds for part in parts]).astype(np.int32),

@@ -92,7 +92,6 @@ class StabilityMeter:
 
 
 def stability(model: ClothModel, settings: ClothSettings) -> Stability:
-    """Stability of a cloth under settings."""
     return StabilityMeter(model, settings).read(settings)
 
 

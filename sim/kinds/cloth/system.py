@@ -45,16 +45,13 @@ class ClothSystem(System):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the cloth exists."""
         return self.cloth is not None
 
     @property
     def halted(self) -> str:
-        """Why it stands still, or "" while it can move."""
         return self.cloth.halted if self.cloth is not None else ""
 
     def apply(self, node: Node, world: World) -> None:
-        """Takes the node; a cloth waits for the file that it is made of."""
         settings = node.settings
         assert isinstance(settings, ClothSettings)
         self._world = world
@@ -74,7 +71,6 @@ class ClothSystem(System):
             self.cloth.place(placement)
 
     def step(self, inputs: StepInputs) -> None:
-        """Advances by one step, at whose end the figures stand as they do now."""
         cloth, node = self.cloth, self._node
         assert cloth is not None
         assert node is not None
@@ -89,12 +85,10 @@ class ClothSystem(System):
         self._carriage.keep(node, cloth, inputs)
 
     def reset(self) -> None:
-        """Back to the start, on the figure as it stands then."""
         if self._world is not None:
             self._restart(self._world, self._world.start_time)
 
     def jump(self, world: World) -> None:
-        """What is worn starts anew where the figure stands now."""
         cloth, node = self.cloth, self._node
         if cloth is None or node is None:
             return
@@ -103,7 +97,6 @@ class ClothSystem(System):
             self._restart(world, None)
 
     def poll(self, now: float) -> None:
-        """Makes the drawn vertices, and looks whether it blew up; waits for nothing."""
         if self.cloth is not None and self._node is not None:
             with self._context.timers.scope("surface", self._node.name or self._node.id):
                 if self._world is not None:
@@ -113,11 +106,9 @@ class ClothSystem(System):
                 self.cloth.refresh()
 
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
-        """That at the corner of a triangle."""
         return None if self.cloth is None else nearest_particle(self.cloth, element, origin, direction)
 
     def place_of(self, particle: int) -> Vec3 | None:
-        """Where it was at the last step."""
         if self.cloth is None or not 0 <= particle < self.cloth.model.particle_count:
             return None
         x, y, z = self.cloth.positions_of(np.array([particle]))[0].tolist()
@@ -130,22 +121,18 @@ class ClothSystem(System):
         return self._carriage.outline(self._node, self.cloth, self._world)
 
     def check(self) -> None:
-        """Halts if it blew up; waits for the GPU."""
         if self.cloth is not None:
             self.cloth.check()
 
     def resume(self) -> None:
-        """Goes on from the last sound state."""
         if self.cloth is not None:
             self.cloth.resume()
 
     def reconsider(self) -> None:
-        """Goes on if its settings are no longer those that it halted with, and sound."""
         if self.cloth is not None:
             self._recovery.reconsider(self.cloth)
 
     def arrays(self) -> Mapping[str, Array]:
-        """Particles, and the triangles between them."""
         if self.cloth is None:
             return {}
         cloth, triangles = self.cloth, self.cloth.model.faces.astype(np.uint32)
@@ -160,14 +147,12 @@ class ClothSystem(System):
 
     @property
     def material(self) -> Material | None:
-        """The fabric, with its texture where that was found."""
         settings, world = self._settings, self._world
         if settings is None or world is None:
             return None
         return fabric(settings, textured=bool(settings.texture) and Path(settings.texture) in world.textures)
 
     def measures(self) -> Mapping[str, float]:
-        """Largest strain, and energies [J]."""
         if self.cloth is None:
             return {}
         found = self.cloth.check()
@@ -179,13 +164,11 @@ class ClothSystem(System):
         }
 
     def snapshot(self) -> State:
-        """Particles, pins and what they are tied to."""
         assert self.cloth is not None
         snapshot = self.cloth.snapshot(self._follower.ties())
         return State({"cloth": snapshot, **self._carriage.state(self.cloth)}, self.cloth.start)
 
     def restore(self, state: bytes, world: World) -> None:
-        """Goes back to a step."""
         assert self.cloth is not None
         assert self._node is not None
         head, (start,) = unpacked_state(state)
@@ -194,12 +177,10 @@ class ClothSystem(System):
         self._carriage.restore(head, self._node, self.cloth, world)
 
     def between(self, one: bytes, other: bytes, share: float) -> bytes:
-        """The second, its particles on the straight way from where they were."""
         (before, _), (head, arrays) = unpacked_state(one), unpacked_state(other)
         return State(head | {"cloth": particles_between(before["cloth"], head["cloth"], share)}, *arrays).packed()
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         self._follower.detach()
         if self.cloth is not None:
             self.cloth.release()

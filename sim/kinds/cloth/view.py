@@ -103,7 +103,6 @@ class ClothArrays:
         return self._chosen[2]
 
     def release(self) -> None:
-        """Deletes the vertex arrays, not the buffers of the cloth."""
         chosen = self._chosen[1:] if self._chosen else ()
         owners = (self.triangles, self.points, self._lines, *(self._edges or ()), *self._pins.values(), *chosen)
         for owned in owners:
@@ -119,7 +118,6 @@ class Threads(Lines):
     cloth: Cloth
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
-        """Draws them as they are now."""
         self.cloth.spring_lines()
         Lines.draw(self, stage, painter, part)
 
@@ -140,17 +138,14 @@ class ClothView(View):
 
     @property
     def settings(self) -> ClothSettings:
-        """Settings of the node."""
         assert isinstance(self._node.settings, ClothSettings)
         return self._node.settings
 
     def apply(self, node: Node, subject: ClothSystem | None, world: World) -> None:
-        """Takes the node, and the image of the fabric when that is another."""
         self._node, self._system, self._look = node, subject, ((), ())
         self._texture = world.services.get(SharedTextures).of(world.textures).get(Path(self.settings.texture))
 
     def parts(self, look: Look) -> tuple[Item, ...]:
-        """The sheet, threads or particles, and marks of particles; the sheet is picked also between the threads."""
         cloth = self._cloth
         if cloth is None:
             return ()
@@ -167,7 +162,6 @@ class ClothView(View):
         return (*self._look[1], *self._marks(cloth, arrays, look))
 
     def bounds(self) -> Bounds | None:
-        """Box in the world of the cloth at rest and of where it can fall to [m]; its particles stay on the GPU."""
         outline = self._system.outline() if self._system is not None else None
         if outline is None:
             return None
@@ -176,7 +170,6 @@ class ClothView(View):
         return self._room[1]
 
     def counts(self) -> Counts:
-        """Vertices and triangles of the sheet."""
         cloth = self._cloth
         if cloth is None:
             return NOTHING
@@ -192,7 +185,6 @@ class ClothView(View):
         return self._fabric[1]
 
     def release(self) -> None:
-        """Deletes what drawing added; the cloth stays."""
         self._release_arrays()
         self._white.release()
 

@@ -108,7 +108,6 @@ class Wearing:
         self._in_model = transform_points(inverse_affine(key.figure.world_from_model), self._points)
 
     def at(self, pose: Pose | None) -> Stand:
-        """The figure in a pose, where it stands now."""
         assert pose is not None
         return Stand(pose, self.key.figure.world_from_model)
 

@@ -33,7 +33,6 @@ class Standing:
         self._placed: dict[NodeId, Placement] = {}
 
     def of(self, world: World) -> dict[NodeId, Placement]:
-        """By node."""
         if self._places is not world.places:
             self._places = world.places
             self._placed = placements(world.scene.of_kind(ColliderSettings.kind), world.places)
@@ -46,7 +45,6 @@ class Standing:
         """Nor time."""
 
     def release(self) -> None:
-        """Forgets them."""
         self._places = None
 
 
@@ -66,7 +64,6 @@ class ColliderView(View):
         self._bodies: dict[bool, Body] = {}
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
-        """Takes its settings; where it stands is looked up when that is asked for."""
         carrier = world.scene.by_id.get(node.attachment.node)
         rides = carrier is not None and carrier.settings.is_figure
         is_heard = node.id in world.scene.heard
@@ -76,7 +73,6 @@ class ColliderView(View):
         self._rides, self._is_heard = rides, is_heard
 
     def parts(self, look: Look) -> tuple[Body, ...]:
-        """Its body, while colliders are shown or it is selected."""
         is_selected = self._node is not None and self._node.id in look.overlay.selected_nodes
         if self._node is None or not (look.settings.solids or is_selected):
             return ()
@@ -98,7 +94,6 @@ class ColliderView(View):
         return (self._bodies[is_selected],)
 
     def bounds(self) -> Bounds | None:
-        """Box around it [m]; a metre around the origin of a plane, which has no end."""
         if self._node is None:
             return None
         place = self._place()
@@ -108,7 +103,6 @@ class ColliderView(View):
         return Bounds(centre - reach, centre + reach)
 
     def release(self) -> None:
-        """Deletes the mesh."""
         if self._mesh is not None:
             for array in self._mesh[2:]:
                 array.release()

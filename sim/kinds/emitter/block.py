@@ -117,5 +117,4 @@ class EmitterBlock:
         self._block.bind()
 
     def release(self) -> None:
-        """Delete the buffer; may be called twice."""
         self._block.release()

@@ -34,7 +34,6 @@ COUNT = record("ParticleCount", count=(4, "f4"))
 
 
 def padded_slots(capacity: int) -> int:
-    """Slots that a buffer of this capacity has."""
     return -(-capacity // AT_ONCE) * AT_ONCE
 
 
@@ -63,7 +62,6 @@ class ParticleSide:
     count: int
 
     def release(self) -> None:
-        """Delete all; may be called twice."""
         for owned in (self.vertices, self.texture, self.buffer):
             owned.release()
 
@@ -105,7 +103,6 @@ class ScratchPool(Service):
             del self._users[side.count]
 
     def release(self) -> None:
-        """Delete the spare buffers; may be called twice."""
         for spare in self._spare.values():
             spare.release()
         self._spare.clear()

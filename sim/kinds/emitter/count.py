@@ -86,7 +86,6 @@ class ParticleCount:
         return _census(self._levels[-1][0].read())
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         for buffer, texture in self._levels:
             texture.release()
             buffer.release()

@@ -145,7 +145,6 @@ class Emitter:
             self._clear()
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         if not self._built:
             return
         self._pool.close(self._side)

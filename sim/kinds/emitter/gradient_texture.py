@@ -32,5 +32,4 @@ class GradientTexture:
         return self._texture
 
     def release(self) -> None:
-        """Deletes the texture."""
         self._texture.release()

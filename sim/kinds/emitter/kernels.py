@@ -117,7 +117,6 @@ class EmitterKernels:
         self._kernels: dict[tuple[str, Features], Kernel] = {}
 
     def step(self, features: Features) -> Kernel:
-        """The kernel of a substep."""
         return self._made("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
 
     def births(self, features: Features) -> Kernel:
@@ -125,7 +124,6 @@ class EmitterKernels:
         return self._made("emitter/bear.glsl", features)
 
     def stateless(self, features: Features) -> Kernel:
-        """The kernel of the formula."""
         return self._made("emitter/stateless.glsl", features)
 
     def _made(self, file: str, features: Features, inputs: Sequence[Record] = (), per_vertex: int = 1) -> Kernel:

@@ -97,7 +97,6 @@ class ParticlePrograms:
             self._nothing.draw(program, "triangle_strip", count=4, instances=count)
 
     def release(self) -> None:
-        """Deletes the vertex array."""
         self._nothing.release()
         self._last = None
         self._set_for.clear()

@@ -45,7 +45,6 @@ class Particles(Item):
         picture: Texture2D | None,
         reach: Callable[[], Bounds | None],
     ) -> "Particles":
-        """The particles of an emitter as its settings are now."""
         settings = emitter.settings
         is_solid, is_soft = settings.blending is Blending.OPAQUE, settings.softness > 0.0
         stages: tuple[Stage, ...] = ("shadow", "opaque", "pick") if is_solid else ("transparent", "pick")
@@ -54,17 +53,14 @@ class Particles(Item):
 
     @property
     def has_outline(self) -> bool:
-        """Its star and its guides mark an emitter."""
         return False
 
     @property
     def crowd(self) -> int:
-        """Slots that were ever used."""
         return self.emitter.slot_count
 
     @property
     def settings(self) -> EmitterSettings:
-        """Settings that the particles live by."""
         return self.emitter.settings
 
     @cached_property
@@ -85,13 +81,11 @@ class Particles(Item):
         return self.settings.size * (1.0 + self.settings.size_variance) * factor
 
     def ways(self, lamps: int) -> tuple[Way, ...]:
-        """As point sprites, and as quads; streaks always are quads."""
         way = (self.look, self.settings.blending, self.veil.is_soft, lamps)
         sprites = (False,) if self.look is ParticleLook.STREAK else (True, False)
         return tuple((*way, kind) for kind in sprites)
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
-        """Draws some of them; all, where they are picked."""
         programs = painter.get(ParticlePrograms)
         if stage == "pick":
             program = programs.prepared(Batch(self, painter, casts=True, sprites=False, picks=True))

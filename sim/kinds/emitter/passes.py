@@ -74,7 +74,6 @@ class EmitterPasses:
         self._block.set_births(segments, self._settings.capacity, origin)
 
     def has_source(self, inputs: EmitterInputs) -> bool:
-        """Whether what emits is there."""
         return self._faces is None or inputs.surface is not None
 
     def move(
@@ -128,7 +127,6 @@ class EmitterPasses:
         kernel.run(self._no_source, side.buffer, count)
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         self._block.release()
         self._no_source.release()
         if self._faces is not None:

@@ -50,26 +50,21 @@ class EmitterSystem(System):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the emitter exists."""
         return self.emitter is not None
 
     @property
     def has_state(self) -> bool:
-        """Whether its particles are more than a formula of time."""
         return self.emitter is not None and not self.emitter.settings.stateless
 
     @property
     def halted(self) -> str:
-        """Why it stands still, or "" while it can move."""
         return self.emitter.halted if self.emitter is not None else ""
 
     @property
     def warning(self) -> str:
-        """What the capacity is too small for, or ""."""
         return self.emitter.warning if self.emitter is not None else ""
 
     def apply(self, node: Node, world: World) -> None:
-        """Takes the node; what emits from a surface waits for its model."""
         settings = node.settings
         assert isinstance(settings, EmitterSettings)
         figure, carrier = world.figures.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
@@ -97,7 +92,6 @@ class EmitterSystem(System):
         world.services.get(SkinTrails).follow(self, figure if faces is not None else None)
 
     def step(self, inputs: StepInputs) -> None:
-        """Advances by one step, at whose end the figures stand as they do now."""
         assert self.emitter is not None
         assert self._node is not None
         world = inputs.world
@@ -105,44 +99,36 @@ class EmitterSystem(System):
         self.emitter.step(self._follower.inputs(self._node, world, trail, inputs.solids))
 
     def rest(self) -> None:
-        """Nobody is born in a silent step, and who lived is gone."""
         if self.emitter is not None:
             self.emitter.rest()
         self._follower.jump()
 
     def reset(self) -> None:
-        """Back to the start."""
         if self.emitter is not None:
             self.emitter.reset()
         self._follower.jump()
 
     def jump(self, world: World) -> None:  # noqa: ARG002
-        """The source takes its new place without a speed."""
         self._follower.jump()
 
     def show(self, moment: int, world: World) -> None:
-        """Shows a moment of an emitter without a state."""
         if self.emitter is not None and self._node is not None:
             self.emitter.show(moment, self._follower.rest(self._node, world, world.services.get(SkinTrails).of(self)))
 
     def poll(self, now: float) -> None:
-        """Counts, and looks whether particles left the world; waits for nothing."""
         if self.emitter is not None and self._node is not None:
             with self._context.timers.scope("count", self._node.name or self._node.id):
                 self.emitter.poll(now)
 
     def check(self) -> None:
-        """Counts, and halts if particles left the world; waits for the GPU."""
         if self.emitter is not None:
             self.emitter.count()
 
     def resume(self) -> None:
-        """Goes on without the particles that left the world."""
         if self.emitter is not None:
             self.emitter.resume()
 
     def arrays(self) -> Mapping[str, Array]:
-        """Particles by slot."""
         if self.emitter is None:
             return {}
         count = self.emitter.settings.capacity
@@ -155,7 +141,6 @@ class EmitterSystem(System):
         }
 
     def looks(self) -> Mapping[str, Array]:
-        """Colours of particles as far as their life is over."""
         if self.emitter is None:
             return {}
         shape = (self.emitter.settings.capacity, 4)
@@ -163,7 +148,6 @@ class EmitterSystem(System):
 
     @property
     def material(self) -> Material | None:
-        """The picture that every particle shows, where they show one."""
         settings = self.emitter.settings if self.emitter is not None else None
         if settings is None or settings.look is not ParticleLook.TEXTURED or not settings.texture:
             return None
@@ -171,27 +155,22 @@ class EmitterSystem(System):
         return Material("particle", path.name, path)
 
     def measures(self) -> Mapping[str, float]:
-        """How many particles live."""
         return {"alive": float(self.emitter.count())} if self.emitter is not None else {}
 
     def snapshot(self) -> State:
-        """Particles, and how many were born when."""
         assert self.emitter is not None
         return self.emitter.snapshot()
 
     def restore(self, state: bytes, world: World) -> None:
-        """Goes back to a step."""
         assert self.emitter is not None
         assert self._node is not None
         self.emitter.go_back(state)
         self._follower.settle(self._node, world, world.services.get(SkinTrails).of(self))
 
     def between(self, one: bytes, other: bytes, share: float) -> bytes:
-        """The first, what lives on in the second on its way there."""
         return particles_between(one, other, share)
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         self._drop()
 
     def _take(self, settings: EmitterSettings, faces: UInt32 | None, world: World) -> None:

@@ -48,7 +48,6 @@ class EmitterView(View):
         self._box: Bounds | None = None
 
     def apply(self, node: Node, subject: EmitterSystem | None, world: World) -> None:
-        """Takes the node, and the picture of the particles when that is another; its place is looked up when asked."""
         self._node, self._system, self._world = node, subject, world
         self._guides = self._mark = self._box = None
         settings = self._emitter.settings if self._emitter is not None else self._settings
@@ -62,7 +61,6 @@ class EmitterView(View):
         return emitter_placement(self._world.places, self._world.figures, self._node)
 
     def parts(self, look: Look) -> tuple[Item, ...]:
-        """Its particles, unless it is silent, and its outline while it is selected."""
         emitter = self._emitter
         particles: tuple[Item, ...] = () if emitter is None else (self._particles_of(emitter),)
         if self._node.id not in look.overlay.selected_nodes:
@@ -73,26 +71,22 @@ class EmitterView(View):
         return (*particles, self._guides)
 
     def reach(self) -> Bounds | None:
-        """Box around its source and most of what comes out of it [m]."""
         if self._box is None:
             assert self._world is not None
             self._box = emitter_bounds(self._world.figures, self._node, self.placement)
         return self._box
 
     def counts(self) -> Counts:
-        """Particles."""
         emitter = self._emitter
         return NOTHING if emitter is None else Counts(particles=emitter.alive)
 
     def marks(self) -> tuple[Mark, ...]:
-        """A star where its source is."""
         if self._mark is None:
             place = vector(self.placement[:3, 3])
             self._mark = Mark(self._node.id, place, COLOUR, RADIUS, SELECTED_COLOUR, is_star=True)
         return (self._mark,)
 
     def release(self) -> None:
-        """Deletes what drawing added; the particles stay."""
         self._life.release()
 
     @property

@@ -121,7 +121,6 @@ class DrawnStrands:
         return strand_texels(self._strands.read(offset=strand * size, count=1), 1)[0, :, :3]
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         detail, detail_texels = self._detail or (None, None)
         owners = [self._source, self.texels, detail_texels, self._points, self._strands, *(self._colours or ())]
         if not self.buffers.is_borrowed:

@@ -50,7 +50,6 @@ class Groom:
 
     @property
     def segments(self) -> int:
-        """Segments of each."""
         return int(self.edges.shape[1])
 
     @property
@@ -68,7 +67,6 @@ class Groom:
 
 
 def grow(settings: HairSettings, surface: Surface, roots: Roots) -> Groom:
-    """The groom that settings describe."""
     places, frames = root_frames(surface, roots)
     numbers = np.arange(roots.count)
     random = birth_numbers(settings.seed, numbers, LENGTHS)[:, 0]

@@ -71,7 +71,6 @@ class Growing:
 
     @property
     def is_done(self) -> bool:
-        """Whether it can be taken at once."""
         return self._buffers is not None or self._error is not None
 
     def turn(self) -> bool:
@@ -102,5 +101,4 @@ class Growing:
         return self._job.result(), self._buffers
 
     def cancel(self) -> None:
-        """Has it grow no more."""
         self._job.cancel()

@@ -53,7 +53,6 @@ class Children:
 
     @property
     def count(self) -> int:
-        """How many."""
         return self.roots.count
 
     @property
@@ -207,7 +206,6 @@ def as_mapped(children: Children, guides: Groom, maps: Maps, model: CharacterMod
 
 
 def as_drawn(guides: Groom, seed: int) -> Children:
-    """The guides themselves as what is drawn."""
     numbers = np.arange(guides.count)
     weights = np.tile([1.0, 0.0, 0.0], (guides.count, 1))
     random = birth_numbers(seed, numbers, LENGTHS)[:, 1]

@@ -212,6 +212,5 @@ class HairPasses:
             shells.draw(program, settings, sheet.pixels, part)
 
     def release(self) -> None:
-        """Deletes the vertex array and the ramp."""
         self._nothing.release()
         self.ramp.release()

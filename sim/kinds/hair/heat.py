@@ -52,7 +52,6 @@ class HeatKnots:
         )
 
     def follow(self, strands: Strands, rival: Rival) -> None:
-        """Takes the guides as they are shown."""
         uniforms = {"u_state": strands.shown_state, "u_roots": strands.roots, "u_guide": 0}
         self._kernel.run(self._nothing, self._buffer, self._count, u_other=rival.strands.state.texture, **uniforms)
 
@@ -63,7 +62,6 @@ class HeatKnots:
         return found
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         for owned in (self.lines, self._nothing, self._indices, self._buffer):
             owned.release()
 
@@ -78,7 +76,6 @@ class HeatLines(Lines):
     rival: Rival
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
-        """Draws them as they are now."""
         self.knots.follow(self.strands, self.rival)
         Lines.draw(self, stage, painter, part)
 
@@ -102,7 +99,6 @@ class Heat:
         )  # fmt: skip
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         if self._knots is not None:
             self._knots.release()
         self._knots = None

@@ -39,12 +39,10 @@ class GuideTrace:
         self.points = VertexArray(context, [Stream(self._buffer)], label="marked guide")
 
     def follow(self, strands: Strands, guide: int) -> None:
-        """Takes the knots of a guide as it is shown."""
         uniforms = {"u_state": strands.shown_state, "u_roots": strands.roots, "u_guide": guide}
         self._kernel.run(self._nothing, self._buffer, padded_count(self.knots), **uniforms)
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         for owned in (self.points, self._nothing, self._buffer):
             owned.release()
 
@@ -61,7 +59,6 @@ class GuideLine(Lines):
     guide: int
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
-        """Draws it as it is now."""
         self.trace.follow(self.strands, self.guide)
         Lines.draw(self, stage, painter, part)
 
@@ -102,7 +99,6 @@ class GuideMarks:
         return found
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         for trace in self._traces:
             trace.release()
         self._traces.clear()

@@ -74,7 +74,6 @@ class HairMonitor:
         return _statistics(self._measures.read(), 0.0)
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         for owned in (self._measures, self._nothing, self._readback):
             owned.release()
 

@@ -126,7 +126,6 @@ class MovingRoots:
         return found
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         for texels in (*self.texels, self._skin.vertices):
             texels.release()
         for buffer in (*self._buffers, self._bound):

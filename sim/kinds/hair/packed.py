@@ -131,12 +131,10 @@ def packed_children(children: Children) -> PackedChildren:
 
 
 def packed_strands(settings: HairSettings, growth: Growth) -> PackedStrands:
-    """Packs some hair."""
     return PackedStrands(packed_guides(settings, growth), packed_children(growth.children))
 
 
 def packed_guides(settings: HairSettings, growth: Growth) -> PackedGuides:
-    """Packs the guides of some hair."""
     guides = growth.guides
     return PackedGuides(
         surface_records(growth.surface) if growth.is_own else None,

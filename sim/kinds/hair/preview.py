@@ -47,6 +47,5 @@ class GroomPreview:
         self._kernel.run(self._nothing, self._state, len(self._table))
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         for owned in (self.texels, self._state, self._rest_texels, self._rest, self._nothing):
             owned.release()

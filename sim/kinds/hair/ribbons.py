@@ -76,14 +76,12 @@ class Ribbons(Item):
 
     @property
     def crowd(self) -> int:
-        """Strands that are drawn, or triangles of shells."""
         shells = self.strands.shells
         if shells is not None and self.settings.form is HairForm.SHELLS:
             return shells.triangles * self.settings.shells
         return self.strands.shown.count
 
     def ways(self, lamps: int) -> tuple[Way, ...]:
-        """For each number of lamps and form of the strands; automatic hair has two."""
         settings = self.settings
         way = (settings.knots, settings.look, self._mode, lamps, settings.shadow > 0.0, self._form, curls(settings),
                settings.undercoat > 0.0)  # fmt: skip
@@ -93,12 +91,10 @@ class Ribbons(Item):
 
     @property
     def weight(self) -> float:
-        """A strand is drawn segment by segment, as the lamp and as the eye sees it."""
         is_shell = self.strands.shells is not None and self.settings.form is HairForm.SHELLS
         return 1.0 if is_shell else max(SEGMENT_WEIGHT * self.settings.segments, 1.0)
 
     def set_up(self, stage: Stage, painter: Painter, part: Part, piece: int) -> Steps[None]:
-        """The first that are drawn in a picture have all of them lit."""
         shells = self._shells_in(painter, part)
         if stage == "shadow":
             painter.get(HairShadow).keep_others(painter.target)
@@ -107,7 +103,6 @@ class Ribbons(Item):
             yield from self._shade(painter, shells, part, piece, casts=False)
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
-        """Draws some of them, as they are lit."""
         passes, sheet = painter.get(HairPasses), self._sheet(painter.clip_from_world, painter.target.size)
         if stage == "pick":
             program = passes.program(self.settings, "PICK")

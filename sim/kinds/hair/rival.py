@@ -90,7 +90,6 @@ class Rival:
         return self.apart
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         for owned in (self.strands, self._measures, self._nothing, self._readback):
             owned.release()
 

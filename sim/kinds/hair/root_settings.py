@@ -154,7 +154,6 @@ class RootSettings(Settings, frozen=True, kw_only=True):
 
 
 def images_of(settings: RootSettings) -> dict[str, Path]:
-    """Images that settings name, by what they are of."""
     if settings.source not in ON_SKIN:
         return {}
     named = {what: getattr(settings, f"{what}_texture") for what in (*MAPPED, "colour")}

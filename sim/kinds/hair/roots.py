@@ -49,16 +49,13 @@ class Roots:
 
     @property
     def count(self) -> int:
-        """How many."""
         return len(self.corners)
 
     def __getitem__(self, rows: slice) -> "Roots":
-        """Some of them."""
         heights = None if self.heights is None else self.heights[rows]
         return Roots(self.corners[rows], self.shares[rows], heights)
 
     def same(self, other: "Roots") -> bool:
-        """Whether they are the same places."""
         lifted, others = (np.zeros(one.count) if one.heights is None else one.heights for one in (self, other))
         on_same = np.array_equal(self.corners, other.corners) and np.array_equal(self.shares, other.shares)
         return on_same and np.array_equal(lifted, others)

@@ -324,5 +324,4 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
 
     @property
     def segments(self) -> int:
-        """Segments of a strand."""
         return self.knots - 1

@@ -81,7 +81,6 @@ class HairShadow:
         return common | {"u_layers": self._layers.colours[0], "u_layers_from_world": texture_from_world(clip)}
 
     def release(self) -> None:
-        """Deletes the targets; may be called twice."""
         for owned in (self._others, self._nearest, self._layers):
             owned.release()
 

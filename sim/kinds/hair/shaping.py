@@ -83,7 +83,6 @@ def resampled(edges: Float64, count: int, share: npt.ArrayLike = 1.0) -> Float64
 
 
 def edited(groom: Groom, surface: Surface, edits: tuple[GroomEdits, ...]) -> Groom:
-    """A groom with what was edited by hand."""
     if not edits:
         return groom
     kept = unpacked(edits[0])

@@ -81,7 +81,6 @@ class Shells:
         self._array.draw(program)
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         for owned in (self.strands, self._array, self._vertices, self._indices, self.own, self._surface):
             if owned is not None:
                 owned.release()

@@ -229,7 +229,6 @@ class Strands:
         self.halted, self._is_quiet = "", True
 
     def release(self) -> None:
-        """Delete everything; may be called twice."""
         owners = [
             self.drawn,
             self._guides,
@@ -283,7 +282,6 @@ class Strands:
 
     @property
     def shows_guides(self) -> bool:
-        """Whether the guides are drawn."""
         return self.settings.show is not HairShow.HAIR
 
     @property

@@ -82,17 +82,14 @@ class HairSystem(System):
 
     @property
     def is_ready(self) -> bool:
-        """Whether there is hair."""
         return self.strands is not None
 
     @property
     def halted(self) -> str:
-        """Why it stands still, or "" while it can move."""
         return self.strands.halted if self.strands is not None else ""
 
     @property
     def warning(self) -> str:
-        """That the substeps are too long, or ""."""
         if self.strands is None:
             return ""
         found = stability(self.strands.settings)
@@ -103,25 +100,20 @@ class HairSystem(System):
 
     @property
     def is_preparing(self) -> bool:
-        """Whether other strands are growing, or would if they had not been given up."""
         return self._growing is not None or self._is_given_up
 
     @property
     def progress(self) -> float | None:
-        """How far they have grown."""
         return self._growing.share if self._growing is not None else None
 
     @property
     def is_due(self) -> bool:
-        """Whether they have grown, or are to grow although they were given up."""
         return self._is_asked or (self._growing is not None and self._growing.is_done)
 
     def prepare(self) -> bool:
-        """Brings what has grown to the GPU, a part at a time."""
         return self._growing is not None and self._growing.turn()
 
     def give_up(self) -> None:
-        """What was there stays, until something else is to grow."""
         if self._growing is not None:
             self._stop()
             self._is_given_up = True
@@ -132,11 +124,9 @@ class HairSystem(System):
 
     @property
     def in_force(self) -> HairSettings | None:
-        """Settings of the strands that there are."""
         return self.strands.settings if self.strands is not None else None
 
     def apply(self, node: Node, world: World) -> None:
-        """Takes the node; hair on a model waits for it."""
         figure, carrier = world.figures.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
         settings = node.settings
         assert isinstance(settings, HairSettings)
@@ -160,7 +150,6 @@ class HairSystem(System):
             self._take(settings, ground, figure if ground.model is not None else None, tuple(images.values()))
 
     def step(self, inputs: StepInputs) -> None:
-        """Advances by one step, at whose end the figures stand as they do now."""
         assert self.strands is not None
         self._world = inputs.world
         time, placement, pulled = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world), None
@@ -172,22 +161,18 @@ class HairSystem(System):
                 self.rival.strands.step(placement, inputs.solids, time, pulled)
 
     def rest(self) -> None:
-        """Silent hair goes along with what it grows on."""
         self.reset()
 
     def reset(self) -> None:
-        """Back to the groom."""
         for strands in self._all():
             strands.reset()
 
     def jump(self, world: World) -> None:
-        """Shape and swing are carried along to where the figures stand now."""
         for strands in self._all():
             self._world = world
             strands.jump(self._placement(world))
 
     def poll(self, now: float) -> None:
-        """Makes what is drawn, and looks whether strands broke; waits for nothing."""
         strands, world, node = self.strands, self._world, self._node
         if strands is None or world is None or node is None:
             return
@@ -211,7 +196,6 @@ class HairSystem(System):
             self.strands.preview(self.strands.growth.guides if shown else None)
 
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
-        """The knot nearest to a ray, of the guide that carries a strand; guide by guide, so many knots each."""
         strands = self.strands
         if strands is None or not 0 <= element < strands.shown.count:
             return None
@@ -222,25 +206,21 @@ class HairSystem(System):
         return int(guide) * strands.settings.knots + int(np.argmin(away)) + 1
 
     def place_of(self, particle: int) -> Vec3 | None:
-        """Where a knot was at the last step."""
         if self.strands is None or not 0 <= particle < self.strands.growth.guides.count * self.strands.settings.knots:
             return None
         x, y, z = self.strands.place_of(*divmod(particle, self.strands.settings.knots)).tolist()
         return x, y, z
 
     def check(self) -> None:
-        """Halts if strands broke; waits for the GPU."""
         for strands in self._all():
             strands.check()
 
     def resume(self) -> None:
-        """Goes on from the last sound state."""
         for strands in self._all():
             if strands.halted:
                 strands.resume()
 
     def arrays(self) -> Mapping[str, Array]:
-        """Knots of the guides, strand by strand, and how many each has."""
         if self.strands is None:
             return {}
         strands = self.strands
@@ -253,7 +233,6 @@ class HairSystem(System):
         }
 
     def looks(self) -> Mapping[str, Array]:
-        """Colours and widths of the knots of the guides, and texture coordinates of their roots."""
         if self.strands is None:
             return {}
         settings, growth = self.strands.settings, self.strands.growth
@@ -262,7 +241,6 @@ class HairSystem(System):
         return self._still(growth.guides.roots, colours, widths_of(settings, np.ones(count), settings.knots))
 
     def drawn(self) -> Mapping[str, Array]:
-        """The strands that the guides carry, with colours, widths and curls."""
         strands = self.strands
         if strands is None or strands.growth.is_bare or strands.shows_guides:
             return {}
@@ -278,7 +256,6 @@ class HairSystem(System):
 
     @property
     def material(self) -> Material | None:
-        """What strands are made of."""
         return hair_material(self.strands.settings, self._label) if self.strands is not None else None
 
     def _still(self, roots: Roots, colours: Float32, widths: Float32) -> dict[str, Array]:
@@ -295,7 +272,6 @@ class HairSystem(System):
         }
 
     def measures(self) -> Mapping[str, float]:
-        """Largest bend [rad] and stretch, kinetic energy by mass [J/kg]; where it is compared, distances [m]."""
         if self.strands is None:
             return {}
         found = self.strands.check()
@@ -306,14 +282,12 @@ class HairSystem(System):
         return values
 
     def snapshot(self) -> State:
-        """Strands and roots, of the other solver too where there is one."""
         assert self.strands is not None
         if self.rival is None:
             return self.strands.snapshot()
         return State({"strands": self.strands.snapshot(), "rival": self.rival.strands.snapshot()})
 
     def restore(self, state: bytes, world: World) -> None:
-        """Goes back to a step."""
         assert self.strands is not None
         self._world = world
         head, _ = unpacked_state(state)
@@ -322,14 +296,12 @@ class HairSystem(System):
             self.rival.strands.go_back(head["rival"])
 
     def between(self, one: bytes, other: bytes, share: float) -> bytes:
-        """The second, its strands on the straight way from where they were."""
         (before, _), (head, _) = unpacked_state(one), unpacked_state(other)
         if "rival" not in head or "rival" not in before:
             return strands_between(before.get("strands", one), head.get("strands", other), share)
         return State({name: strands_between(before[name], head[name], share) for name in head}).packed()
 
     def release(self) -> None:
-        """Deletes everything; may be called twice."""
         self._drop()
 
     def _pulled(self, grab: Grab) -> Pulled | None:
@@ -438,7 +410,6 @@ class HairSystem(System):
         return placed is not None and now is not None and not np.allclose(placed, now)
 
     def _tell_growth(self, settings: HairSettings, ground: Ground, growth: Growth) -> None:
-        """Tells what was left out."""
         if growth.longest <= SHORTEST:
             self._tell(f"{self._label}: none of its strands has a length; nothing is seen of it")
         if ground.strands is not None and (every := every_of(settings, ground.strands)) > settings.file_every:
@@ -489,7 +460,6 @@ class HairSystem(System):
 
 
 def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    """Whether all are the very same."""
     return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
 
 

@@ -35,11 +35,9 @@ class HairView(View):
         self._items: dict[bool, tuple[tuple[object, ...], Ribbons, tuple[Item, ...]]] = {}
 
     def apply(self, node: Node, subject: HairSystem | None, world: World) -> None:
-        """Takes the node; its place is looked up when asked."""
         self._node, self._system, self._world = node, subject, world
 
     def parts(self, look: Look) -> tuple[Item, ...]:
-        """Its strands, those of the other solver on the second side of a split view, and marks of guides."""
         box, system = self.bounds(), self._system
         rival = system.rival if system is not None and look.second else None
         strands = self._strands if rival is None else rival.strands
@@ -60,7 +58,6 @@ class HairView(View):
         return (ribbons, *masses, *marks)
 
     def bounds(self) -> Bounds | None:
-        """Box in the world [m] that holds the hair: around what it grows on, by its length."""
         strands, world = self._strands, self._world
         if strands is None or world is None:
             return None
@@ -74,12 +71,10 @@ class HairView(View):
         return self._box[1]
 
     def counts(self) -> Counts:
-        """Knots of the strands that are drawn."""
         strands = self._strands
         return NOTHING if strands is None else Counts(vertices=strands.shown.count * strands.settings.knots)
 
     def release(self) -> None:
-        """Deletes the marks; the strands stay."""
         self._marks.release()
         self._heat.release()
 

@@ -19,7 +19,6 @@ class LightView(View):
         self._marks: tuple[Mark, ...] = ()
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
-        """Takes its settings and its place."""
         settings = node.settings
         assert isinstance(settings, LightSettings)
         place = vector(world.places.world_from_node(node)[:3, 3])
@@ -28,9 +27,7 @@ class LightView(View):
         self._marks = (Mark(node.id, place, colour, RADIUS, colour),)
 
     def lamp(self) -> Lamp | None:
-        """What it lights with."""
         return self._lamp
 
     def marks(self) -> tuple[Mark, ...]:
-        """A disc in its colour."""
         return self._marks

@@ -69,7 +69,6 @@ class ModelView(FigureView):
         self.segments = prepared.segments
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
-        """Takes the settings, and the textures that they name."""
         settings = node.settings
         assert isinstance(settings, ModelSettings)
         self._node, self.settings = node, settings
@@ -85,11 +84,9 @@ class ModelView(FigureView):
         return (surface, self._skeleton(look)) if settings.bones or is_marked else (surface,)
 
     def bounds(self) -> Bounds | None:
-        """Box around what is shown; None for a figure of bones alone."""
         return self.figure.bounds() if self.figure.model.mesh.vertex_count else None
 
     def counts(self) -> Counts:
-        """Vertices, triangles and joints."""
         model = self.figure.model
         joints = model.skeleton.joint_count if model.skeleton else 0
         return Counts(model.mesh.vertex_count, model.mesh.triangle_count, joints)
@@ -118,7 +115,6 @@ class ModelView(FigureView):
             self._static.set_scalars(weights)
 
     def release(self) -> None:
-        """Deletes what drawing added; the figure stays."""
         self._release_arrays()
         self._static.release()
         self._materials.release()

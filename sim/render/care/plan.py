@@ -67,7 +67,6 @@ def draft_strides(counts: Sequence[int], budget: int) -> list[int]:
 
 
 def drawn_of(item: Item, stride: int) -> int:
-    """Elements that are drawn of an item."""
     return -(-(item.crowd or 0) // stride)
 
 

@@ -96,7 +96,6 @@ class Precompiler:
 
     @property
     def share(self) -> float:
-        """How far it is, 0 to 1."""
         return self._job.share if self._job is not None else 0.0
 
     @property
@@ -136,7 +135,6 @@ class Precompiler:
         self._asked = None
 
     def release(self) -> None:
-        """Ends what is being done and waits for that; may be called twice."""
         if self._job is not None:
             self._job.cancel()
         if self._context is not None:

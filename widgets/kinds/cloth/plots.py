@@ -14,7 +14,6 @@ CHANNELS = (
 
 
 def cloth_plots() -> Plots:
-    """The panel."""
     return Plots(CHANNELS, "mdi6.flag-variant-outline", "a cloth")
 
 

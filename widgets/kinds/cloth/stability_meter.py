@@ -52,7 +52,6 @@ class StabilityMeter(QWidget):
 
     @property
     def stability(self) -> Stability | None:
-        """What is shown."""
         return self._stability
 
     def show_stability(self, stability: Stability | None) -> None:
@@ -110,7 +109,6 @@ class StabilityOverlay(Overlay):
         self.adjustSize()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Tells so."""
         super().resizeEvent(event)
         self.resized.emit()
 
@@ -126,23 +124,19 @@ class _MeterBar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_stability(self, stability: Stability | None) -> None:
-        """Shows another value."""
         self._stability = stability
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Room for the longest text."""
         metrics = self.fontMetrics()
         width = metrics.horizontalAdvance("dt / dt max 00.00 near the limit") + 3 * SPACE_WIDE
         return QSize(width, metrics.height() + SPACE_WIDE)
 
     def minimumSizeHint(self) -> QSize:
-        """The number has to be legible."""
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance("dt / dt max 00.00") + 2 * SPACE_WIDE, metrics.height() + SPACE_WIDE)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Ground, fill, mark, texts."""
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -189,7 +183,6 @@ class _MeterBar(QWidget):
 
 
 def ratio_with(stability: Stability, substeps: int) -> float:
-    """Ratio that another number of substeps has."""
     return STEP_TIME / substeps / stability.h_max
 
 
@@ -217,7 +210,6 @@ def meter_colour(stability: Stability) -> QColor:
 
 
 def meter_tip(stability: Stability | None) -> str:
-    """What the meter is, and its figures."""
     lines = [
         "Duration of a substep over the longest stable one, which springs, masses and damping decide.",
         f"Below {MARGIN:g} the cloth is stable with a margin: strong stretch stiffens it and lowers the bound.",

@@ -18,7 +18,6 @@ class EmitterOverlay(HandlesCover[EmitterHandles]):
     """Arrow, cone and edge of a source with their knobs."""
 
     def paint(self, painter: QPainter, handles: EmitterHandles) -> None:
-        """Lines first, knobs over them."""
         for line in handles.outline:
             self._stroke(painter, handles.view.pixels(line), QPen(_FAINT, 1.5))
         for number, grip in enumerate(handles.grips):

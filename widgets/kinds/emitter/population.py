@@ -45,7 +45,6 @@ class PopulationBar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_status(self, status: Population) -> None:
-        """Shows other counts."""
         if status == self._status:
             return
         self._status = status
@@ -73,11 +72,9 @@ class PopulationBar(QWidget):
         return metrics.horizontalAdvance(left) + metrics.horizontalAdvance(right) + 2 * SPACE_WIDE
 
     def sizeHint(self) -> QSize:
-        """Room for the brief texts."""
         return QSize(self._advance("000k / 000k alive 000k born/s") + 4 * SPACE_WIDE, self._height())
 
     def minimumSizeHint(self) -> QSize:
-        """The count of the living has to be legible."""
         return QSize(self._advance("00.0M / 00.0M alive") + 2 * SPACE_WIDE, self._height())
 
     def _advance(self, text: str) -> int:
@@ -87,7 +84,6 @@ class PopulationBar(QWidget):
         return self.fontMetrics().height() + SPACE_WIDE
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Ground, fill, texts."""
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         palette = self.palette()
         with QPainter(self) as painter:

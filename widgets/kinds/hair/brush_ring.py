@@ -38,7 +38,6 @@ class BrushRing(Overlay):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """A light circle with a dark one around it, to be seen over any picture."""
         if self._place is None:
             return
         with QPainter(self) as painter:
@@ -48,7 +47,6 @@ class BrushRing(Overlay):
                 painter.drawEllipse(self._place, self._radius, self._radius)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Takes Escape and the wheel with Ctrl from the viewport while the circle is shown."""
         if self.isHidden():
             return False
         if isinstance(event, QWheelEvent) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:

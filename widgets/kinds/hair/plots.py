@@ -9,5 +9,4 @@ CHANNELS = (
 
 
 def hair_plots() -> Plots:
-    """The panel."""
     return Plots(CHANNELS, "mdi6.hair-dryer-outline", "hair")

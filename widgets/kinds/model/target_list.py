@@ -43,7 +43,6 @@ class TargetRow(QWidget):
         packed(QHBoxLayout(self), self.solo, (self.label, 2), (self.editor, 3), self.reset, spacing=SPACE)
 
     def show_target(self, name: str, weight: float, solo: str) -> None:
-        """Stands for a target as it is now."""
         self.name = name
         self._show_name(name)
         slider = self.editor.slider
@@ -60,7 +59,6 @@ class TargetRow(QWidget):
         self.editor.setAccessibleName(name)
 
     def resizeEvent(self, event: object) -> None:  # noqa: ARG002
-        """The name is cut where it has no room."""
         self._show_name(self._text)
 
 
@@ -114,7 +112,6 @@ class TargetList(QWidget):
             self._show()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scrolls the rows, as long as there are more."""
         step = -1 if event.angleDelta().y() > 0 else 1
         place = self.bar.value()
         self.bar.setValue(place + step)
