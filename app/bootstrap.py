@@ -123,7 +123,6 @@ def _no_display(told: list[str]) -> str:
 
 
 def _no_opengl(made: QApplication) -> str:
-    """What there is instead of the OpenGL that is needed, and what to do."""
     needed = f"{WANTED[0]}.{WANTED[1]} core is needed"
     surface = QOffscreenSurface()
     surface.setFormat(QSurfaceFormat())

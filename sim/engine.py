@@ -121,7 +121,6 @@ class Engine:
         self._views.put_figure(node, view, self.world)
 
     def remove_model(self, node_id: NodeId) -> None:
-        """Deletes the model of a figure, if it has one."""
         if node_id in self._views.figures:
             self._views.remove(node_id)
 
@@ -143,7 +142,6 @@ class Engine:
             self._strands = dict(strands or {})
 
     def has_texture(self, path: Path, image: MipImage) -> bool:
-        """Whether a texture that settings name is on the GPU."""
         return self.simulation.services.get(SharedTextures).has(path, image)
 
     def texture_upload(self, path: Path, image: MipImage) -> Steps[None]:
@@ -309,7 +307,6 @@ class Engine:
         return self.pictures.begin(size, self.shot(camera, overlay))
 
     def shot(self, camera: Camera, overlay: Overlay | None = None) -> Shot:
-        """What a picture shows, as everything stands now."""
         return self._views.shot(camera, overlay, self.simulation.solids.now)
 
     def begin_silhouette(self, size: tuple[int, int], camera: Camera, nodes: Collection[NodeId]) -> PendingPicture:
@@ -383,7 +380,6 @@ class Engine:
 
     @property
     def places(self) -> Places:
-        """Where nodes stand now."""
         return self._views.places
 
     def view(self, node_id: NodeId) -> View | None:
@@ -450,7 +446,6 @@ class Engine:
         return self._views.bounds(node_id)
 
     def statistics(self) -> Counts:
-        """Counts over all that is visible."""
         return self._views.counts()
 
     def marks(self) -> list[Mark]:

@@ -27,7 +27,6 @@ class Notes(list[str]):
             self[KEPT:] = [f"{self._more} more warnings are not shown."]
 
     def extend(self, texts: Iterable[str]) -> None:
-        """Adds the sentences that are not there yet."""
         for text in texts:
             self.append(text)
 

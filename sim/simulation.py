@@ -49,7 +49,6 @@ class SharedServices:
         self._made: dict[Callable[..., Any], Any] = {}
 
     def get(self, cls: Callable[..., S]) -> S:
-        """The service of a class."""
         if cls not in self._made:
             self._made[cls] = cls(self._context, self._library)
         found: S = self._made[cls]
@@ -146,7 +145,6 @@ class Simulation:
 
     @property
     def is_active(self) -> bool:
-        """Whether there is anything to simulate."""
         return any(system.is_ready for _, _, system in self._stepped)
 
     @property
@@ -267,7 +265,6 @@ class Simulation:
         self.step_count += 1
 
     def reset(self) -> None:
-        """Back to the start."""
         self.step_count = self._moment = 0
         self.solids.reset()
         self._guard.renew()
@@ -378,7 +375,6 @@ class Simulation:
         return range(first, max(first, end))
 
     def is_given(self, step: int) -> bool:
-        """Whether the state of anything is given of a step."""
         return any(step in self._given_of(node) for node, _, system in self._stepped if self._has_state(node, system))
 
     def _given_of(self, node: Node) -> range:
@@ -473,7 +469,6 @@ class Simulation:
             self._problems.append(Problem(node_id, system.halted))
 
     def _given(self, world: World) -> World:
-        """The world with what the simulation itself knows."""
         if world.services is self.services and world.start_time == self.start_time:
             return world
         return replace(world, services=self.services, start_time=self.start_time)

@@ -67,7 +67,6 @@ class CameraController:
 
     @property
     def active(self) -> bool:
-        """Whether a drag moves the camera now."""
         return self._last is not None
 
     def press(self, event: QMouseEvent) -> bool:

@@ -71,7 +71,6 @@ class CheatSheet(QDialog):
         self.set_entries(entries)
 
     def set_entries(self, entries: Iterable[ShortcutEntry]) -> None:
-        """Replaces all lines."""
         self.tree.clear()
         groups: dict[str, QTreeWidgetItem] = {}
         for entry in entries:
@@ -83,7 +82,6 @@ class CheatSheet(QDialog):
         self._filter(self.search.text())
 
     def shown_entries(self) -> list[ShortcutEntry]:
-        """Lines that the search leaves."""
         return [line.data(0, _ENTRY_ROLE) for group in self._groups() for line in _lines(group) if not line.isHidden()]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

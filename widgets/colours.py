@@ -53,7 +53,6 @@ LIGHT = Colours(
 
 
 def is_dark() -> bool:
-    """Whether the palette in force is a dark one."""
     palette = QGuiApplication.palette()
     return (
         palette.color(QPalette.ColorRole.WindowText).lightness() > palette.color(QPalette.ColorRole.Window).lightness()
@@ -61,5 +60,4 @@ def is_dark() -> bool:
 
 
 def colours() -> Colours:
-    """The named colours of the scheme in force."""
     return DARK if is_dark() else LIGHT

@@ -40,7 +40,6 @@ class Divider(Overlay):
 
     @property
     def is_held(self) -> bool:
-        """Whether it is being dragged."""
         return self._start is not None
 
     def set_value(self, value: float) -> None:

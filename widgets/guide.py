@@ -48,7 +48,6 @@ class Guide(QDialog):
 
     @property
     def current(self) -> str:
-        """Name of the page that is shown."""
         item = self.list.currentItem()
         return item.data(Qt.ItemDataRole.UserRole) if item is not None else ""
 
@@ -76,6 +75,5 @@ class Guide(QDialog):
 
 
 def title_of(markdown: str) -> str:
-    """First heading of a page."""
     found = re.search(r"^#\s+(.+)$", markdown, re.MULTILINE)
     return found[1].strip() if found else ""

@@ -117,7 +117,6 @@ def icon(name: str, tint: str = "") -> QIcon:
 
 
 def kind_icon(kind: str) -> str:
-    """Name of the icon of a kind of node."""
     return KINDS[kind].icon
 
 
@@ -131,7 +130,6 @@ def glyph(name: str) -> str:
 
 @functools.lru_cache(maxsize=32)
 def glyph_font(pixel_size: int) -> QFont:
-    """Font of the icon family."""
     font = QFont(_family().name)
     font.setPixelSize(max(1, pixel_size))
     return font
@@ -175,7 +173,6 @@ class GlyphLabel(QWidget):
         self.update()
 
     def set_role(self, role: QPalette.ColorRole) -> None:
-        """Takes the colour of another palette role."""
         self._role = role
         self.update()
 

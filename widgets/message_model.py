@@ -54,7 +54,6 @@ class Message:
         return "\t".join(map(printable, parts))
 
     def clock(self) -> str:
-        """Local time of day."""
         return time.strftime("%H:%M:%S", time.localtime(self.moment))
 
 
@@ -73,12 +72,10 @@ class MessageModel(QAbstractTableModel):
 
     @property
     def has_actions(self) -> bool:
-        """Whether anything can be done about any of them."""
         return self._action_count > 0
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages, oldest first."""
         return tuple(self._messages)
 
     def message(self, row: int) -> Message:
@@ -99,7 +96,6 @@ class MessageModel(QAbstractTableModel):
             self.endRemoveRows()
 
     def clear(self) -> None:
-        """Removes all messages."""
         self.beginResetModel()
         self._messages.clear()
         self._action_count = 0

@@ -78,7 +78,6 @@ class Messages(QWidget):
         self._set_unread(0)
 
     def copy_selected(self) -> None:
-        """Copies the selected messages as lines of text."""
         rows = sorted(index.row() for index in self.view.selectionModel().selectedRows())
         self._copy(rows)
 
@@ -162,7 +161,6 @@ class Messages(QWidget):
         self.menu().popup(self.view.viewport().mapToGlobal(place))
 
     def menu(self) -> QMenu:
-        """Context menu of the list."""
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
         self.copy_action.setEnabled(self.view.selectionModel().hasSelection())

@@ -127,7 +127,6 @@ class NumberEditing(QLineEdit):
 
     @property
     def is_held(self) -> bool:
-        """Whether a drag or the text is open."""
         return self._held or not self.isReadOnly()
 
     def display_text(self) -> str:
@@ -174,7 +173,6 @@ class NumberEditing(QLineEdit):
         return True
 
     def copy_value(self) -> None:
-        """Puts the value, in full, onto the clipboard."""
         if self._value is not None:
             QApplication.clipboard().setText(f"{self._value:.10g}")
 
@@ -188,7 +186,6 @@ class NumberEditing(QLineEdit):
             self._change_once(pasted)
 
     def revert_text(self) -> None:
-        """Close the text and keep the value."""
         self._close_text()
         self._take_waiting()
 
@@ -221,7 +218,6 @@ class NumberEditing(QLineEdit):
         return allowed
 
     def _tell(self, text: str) -> None:
-        """A note beside the field."""
         QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), text, self)
 
     def _full_text(self, value: float) -> str:

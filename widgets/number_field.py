@@ -65,7 +65,6 @@ def mixed(first: QColor, second: QColor, share: float) -> QColor:
 
 
 def number_size(font: QFont, samples: list[str], unit: str) -> QSize:
-    """Size that holds every sample and the unit."""
     metrics = QFontMetricsF(font)
     width = max(metrics.horizontalAdvance(text) for text in samples)
     suffix = metrics.horizontalAdvance(f" {unit}") if unit else 0.0

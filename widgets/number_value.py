@@ -67,7 +67,6 @@ class NumberRange:
 
     @property
     def span(self) -> tuple[float | None, float | None]:
-        """Bounds of a drag."""
         return self.soft if self.soft is not None else (self.lo, self.hi)
 
     @property
@@ -78,7 +77,6 @@ class NumberRange:
 
     @property
     def unit_step(self) -> float:
-        """The step in use, positive."""
         if self.step is not None and self.step > 0.0:
             return self.step
         lo, hi = self.span

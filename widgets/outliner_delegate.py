@@ -44,7 +44,6 @@ class OutlinerDelegate(QStyledItemDelegate):
             self._paint_note(painter, option, index, edge - SPACE)
 
     def name_right(self, option: QStyleOptionViewItem, index: Index) -> int:
-        """Where the name of a row ends, in the viewport."""
         return option.rect.left() + super().sizeHint(option, index).width()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:

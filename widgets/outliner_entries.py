@@ -101,7 +101,6 @@ BAKED_BEFORE = "Baked; settings changed: it is shown as it was baked."
 
 
 def view_entry() -> Entry:
-    """The row of the view settings."""
     return Entry(EntryKind.VIEW, ("view",), "View", "view", Selection(view=True), tip="What the viewport shows")
 
 

@@ -172,7 +172,6 @@ class OutlinerModel(QAbstractItemModel):
         return self._entries.get(index.internalId()) if index.isValid() else None
 
     def entry_of(self, key: Key) -> Entry | None:
-        """Row by its identity."""
         return self._by_key.get(key)
 
     def entries(self) -> Iterator[Entry]:

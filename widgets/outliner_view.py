@@ -124,7 +124,6 @@ class OutlinerView(QTreeView):
         return [entry for index in rows if (entry := self._entry(index)) is not None]
 
     def selected_entry(self) -> Entry | None:
-        """The row that was chosen last."""
         return next(iter(self.selected_entries()), None)
 
     def select(self, entries: Sequence[Entry]) -> None:
@@ -149,7 +148,6 @@ class OutlinerView(QTreeView):
             self.edit(index)
 
     def copy_name(self, entry: Entry) -> None:
-        """Puts the name of a row on the clipboard."""
         QApplication.clipboard().setText(entry.name)
 
     # Expansion

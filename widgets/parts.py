@@ -39,7 +39,6 @@ def packed(layout: Box, *parts: Part | tuple[Part, int], spacing: int = 0, margi
 def tool_button(
     icon_name: str, text: str = "", tip: str = "", parent: QWidget | None = None, *, checkable: bool = False
 ) -> QToolButton:
-    """A flat button with an icon, and a text beside it if there is one."""
     button = QToolButton(parent)
     button.setIcon(icon(icon_name))
     button.setText(text)

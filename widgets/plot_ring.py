@@ -46,12 +46,10 @@ class PlotRing:
         return True
 
     def _go_back(self, time: float) -> None:
-        """Forgets this moment, and what followed it."""
         order = (self._first + np.arange(self._count)) % CAPACITY
         self._count = int(np.searchsorted(self._records[order, 0], time))
 
     def clear(self) -> None:
-        """Forgets everything."""
         self._first = self._count = 0
 
     def series(self) -> dict[str, npt.NDArray[np.float64]]:

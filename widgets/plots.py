@@ -89,7 +89,6 @@ class Plots(QWidget):
         self._stale |= self._ring.add(time, values)
 
     def clear(self) -> None:
-        """Forgets what was recorded."""
         self._ring.clear()
         self.pause_button.setChecked(False)
         self.redraw()

@@ -47,7 +47,6 @@ class Theme(QObject):
 
     @property
     def mode(self) -> ThemeMode:
-        """The user's choice."""
         return self._mode
 
     def set_mode(self, mode: ThemeMode) -> None:

@@ -78,7 +78,6 @@ class Viewport(QOpenGLWidget):
 
     @property
     def size_f(self) -> QSizeF:
-        """Logical size as floats."""
         return QSizeF(max(self.width(), 1), max(self.height(), 1))
 
     def initializeGL(self) -> None:

@@ -27,7 +27,6 @@ REPORTS = Formats(Format(name="JSON", suffixes=(".json",)))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
     parser.add_argument(
         "systems",
         nargs="*",
@@ -113,7 +112,6 @@ def machine_facts() -> dict[str, str]:
 
 
 def processor() -> str:
-    """Name of the processor as the system tells it."""
     if sys.platform.startswith("linux"):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith("model name"):
@@ -122,7 +120,6 @@ def processor() -> str:
 
 
 def write_json(path: Path, machine: dict[str, str], rows: Sequence[Row]) -> None:
-    """Writes the figures for programs."""
     with atomic_file(path) as file:
         file.write((json.dumps(report(machine, rows), indent=2, ensure_ascii=False) + "\n").encode())
 

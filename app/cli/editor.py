@@ -8,7 +8,6 @@ from app.cli.options import add_back_end_option
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
     parser.description = "Editor for skinned characters. Opens a model or a project, or an empty scene."
     parser.add_argument("path", nargs="?", type=Path, metavar="PATH", help="model or project to open")
     parser.add_argument("--version", action="store_true", help="print the version and leave")

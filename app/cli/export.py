@@ -46,7 +46,6 @@ RECORDED = 0.8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = option_lines(SCENE_FORMATS)
     parser.add_argument(

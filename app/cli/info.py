@@ -19,7 +19,6 @@ from sim.printable import printable_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
     parser.add_argument(
         "path", type=Path, metavar="PATH", help=f"model file or project ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
     )

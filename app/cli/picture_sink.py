@@ -46,7 +46,6 @@ class PictureSink:
 
     @property
     def has_layers(self) -> bool:
-        """Whether pictures are wanted with layers."""
         return self._path.suffix.lower() in LAYER_FORMATS.suffixes()
 
     def wants(self, frame: int) -> bool:
@@ -188,7 +187,6 @@ def picture_sink(
 
 
 def is_complete(path: Path) -> bool:
-    """Whether all of a picture can be read."""
     try:
         if path.suffix.lower() in LAYER_FORMATS.suffixes():
             resolved(LAYER_FORMATS.of(path).check)(path)

@@ -24,7 +24,6 @@ Float32 = npt.NDArray[np.float32]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
     parser.add_argument("model", type=Path, metavar="MODEL", help=f"model file ({any_of(MODEL_FORMATS)})")
     parser.add_argument("--clip", metavar="NAME|INDEX", help="the animation; the first one by default")
     moment = parser.add_mutually_exclusive_group()

@@ -65,7 +65,6 @@ def _choices(words: type[enum.Enum]) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = option_lines(RENDER_FORMATS)
     parser.add_argument(
@@ -248,7 +247,6 @@ def shutter(moment: float, rate: float, samples: int) -> list[float]:
 
 
 def as_wished(opened_scene: OpenedScene, options: argparse.Namespace) -> OpenedScene:
-    """The scene with the view that the options ask for."""
     wished = opened_scene if options.method is None else skinned_by(opened_scene, options.method)
     changes: dict[str, object] = {} if options.overlays else dict.fromkeys(OVERLAYS, False)
     if options.beside:

@@ -41,7 +41,6 @@ Row = Sequence[object]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
     parser.add_argument(
         "path", type=Path, metavar="PROJECT|MODEL", help=f"what to report on ({PROJECT_SUFFIX}|{any_of(MODEL_FORMATS)})"
     )

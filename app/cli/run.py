@@ -82,7 +82,6 @@ class SceneRun:
 
     @property
     def is_active(self) -> bool:
-        """Whether anything is simulated."""
         return self.engine.simulation.is_active
 
     def advance_to(self, step: int, baker: "Baker | None" = None) -> list[str]:

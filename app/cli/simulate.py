@@ -31,7 +31,6 @@ STEPS_MAX = 10**9
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
     parser.add_argument("project", type=Path, metavar="PROJECT", help="the project to simulate, from its start")
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
@@ -129,7 +128,6 @@ class Recorder:
         }
 
     def close(self) -> None:
-        """Gives memory and disk back."""
         for frames in self._frames.values():
             frames.close()
 
@@ -198,7 +196,6 @@ def array_name(scene: OpenedScene, name: str) -> str:
 
 
 def step_count(text: str) -> int:
-    """Type of a number of steps."""
     if not (text.isdecimal() and int(text) <= STEPS_MAX):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {STEPS_MAX}")
     return int(text)

@@ -41,7 +41,6 @@ UInt8 = npt.NDArray[np.uint8]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
     parser.add_argument("project", type=Path, metavar="PROJECT", help="the project to simulate, from its start")
     parser.add_argument(
         "--set", action="append", required=True, metavar="NODE.PARAM=VALUES", dest="axes",

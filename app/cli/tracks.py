@@ -69,7 +69,6 @@ class SystemTrack:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Gives memory and disk back."""
         for frames in self._frames.values():
             frames.close()
 
@@ -228,7 +227,6 @@ class TrackRecorder:
         return Recording(tuple(track.track() for track in self._recorded), self._rate, first)
 
     def close(self) -> None:
-        """Gives memory and disk back."""
         for track in self._recorded:
             track.close()
 

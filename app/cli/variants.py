@@ -118,7 +118,6 @@ def joined(pictures: Sequence[UInt8], labels: Sequence[list[str]], *, split: boo
 
 
 def add_variant_options(parser: argparse.ArgumentParser) -> None:
-    """Declares what is compared."""
     parser.add_argument(
         "--beside", action="append", default=[], metavar="method=M|NODE.SETTING=VALUE|PROJECT",
         help="show the scene so too, beside the way it is; given twice or more, these ways alone",

@@ -70,7 +70,6 @@ class Difference:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
     parser.add_argument("project", type=Path, metavar="PROJECT", help="the project whose bake is replayed")
     parser.add_argument("--bake", type=Path, metavar="FOLDER", help="the bake (default: that beside the project)")
     for add_option in (add_back_end_option, add_progress_option, add_outside_option):

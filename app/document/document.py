@@ -86,7 +86,6 @@ class Document(QObject):
 
     @property
     def title(self) -> str:
-        """Name of the project for the title bar."""
         return self._path.stem if self._path is not None else "untitled"
 
     def replace_scene(

@@ -33,12 +33,10 @@ class PastScenes:
         return self._begins[place - 1][1] if place else None
 
     def forget_before(self, number: int) -> None:
-        """Lets go of scenes that no frame from this one on shows."""
         while len(self._begins) > 1 and self._begins[1][0] <= number:
             self._begins.popleft()
 
     def clear(self) -> None:
-        """Lets go of all."""
         self._begins.clear()
 
 

@@ -26,7 +26,6 @@ class Zoom:
     factor: float
 
     def of(self, camera: Camera) -> Camera:
-        """The camera that sees the same."""
         distance = min(max(camera.distance * self.factor, 1e-4), 1e7)
         return msgspec.structs.replace(
             camera, target=_about(self.centre, camera.target, self.factor), distance=distance
@@ -38,7 +37,6 @@ class Zoom:
 
 
 def factor_of(before: Node, after: Node) -> float:
-    """How much larger an edit makes a node."""
     return KINDS[after.kind].resized(before.settings, after.settings) if before.kind == after.kind else 1.0
 
 

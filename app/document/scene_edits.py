@@ -80,7 +80,6 @@ class SceneEdits:
         return [node_id for node_id in self._chosen if node_id in self._document.scene.unlocked]
 
     def hide_selected(self) -> None:
-        """Hides the selected nodes."""
         self.set_of_nodes(self._chosen, "visible", False, "Hide")
 
     def lock_selected(self) -> None:
@@ -191,12 +190,10 @@ class SceneEdits:
 
     @property
     def places(self) -> Places:
-        """Where the nodes stand now."""
         return self._places_now()
 
     @property
     def place(self) -> AddPlace:
-        """Where something new goes."""
         return AddPlace(self._document.scene, self._document.view_state, self._box_now(), *self._areas_now())
 
     def add(self, entry_id: str) -> NodeId:
@@ -215,7 +212,6 @@ class SceneEdits:
         self._document.set_as_one(text, refs)
 
     def select(self, node_id: NodeId | None = None, bone: str | None = None) -> None:
-        """Selects a node or one of its bones, or nothing."""
         self._document.select(Selection(node=node_id, bone=bone))
 
     def select_all(self) -> None:

@@ -77,14 +77,12 @@ class DocumentState(QObject):
     # --- the scene ------------------------------------------------------------------------------------
 
     def assign_values(self, values: Mapping[ParamRef, Any]) -> None:
-        """Set values that are known to be valid."""
         scene = self.scene
         for ref, value in values.items():
             scene = with_value(scene, ref, value)
         self._change(scene, *(value_change(scene, ref) for ref in values))
 
     def insert_node(self, index: int, node: Node) -> None:
-        """Put a node at a place of the outliner."""
         nodes = self.scene.nodes
         self._change_nodes((*nodes[:index], node, *nodes[index:]), node.id, ChangeKind.ADDED, Effect.REBUILD)
 

@@ -233,7 +233,6 @@ def save_screenshot(editor: Editor) -> None:
 
 
 def export_selected(editor: Editor, writer: Writer[RawModel]) -> None:
-    """Writes the active model in a format."""
     node = editor.active.node
     loaded = editor.store.loaded(node.id) if node else None
     if node is None or loaded is None:

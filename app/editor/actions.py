@@ -267,7 +267,6 @@ class Actions:
         action.setStatusTip(lack or self._tips[action_id].partition(" (")[0])
 
     def show_playing(self, playing: bool) -> None:
-        """The play entry says what it does next."""
         self._actions["play.toggle"].setIcon(icon("pause" if playing else "play"))
         self._actions["play.toggle"].setIconText("Pause" if playing else "Play")
 

@@ -51,12 +51,10 @@ class Dialogs:
         return answers.get(button(box.exec()), Answer.CANCEL)
 
     def open_path(self) -> Path | None:
-        """A project or model to open."""
         both = file_filter("Projects and models", [PROJECT_SUFFIX, *MODEL_FORMATS.suffixes()])
         return self._existing("Open", both, _PROJECTS, *_importable())
 
     def model_path(self, title: str = "Import model") -> Path | None:
-        """A model to import or to put in the place of a missing one."""
         return self._existing(title, _models())
 
     def import_path(self) -> Path | None:
@@ -64,11 +62,9 @@ class Dialogs:
         return self._existing("Import", *_importable())
 
     def strands_path(self, title: str) -> Path | None:
-        """Strands to put in the place of missing ones."""
         return self._existing(title, file_filter("Strands", STRAND_FORMATS.suffixes()))
 
     def image_path(self, title: str) -> Path | None:
-        """An image to put in the place of a missing one."""
         return self._existing(title, file_filter("Images", IMAGE_FORMATS.suffixes()))
 
     def timings_path(self) -> Path | None:
@@ -89,7 +85,6 @@ class Dialogs:
         return Path(dialog.selectedFiles()[0]) if accepted else None
 
     def pictures_there(self, folder: Path, name: str, count: int) -> Existing:
-        """What to do with so many of the numbered pictures."""
         box = QMessageBox(self.parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Pictures are there already")

@@ -129,7 +129,6 @@ class Docks(QObject):
         return MESSAGES, *self._rooms, DISTANCE, TIMINGS
 
     def drawer_actions(self) -> list[QAction]:
-        """Switches of the docks that are closed by default."""
         return [self._switches[spec.id] for spec in self._drawers]
 
     def _switch(self, dock: QDockWidget) -> QAction:
@@ -266,7 +265,6 @@ class Docks(QObject):
         window.resizeDocks([timeline], [TIMELINE.size], Qt.Orientation.Vertical)
 
     def reveal(self, dock_id: str) -> None:
-        """Shows a dock, in front of those that share its place."""
         self._docks[dock_id].show()
         self._docks[dock_id].raise_()
 

@@ -319,7 +319,6 @@ class Editor:
         self._frame(self.document.selection.node)
 
     def places(self) -> Places:
-        """Where the nodes stand now."""
         if self.client.engine is None:
             return Places(self.document.scene, {})
         with self.viewport.gl_current():

@@ -98,7 +98,6 @@ class MainWindow(QMainWindow):
         self._bar.setUpdatesEnabled(True)
 
     def show_hint(self, text: str) -> None:
-        """Says what the mouse does here now."""
         self._passing.stop()
         self._hint.setText(label_text(text))
 

@@ -64,7 +64,6 @@ class Panels(QObject):
         self.messages.add(Message(Severity.ERROR, without_prefix(text, file), file, action=action))
 
     def inform(self, file: str, text: str) -> None:
-        """Lists a plain note."""
         self.messages.add(Message(Severity.INFO, text, file))
 
     # --- relocation -----------------------------------------------------------------------------------

@@ -33,7 +33,6 @@ class ParticlePicker:
 
     @property
     def is_any_shown(self) -> bool:
-        """Whether a node of the kind can be seen."""
         scene = self._desk.document.scene
         return any(node.id in scene.shown for node in scene.of_kind(self._kind))
 
@@ -85,7 +84,6 @@ class Pull:
 
     @property
     def is_pressed(self) -> bool:
-        """Whether the mouse is down on a particle."""
         return self._touch is not None
 
     def press(self, position: QPointF) -> bool:
@@ -117,7 +115,6 @@ class Pull:
         return True
 
     def drag(self, position: QPointF) -> None:
-        """Follows the mouse."""
         grab = self._stepper.grab
         if self._touch is None or grab is None:
             return
@@ -126,7 +123,6 @@ class Pull:
             self._stepper.grab = replace(grab, hand=(under + self._touch.offset).to_tuple())
 
     def end(self) -> None:
-        """Lets go."""
         self._touch = None
         if self._stepper.grab is not None:
             self._stepper.grab = None

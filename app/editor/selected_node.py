@@ -104,7 +104,6 @@ class SelectedNode(QObject):
     # --- presets --------------------------------------------------------------------------------------
 
     def use_preset(self, name: str) -> None:
-        """Takes the values of a preset, as one edit."""
         node = self._desk.document.selected
         presets = KINDS[node.kind].presets if node is not None else None
         if node is None or presets is None:
@@ -119,7 +118,6 @@ class SelectedNode(QObject):
             self._show_preset()
 
     def save_preset(self, name: str) -> None:
-        """Keeps the values of the selected node."""
         node = self._desk.document.selected
         presets = KINDS[node.kind].presets if node is not None else None
         if node is None or presets is None:
@@ -132,7 +130,6 @@ class SelectedNode(QObject):
         self._load(node.kind)
 
     def delete_preset(self, name: str) -> None:
-        """Removes one of the user's own presets."""
         node = self._desk.document.selected
         if node is not None and node.kind in self._stores:
             self._try(lambda: self._stores[node.kind].delete(name))

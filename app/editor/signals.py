@@ -34,6 +34,5 @@ class EndSignals(QObject):
                 signal.signal(number, lambda number, _frame: signal.signal(number, signal.SIG_DFL))
 
     def _read(self) -> None:
-        """Takes the numbers of the signals from the socket."""
         for number in self._reader.recv(16)[:1]:
             self._end(number)

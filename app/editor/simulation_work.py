@@ -59,7 +59,6 @@ class SimulationWork(QObject):
 
     @property
     def sweeps(self) -> SweepWindow:
-        """The window of sweeps, made when it is first needed."""
         if self._sweeps is None:
             self._sweeps = SweepWindow(self._document, self.sweeping, self._window)
         return self._sweeps

@@ -52,7 +52,6 @@ class WindowState(QObject):
         self._refresh_history()
 
     def refresh(self, *_: object) -> None:
-        """Switches and enabled state."""
         actions, view = self._window.actions_table, self._document.scene.view
         actions.check_one("display", view.display.value)
         actions.check_one("compare", view.comparison.value)

@@ -65,7 +65,6 @@ class Autosave(QObject):
 
     @property
     def status(self) -> str:
-        """Text for the status bar."""
         return self._status
 
     def flush(self) -> str:

@@ -43,7 +43,6 @@ class FileWatch(QObject):
         self.look()
 
     def look(self, *_: object) -> None:
-        """Compares soon."""
         if not self._pause.isActive():
             self._pause.start()
 

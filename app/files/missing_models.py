@@ -8,7 +8,6 @@ from sim.scene.scene import NodeId, Scene
 
 
 def model_paths(scene: Scene) -> dict[NodeId, str]:
-    """File of every model that names one."""
     return {node.id: node.settings.path for node in scene.figures if node.settings.path}
 
 

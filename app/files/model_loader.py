@@ -153,7 +153,6 @@ class ModelLoader(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a request is running."""
         return bool(self._requests)
 
     def shutdown(self) -> None:
@@ -245,6 +244,5 @@ def _pixel_count(images: Mapping[ImageSource, MipImage]) -> int:
 
 
 def _texture_images(model: CharacterModel) -> tuple[ImageSource, ...]:
-    """Every texture once, in the order of the materials."""
     found = (image for material in model.materials for image in material.images)
     return tuple(dict.fromkeys(image for image in found if image is not None))

@@ -55,11 +55,9 @@ class ModelStore(QObject):
         return self._statuses.get(node_id)
 
     def loaded(self, node_id: NodeId) -> LoadedModel | None:
-        """Model and images of a node, once they are read."""
         return self._cache.get(self._paths.get(node_id, ""))
 
     def model_at(self, path: str) -> CharacterModel | None:
-        """The model of a file that is loaded already."""
         loaded = self._cache.get(path)
         return loaded.model if loaded else None
 
@@ -113,7 +111,6 @@ class ModelStore(QObject):
                 self.reload(node_id)
 
     def cancel(self) -> None:
-        """Gives up everything that is being read."""
         for request in list(self._requests):
             self._loader.cancel(request)
 

@@ -82,7 +82,6 @@ def is_network_path(path: str) -> bool:
 
 
 def _lies_in(path: str, folders: Iterable[str]) -> bool:
-    """Whether a path leads into one of some real folders."""
     place = os.path.normcase(_real(path))
     return any(
         place == start or place.startswith(start.rstrip(os.sep) + os.sep) for start in map(os.path.normcase, folders)

@@ -72,7 +72,6 @@ class ProjectDecoder:
         return scene, self._checked_selection(scene, state)
 
     def unknown(self) -> UnknownContent:
-        """What was met and not understood."""
         return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries))
 
     # --- nodes ----------------------------------------------------------------------------------------
@@ -234,7 +233,6 @@ def _own_words(error: Exception) -> str:
 
 
 def _short(text: str) -> str:
-    """A name of any length for a warning."""
     return printable(text, _VALUE_TEXT_MAX)
 
 

@@ -55,7 +55,6 @@ class LoadedProject:
 
 
 def is_project(path: Path) -> bool:
-    """Whether a file is named like a project."""
     return path.suffix.lower() == PROJECT_SUFFIX
 
 

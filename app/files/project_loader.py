@@ -69,7 +69,6 @@ class ProjectLoader(QObject):
 
     @property
     def path(self) -> Path | None:
-        """File that is being read."""
         return self._request.path if self._request is not None else None
 
     def load(self, path: Path, trusted: Iterable[Path] = (), recovery: Recovery | None = None) -> None:
@@ -85,7 +84,6 @@ class ProjectLoader(QObject):
         run_in_background(lambda: self._read(request), lambda outcome: self._finish(request, outcome), self)
 
     def cancel(self) -> None:
-        """Gives up what is being read."""
         request, self._request = self._request, None
         if request is not None:
             request.stopped.set()

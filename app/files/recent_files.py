@@ -39,13 +39,11 @@ class RecentFiles(QObject):
         return next((path.parent for path in self.paths() if path.parent.is_dir()), None)
 
     def add(self, path: Path) -> None:
-        """Put a file to the front."""
         added = path.absolute()
         rest = (other for other in self.paths() if _same(other) != _same(added))
         self._store([added, *rest])
 
     def remove(self, path: Path) -> None:
-        """Forget a file."""
         self._store([other for other in self.paths() if _same(other) != _same(path.absolute())])
 
     def clear(self) -> None:

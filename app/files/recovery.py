@@ -100,7 +100,6 @@ class RecoveryStore:
                 self._own = recovery.folder
 
     def discard(self, recovery: Recovery) -> None:
-        """Remove a recovery for good."""
         with self._guard:
             self._remove(recovery.folder)
 

@@ -76,7 +76,6 @@ class SceneFiles(QObject):
 
     @property
     def is_reading(self) -> bool:
-        """Whether a file is on its way."""
         return bool(self._reading)
 
     def note_of(self, settings: Settings) -> str:
@@ -134,7 +133,6 @@ class SceneFiles(QObject):
 
     @property
     def known(self) -> Mapping[Path, str]:
-        """Files that were read, each with no digest."""
         return {Path(path): "" for kept in self._kept for path in kept}
 
     def reread(self, path: Path) -> None:
@@ -186,7 +184,6 @@ class SceneFiles(QObject):
             return str(error)
 
     def _read_texture(self, path: Path) -> MipImage | str:
-        """Runs on a worker thread."""
         image = self._read_image(path)
         return image if isinstance(image, str) else mip_image(image)
 
@@ -197,12 +194,10 @@ class SceneFiles(QObject):
 
 
 def uses_of(settings: Settings) -> tuple[FileUse, ...]:
-    """Files that settings name."""
     return KINDS[settings.kind].files(settings)
 
 
 def _key(use: FileUse) -> str | Path:
-    """What the content of a file is kept by."""
     return use.path if use.content == "mesh" else Path(use.path)
 
 
@@ -217,12 +212,10 @@ def _consequence(scene: Scene, path: str | Path) -> str:
 
 
 def _read_mesh(path: str) -> Mesh | str:
-    """The mesh, or one line why there is none."""
     return _read(path, lambda: upright_mesh(load_model(path)))
 
 
 def _read_strands(path: Path) -> StrandSet | str:
-    """The strands, or one line why there are none."""
     return _read(path, lambda: load_strands(path))
 
 

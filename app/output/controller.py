@@ -68,7 +68,6 @@ class Output:
 
     @property
     def has_focus(self) -> bool:
-        """Whether the user is in the window."""
         focus = QApplication.focusWidget()
         return self._window is not None and focus is not None and self._window.isAncestorOf(focus)
 
@@ -133,6 +132,5 @@ class Output:
         self.queue.add(job)
 
     def _selected(self) -> str:
-        """Name of the selected object, or ""."""
         node = self._document.selected
         return (node.name or node.id) if node is not None else ""

@@ -54,7 +54,6 @@ class Job:
 
     @property
     def preview(self) -> Path:
-        """Picture that shows how far it is, once there is one."""
         return Path(self.folder.name) / "preview"
 
     def plain(self, line: str) -> str:
@@ -103,7 +102,6 @@ class JobQueue(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether anything runs or waits."""
         return self._running is not None
 
     @property

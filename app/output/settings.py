@@ -41,7 +41,6 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     ] = 60.0  # fmt: skip
 
     def words(self) -> Words:
-        """Words of the command line."""
         return ["--frames", f"{self.first}:{max(self.first, self.last)}", "--rate", f"{self.rate:.10g}"]
 
 

@@ -117,13 +117,11 @@ class OutputWindow(QDialog):
 
     @property
     def format(self) -> SceneFormat:
-        """The chosen format of exports."""
         chosen: SceneFormat = self.formats.currentData()
         return chosen
 
     @property
     def options(self) -> msgspec.Struct | None:
-        """Options of the chosen format."""
         return self.options_of(self.format)
 
     def options_of(self, format: SceneFormat) -> msgspec.Struct | None:
@@ -248,7 +246,6 @@ def _hint() -> QLabel:
 
 
 def _page(content: QWidget, button: QPushButton) -> QWidget:
-    """A page with its button below, at the right."""
     page, row = QWidget(), QHBoxLayout()
     row.addStretch(1)
     row.addWidget(button)

@@ -64,7 +64,6 @@ class Baking(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a bake is being written."""
         return self._writer is not None
 
     def start(self) -> None:
@@ -222,7 +221,6 @@ class Baking(QObject):
         self.ended.emit(text)
 
     def _forget(self, change: Change) -> None:
-        """What was told of other projects is told anew with them."""
         if change.kind is ChangeKind.REPLACED:
             self._told = {told for told in self._told if told[0] == str(self._document.path)}
 

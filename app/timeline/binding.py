@@ -132,7 +132,6 @@ class TimelineBinding(QObject):
         return self._scene.duration if self._scene is not None else 0.0
 
     def step_key(self, count: int) -> None:
-        """Pauses some keys further."""
         self._playback.visit(stepped_key(self._playback.playhead, count, self._active.key_times))
 
     def jump(self, end: str) -> None:
@@ -153,7 +152,6 @@ class TimelineBinding(QObject):
         self._document.set_values(values)
 
     def clear_range(self) -> None:
-        """Plays the whole scene again."""
         self._document.set_values({ParamRef(PLAYBACK, PLAYBACK, name): None for name in ("in_point", "out_point")})
 
     def set_snapping(self, on: bool) -> None:

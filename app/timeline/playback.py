@@ -148,7 +148,6 @@ class Playback(QObject):
 
     @property
     def settings(self) -> PlaybackSettings:
-        """Range, loop and speed."""
         return self._settings()
 
     @property
@@ -177,7 +176,6 @@ class Playback(QObject):
         return "simulation" if self._stepping > 0.5 else "drawing"
 
     def set_playhead(self, playhead: Playhead) -> None:
-        """Replaces the playhead and tells what changed."""
         before, self._playhead = self._playhead, playhead
         if playhead.playing != before.playing or playhead.direction != before.direction:
             self._run()
@@ -205,7 +203,6 @@ class Playback(QObject):
             self._check_behind()
 
     def pause(self) -> None:
-        """Holds the playhead."""
         self.set_playhead(pause(self._playhead))
 
     def scrub(self, seconds: float) -> None:
@@ -274,7 +271,6 @@ class Playback(QObject):
             self.set_playhead(advanced(self._playhead, elapsed, self._settings(), self._duration()))
 
     def step_simulation(self) -> None:
-        """Pauses and does a single simulation step."""
         self.pause()
         if self._stepper is not None and self._stepper.is_active:
             self._step(stepped(Playhead(self._playhead.time, True, 1), self._settings(), self._duration()))

@@ -31,7 +31,6 @@ class SimulationStepper:
 
     @property
     def is_active(self) -> bool:
-        """Whether there is anything to simulate."""
         engine = self._client.engine if self._client else None
         return engine is not None and engine.simulation.is_active
 
@@ -48,7 +47,6 @@ class SimulationStepper:
 
     @property
     def film(self) -> Film | None:
-        """What is kept of the steps."""
         return self._client.film if self._client else None
 
     @property
@@ -139,7 +137,6 @@ class SimulationStepper:
         self._run(act)
 
     def _run(self, act: Callable[[Engine, Film], T]) -> T | None:
-        """Acts on the engine as the document is now, and shows the outcome."""
         client, viewport = self._client, self._viewport
         if client is None or viewport is None or client.engine is None or client.film is None:
             return None

@@ -40,7 +40,6 @@ class Verifying(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a bake is being verified."""
         return self._queue.busy
 
     def start(self) -> None:

@@ -50,11 +50,9 @@ class TimingFiles(QObject):
         self._export(path, recording, write_csv)
 
     def export_trace(self, path: Path, recording: Recording) -> None:
-        """Writes a trace that Perfetto opens."""
         self._export(path, recording, write_chrome_trace)
 
     def import_csv(self, path: Path) -> None:
-        """Reads a recording."""
         self._run(f"Reading {path.name}", path, lambda watch: read_csv(path, watch).prepared(), self.imported.emit)
 
     def _export(self, path: Path, recording: Recording, write: Write) -> None:

@@ -88,7 +88,6 @@ class TimingsPanel(QObject):
         self._connect()
 
     def restore(self) -> None:
-        """Measures if that was so when the program was left."""
         self.measure(self._settings.value(_MEASURE, False, type=bool))
 
     # --- what the user wants --------------------------------------------------------------------------
@@ -143,11 +142,9 @@ class TimingsPanel(QObject):
         self.view.set_history(self.history)
 
     def export_csv(self) -> None:
-        """Asks for a file and writes what is shown."""
         self._export(".csv", _CSV, self.files.export_csv)
 
     def export_trace(self) -> None:
-        """Asks for a file and writes what is shown as a trace."""
         self._export(".json", _TRACE, self.files.export_trace)
 
     def import_csv(self) -> None:
@@ -157,7 +154,6 @@ class TimingsPanel(QObject):
             self.files.import_csv(path)
 
     def save_look(self) -> None:
-        """Remembers how the dock looks."""
         self._settings.setValue(_LOOK, self.view.state())
 
     # --- what happens ---------------------------------------------------------------------------------

@@ -79,7 +79,6 @@ class PastValues(QObject):
         self._inspector.show_now()
 
     def restore(self) -> None:
-        """Sets the values that are shown, as one step of the history."""
         scene = self._scenes.at(self._shown.number) if self._shown is not None else None
         if self._shown is None or scene is None:
             return
@@ -89,7 +88,6 @@ class PastValues(QObject):
         self._document.end_gesture(gesture)
 
     def clear(self) -> None:
-        """Lets go of all frames."""
         self.back()
         self._scenes.clear()
 

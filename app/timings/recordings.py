@@ -38,17 +38,14 @@ class Recordings(QObject):
 
     @property
     def kept(self) -> tuple[Recording, ...]:
-        """All that are complete, oldest first."""
         return tuple(self._kept)
 
     @property
     def running(self) -> str | None:
-        """Name of the one that runs."""
         return self._name
 
     @property
     def length(self) -> int:
-        """Frames of the one that runs."""
         return len(self._history)
 
     def start(self, name: str, status: TimerStatus) -> None:

@@ -129,7 +129,6 @@ class ViewportClient(QObject):
         self.ready.emit()
 
     def gl_enter(self, framebuffer_id: int) -> None:
-        """What needs any complete framebuffer has that of the viewport."""
         if self.engine is not None:
             self.engine.context.default_framebuffer = framebuffer_id
 
@@ -241,7 +240,6 @@ class ViewportClient(QObject):
                 self.second.release()
 
     def gl_outdated(self) -> None:
-        """Gives up the picture that was begun."""
         if self.engine is not None:
             self.engine.pictures.outdate()
 
@@ -279,7 +277,6 @@ class ViewportClient(QObject):
             self.precompiling = Precompiling(self._document, store, self._files, self._playback, folder)
 
     def limit_steps(self, room: StepRoom) -> None:
-        """Gives kept steps so much room."""
         self.step_room = room
         if self.film is not None:
             self.film.limit(room.size)
@@ -299,7 +296,6 @@ class ViewportClient(QObject):
 
     @property
     def timer_status(self) -> TimerStatus:
-        """How pictures are measured, as of the last one."""
         return self._timing.status
 
     def set_timing(self, on: bool) -> None:

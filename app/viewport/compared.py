@@ -97,7 +97,6 @@ class Compared:
 
     @property
     def is_due(self) -> bool:
-        """Whether there is more to find out."""
         return self.is_on and bool(self._left)
 
     @property
@@ -119,7 +118,6 @@ class Compared:
         return nice_ceiling(max(most, LEAST))
 
     def curves(self) -> Sequence[Curve]:
-        """What is known, by node."""
         film, steps = self._film, sorted(self._known)
         if film is None or not self.is_on:
             return ()
@@ -194,7 +192,6 @@ class Compared:
     # --- how that is known ----------------------------------------------------------------------------
 
     def _nodes(self) -> list[NodeId]:
-        """What is simulated and baked."""
         return [node.id for node in self._document.scene.nodes if not node.baked and self._steps(node.id)]
 
     def _both(self, live: Engine, film: Film, nodes: Iterable[NodeId]) -> list[int]:

@@ -94,7 +94,6 @@ class Ghosts:
 
     @property
     def is_due(self) -> bool:
-        """Whether there is something to draw."""
         return self.is_on and any(self._picture(ghost) is None for ghost in self._wanted)
 
     def lay(self, live: Engine, film: Film, output: Framebuffer) -> None:

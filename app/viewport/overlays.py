@@ -95,7 +95,6 @@ class ViewportOverlays(QObject):
         self.place()
 
     def begin_tour(self) -> None:
-        """Shows the first step of the tour."""
         self.tour.go(0)
         self.place()
 

@@ -22,7 +22,6 @@ class ParticleMarks:
 
     @property
     def hovered(self) -> ParticleRef | None:
-        """The particle under the mouse, or held by it."""
         return self._hovered
 
     @property
@@ -32,7 +31,6 @@ class ParticleMarks:
 
     @property
     def count(self) -> int:
-        """How many are chosen."""
         return sum(map(len, self._chosen.values()))
 
     def hovered_of(self, kind: str) -> ParticleRef | None:
@@ -46,7 +44,6 @@ class ParticleMarks:
             self.hover(reference)
 
     def hover(self, reference: ParticleRef | None) -> None:
-        """Marks the particle under the mouse, or none."""
         self._hovered = reference
         self._show()
 
@@ -56,7 +53,6 @@ class ParticleMarks:
         self._show()
 
     def toggle(self, reference: ParticleRef) -> None:
-        """Chooses one more particle, or one less."""
         numbers = set(self._chosen.get(reference.node, ())) ^ {reference.particle}
         self.choose({**self._chosen, reference.node: tuple(numbers)})
 

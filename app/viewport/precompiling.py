@@ -75,7 +75,6 @@ class Precompiling:
         return ", ".join(node.name or node.id for node in nodes), self._compiler.share
 
     def give_up(self) -> None:
-        """Lets everything in."""
         if self._compiler is not None:
             self._compiler.give_up()
 
@@ -85,7 +84,6 @@ class Precompiling:
         self._compiler = self._surface = None
 
     def _open(self) -> Context:
-        """On the thread beside."""
         assert self._surface is not None
         context = Context(_Native(self._surface))
         context.keep_binaries(self._folder)

@@ -45,7 +45,6 @@ class ViewportTools(QObject):
         viewport.drag_cancelled.connect(self._on_drag_cancelled)
 
     def take(self, tools: Iterable[Tool]) -> None:
-        """Takes tools, those over everything first."""
         self._tools = sorted([*self._tools, *tools], key=lambda tool: not tool.is_over)
 
     # --- questions ------------------------------------------------------------------------------------

@@ -79,7 +79,6 @@ class Turns(QObject):
         self._wait()
 
     def _wait(self) -> None:
-        """Has the next turn taken when it is due."""
         delay = 0.0 if self.uploading else self._client.delay
         if delay is None:
             self._timer.stop()

@@ -168,7 +168,6 @@ def unique_names(names: list[str], kind: str, warnings: list[str]) -> list[str]:
 
 
 def _by_name(skeletons: list[RawSkeleton], starts: Sequence[int]) -> dict[str, list[int]]:
-    """The first joint of each name, skeleton by skeleton."""
     found: dict[str, list[int]] = {}
     for skeleton, start in zip(skeletons, starts, strict=True):
         for joint, bone in enumerate(skeleton.bones, start):

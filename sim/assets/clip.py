@@ -54,7 +54,6 @@ class UniformClip:
 
     @property
     def name(self) -> str:
-        """Unique name within the model."""
         return self._name
 
     @property
@@ -64,7 +63,6 @@ class UniformClip:
 
     @property
     def frame_count(self) -> int:
-        """Number of keys."""
         return len(self._linear)
 
     @property

@@ -76,7 +76,6 @@ class CurveClip:
 
     @property
     def name(self) -> str:
-        """Unique name within the model."""
         return self._name
 
     @property
@@ -280,7 +279,6 @@ def _fill_coefficients(table: Float64, channel: RawChannel, spans: Float64) -> N
 
 
 def _single(channel: RawChannel) -> list[RawChannel]:
-    """One channel for each of the numbers that a channel drives."""
     return [
         RawChannel(channel.joint, channel.path, channel.mode, channel.times, channel.values[..., number : number + 1])
         for number in range(channel.values.shape[-1])

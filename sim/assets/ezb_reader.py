@@ -91,7 +91,6 @@ class _Cursor:
 
     @property
     def remaining(self) -> int:
-        """Bytes not yet taken."""
         return len(self._data) - self._position
 
     def take(self, size: int, what: str) -> memoryview:

@@ -244,6 +244,5 @@ def _stored(field: Field, values: Float64) -> npt.NDArray[np.generic]:
 
 
 def _four(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-    """Influences padded to four columns."""
     missing = 4 - values.shape[1]
     return np.pad(values, ((0, 0), (0, missing))) if missing > 0 else values

@@ -28,7 +28,6 @@ class Format:
     extra: str = ""
 
     def has_suffix(self, path: Path) -> bool:
-        """Whether a file is named like one of these."""
         return path.suffix.lower() in self.suffixes
 
     def chosen(self, options: msgspec.Struct | None) -> tuple[msgspec.Struct, ...]:
@@ -68,7 +67,6 @@ class Formats(Generic[F]):
         self._known.remove(removed)
 
     def suffixes(self) -> tuple[str, ...]:
-        """Endings of all the files, as of now."""
         return tuple(suffix for known in self._known for suffix in known.suffixes)
 
     def typed(self, path: Path, chosen: F) -> tuple[Path, F]:

@@ -48,7 +48,6 @@ class ModelFormat(Format):
     by_suffix: bool = False
 
     def begins(self, start: bytes) -> bool:
-        """Whether the first bytes of a file are those of this format."""
         return bool(resolved(self.sniff)(start))
 
     def read(self, data: bytes, path: Path, watch: LoadWatch, options: msgspec.Struct | None = None) -> RawModel:

@@ -82,7 +82,6 @@ def read_raw(
 
 
 def _told(start: bytes) -> ModelFormat | None:
-    """The format that begins like this."""
     return next((known for known in MODEL_FORMATS if known.begins(start)), None)
 
 

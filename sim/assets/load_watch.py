@@ -36,7 +36,6 @@ class LoadWatch:
             self._report(min(1.0, self._done / self.total))
 
     def finish(self) -> None:
-        """Note that nothing is left to do."""
         self._report(1.0)
 
     def _report(self, fraction: float) -> None:

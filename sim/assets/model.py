@@ -38,7 +38,6 @@ class Bounds:
 
     @property
     def extent(self) -> float:
-        """Longest edge."""
         return float(self.size.max())
 
 
@@ -93,12 +92,10 @@ class Mesh:
 
     @property
     def vertex_count(self) -> int:
-        """Number of vertices."""
         return len(self.positions)
 
     @property
     def triangle_count(self) -> int:
-        """Number of triangles."""
         return len(self.triangles)
 
 

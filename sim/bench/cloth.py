@@ -227,5 +227,4 @@ def raised() -> npt.NDArray[np.float64]:
 
 
 def _ellipsoid() -> npt.NDArray[np.float64]:
-    """Placement of the unit sphere as the ellipsoid."""
     return ELLIPSOID @ np.diag([*SEMI_AXES, 1.0])

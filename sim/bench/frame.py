@@ -99,7 +99,6 @@ def _rows(context: Context, vertex_count: int, repeat: int) -> list[Row]:
 
 
 def _duration(context: Context, engine: Engine, scene: Scene, output: Framebuffer, clock: Callable[[], float]) -> float:
-    """Seconds of one frame by a clock."""
     camera = Camera()
     context.finish()
     start = clock()

@@ -124,7 +124,6 @@ def solver_rows(context: Context, library: ShaderLibrary, size: int, repeat: int
 
 
 def pictured(strands: int) -> dict[str, HairSettings]:
-    """What is drawn, by name."""
     fur = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Long fur")
     coat = msgspec.structs.replace(fur, radii=(0.5, 0.5, 0.5), children=10 * strands, guides=500)
     return {

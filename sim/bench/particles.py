@@ -167,7 +167,6 @@ def full_settings(size: int) -> EmitterSettings:
 
 
 def floor() -> Solid:
-    """A plane that gives back what the cookbooks do."""
     return Solid(SolidShape.PLANE, np.zeros(3), restitution=0.9995)
 
 

@@ -84,7 +84,6 @@ class KeptFilm:
         return pixels
 
     def abandon(self) -> None:
-        """Forgets the pictures."""
         self._pictures.clear()
 
 
@@ -94,7 +93,6 @@ class WebpFilm(KeptFilm):
     codec, is_exact, every = "WebP", False, 1
 
     def close(self) -> None:
-        """Writes the file."""
         ends = np.rint(np.arange(len(self._pictures) + 1) * 1000.0 / self._rate).astype(int)
         first, *others = self._pictures
         delays = np.diff(ends).tolist()
@@ -110,7 +108,6 @@ class GifFilm(KeptFilm):
 
     @property
     def every(self) -> int:
-        """Of how many pictures one is kept."""
         return max(int(np.ceil(self._rate / GIF_RATE)), 1)
 
     def shown(self, pixels: UInt8) -> UInt8:
@@ -119,7 +116,6 @@ class GifFilm(KeptFilm):
         return np.concatenate((pixels[..., :3], np.where(pixels[..., 3:] >= 128, 255, 0).astype(np.uint8)), axis=2)
 
     def close(self) -> None:
-        """Writes the file."""
         pictures = self._pictures[:: self.every]
         if self.every > 1:
             self.notes.append(f"holds one of {self.every} pictures; {self.codec} shows at most {GIF_RATE} a second")

@@ -76,7 +76,6 @@ class GltfScene:
         self._roots: list[int] = []
 
     def put(self, key: str, part: Json) -> int:
-        """Number of a part, such as one of the "nodes"."""
         parts = self._parts.setdefault(key, [])
         parts.append(part)
         return len(parts) - 1
@@ -290,7 +289,6 @@ def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:
 
 
 def _weights_in(targets: Targets | None, rows: Index) -> set[int]:
-    """Weights that move some of these vertices."""
     if targets is None or not len(rows):
         return set()
     # Runs of a weight that does not touch the part between its first and last vertex say nothing of it.

@@ -98,7 +98,6 @@ class ReadBack:
         return Found(-(-number // every), end if number > 1 else 1.0 / rate, largest, size)
 
     def close(self) -> None:
-        """Gives memory and disk back."""
         self._means.close()
 
 

@@ -94,7 +94,6 @@ class Video:
         return pixels
 
     def close(self) -> None:
-        """Completes the file."""
         for packet in self._stream.encode():
             self._file.mux(packet)
         self._file.close()

@@ -161,5 +161,4 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
 
 
 def section_list(names: str) -> tuple[str, ...]:
-    """Names in a text with semicolons between."""
     return tuple(name for part in names.split(";") if (name := part.strip()))

@@ -12,7 +12,6 @@ from sim.jobs.pose import Pose
 
 
 def shapes(settings: ModelSettings) -> bool:
-    """Whether there is anything that deforms."""
     return bool(settings.target_weights or settings.solo_target or settings.deformers)
 
 

@@ -112,7 +112,6 @@ class SkinningBuffers:
 
 
 def upload_skinning(context: Context, records: SkinningRecords) -> Steps[SkinningBuffers]:
-    """Hands records to the GPU."""
     rest = yield from upload_buffer(context, records.rest, label="skinning rest")
     influences = None
     if records.influences is not None:

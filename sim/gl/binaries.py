@@ -57,7 +57,6 @@ class ProgramBinaries:
         return None
 
     def keep(self, sources: ProgramSources, program: int) -> None:
-        """Keeps a program that was compiled and linked."""
         size = int(GL.glGetProgramiv(program, GL.GL_PROGRAM_BINARY_LENGTH))
         if size <= 0:
             return
@@ -130,5 +129,4 @@ class ProgramBinaries:
 
 
 def _text(sources: ProgramSources) -> str:
-    """Everything of the sources that the driver sees."""
     return repr((*((stage, one.text) for stage, one in sources.stages.items()), sources.captures, sources.separate))

@@ -61,7 +61,6 @@ class Buffer(GLObject):
 
     @property
     def count(self) -> int:
-        """Number of whole elements."""
         return self.size // self.dtype.itemsize
 
     def write(self, data: npt.NDArray[Any], offset: int = 0) -> None:

@@ -69,7 +69,6 @@ class Capabilities:
 
     @property
     def has_compute(self) -> bool:
-        """Whether kernels can run as compute shaders."""
         return self.version_number >= COMPUTE_VERSION
 
     @property
@@ -84,7 +83,6 @@ def _text(name: int) -> str:
 
 
 def get_integer(name: int) -> int:
-    """One integer of the context's state."""
     value = np.zeros(4, np.int32)
     GL.glGetIntegerv(name, value)
     return int(value[0])
@@ -107,7 +105,6 @@ def _extensions() -> frozenset[str]:
 
 
 def query_capabilities() -> Capabilities:
-    """Capabilities of the context that is current."""
     extensions = _extensions()
     version = (get_integer(GL.GL_MAJOR_VERSION), get_integer(GL.GL_MINOR_VERSION))
     has_binaries = version >= (4, 1) or "GL_ARB_get_program_binary" in extensions
@@ -283,7 +280,6 @@ class Context:
             self._native.__enter__()
 
     def bind_default_framebuffer(self) -> None:
-        """Bind the framebuffer that stands for the screen."""
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self.default_framebuffer)
 
     def invalidate(self) -> None:

@@ -89,7 +89,6 @@ class Copies:
         return Copy(self, staging, spans)
 
     def take_back(self, staging: Buffer) -> None:
-        """Has a buffer used again."""
         self._spare.append(staging)
         if len(self._spare) > SPARE:
             self._spare.pop(0).release()

@@ -93,5 +93,4 @@ class Dispatch:
 
 
 def groups_of(count: int) -> int:
-    """Groups that so many records take."""
     return -(-count // GROUP_SIZE)

@@ -107,7 +107,6 @@ def compute_text(inputs: Sequence[np.dtype], outputs: Sequence[np.dtype]) -> Ker
 
 
 def input_name(index: int) -> str:
-    """Sampler of an input of a kernel by compute."""
     return f"u_input_{index}"
 
 
@@ -174,7 +173,6 @@ def lane_name(name: str, lane: int) -> str:
 
 
 def in_lanes(dtype: np.dtype, count: int) -> np.dtype:
-    """So many records in a row as one."""
     return np.dtype([(lane_name(name, lane), dtype[name]) for lane in range(count) for name in dtype.names or ()])
 
 

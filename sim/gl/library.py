@@ -34,7 +34,6 @@ class _Recipe:
 
     @property
     def label(self) -> str:
-        """Names of the files and the definitions."""
         flags = ",".join(name if value is True else f"{name}={value}" for name, value in self.defines.items())
         return " + ".join(self.stages.values()) + (f" [{flags}]" if flags else "")
 

@@ -49,16 +49,13 @@ class PingPong:
 
     @property
     def newest(self) -> Buffer:
-        """The buffer written last."""
         return self._buffers[self._newest]
 
     @property
     def texture(self) -> BufferTexture:
-        """The same, seen as texels."""
         return self._textures[self._newest]
 
     def write(self, records: npt.NDArray[np.void]) -> None:
-        """Replace the newest records."""
         self.newest.write(records)
 
     def copy_from(self, other: Buffer) -> None:

@@ -91,7 +91,6 @@ class Program:
 
     @property
     def name(self) -> int:
-        """The GL name of the present generation."""
         assert self._owner is not None
         return self._owner.name
 
@@ -102,7 +101,6 @@ class Program:
 
     @property
     def uniforms(self) -> dict[str, UniformInfo]:
-        """Active uniforms by name."""
         return self.reflection.uniforms
 
     def __contains__(self, name: str) -> bool:

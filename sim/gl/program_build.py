@@ -29,11 +29,9 @@ class ProgramSources:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Every file of every stage."""
         return tuple(dict.fromkeys(file for source in self.stages.values() for file in source.files))
 
     def uniforms(self) -> frozenset[str]:
-        """Names declared as uniform in any stage."""
         return frozenset().union(*(source.uniforms() for source in self.stages.values()))
 
 

@@ -26,7 +26,6 @@ class Readback:
 
     @property
     def pending(self) -> bool:
-        """Whether a request has not been collected yet."""
         return self._fence is not None
 
     def request(self, buffer: Buffer) -> bool:

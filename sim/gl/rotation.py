@@ -47,12 +47,10 @@ class Rotation:
 
     @property
     def now(self) -> Buffer:
-        """The newest state."""
         return self._buffers[self._newest]
 
     @property
     def texture(self) -> BufferTexture:
-        """The same, seen as texels."""
         return self._textures[self._newest]
 
     @property
@@ -61,7 +59,6 @@ class Rotation:
 
     @property
     def texture_before(self) -> BufferTexture:
-        """The same, seen as texels."""
         return self._textures[self._older]
 
     @property

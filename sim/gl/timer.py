@@ -74,7 +74,6 @@ class TimerStamps:
         return stamp.read()
 
     def give_back(self, stamp: TimestampQuery) -> None:
-        """Lets a query be used again."""
         self._spare.append(stamp)
 
     def offset(self) -> tuple[float, float]:
@@ -125,7 +124,6 @@ class Timers:
 
     @property
     def enabled(self) -> bool:
-        """Whether passes are measured."""
         return self._recorder is not None
 
     @property
@@ -146,7 +144,6 @@ class Timers:
 
     @property
     def status(self) -> TimerStatus:
-        """How passes are measured."""
         found, recorder = self.calibration, self._recorder
         known = TimerStatus(vsync=self.vsync)
         if found is not None:

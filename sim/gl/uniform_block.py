@@ -114,7 +114,6 @@ class UniformBlock:
         GL.glBindBufferBase(GL.GL_UNIFORM_BUFFER, self.context.block_binding(self.name), self.buffer.name)
 
     def declaration(self) -> str:
-        """The block as GLSL text."""
         members = "".join(
             f"    {field.glsl} {name}{f'[{field.count}]' if field.count else ''};\n"
             for name, field in self.layout.items()

@@ -72,7 +72,6 @@ class Stream:
 
     @property
     def layout(self) -> np.dtype:
-        """The structured type of one record."""
         return self.buffer.dtype if self.dtype is None else self.dtype
 
     def attributes(self) -> dict[str, str]:

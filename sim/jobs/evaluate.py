@@ -132,7 +132,6 @@ def _offset(
     model_from_joint: npt.NDArray[np.float64],
     offsets: Sequence[Offset],
 ) -> Pose:
-    """The pose with offsets of joints, by way of their local transforms."""
     moved = with_offsets(skeleton, local, offsets) if offsets else local
     if moved is not local:
         matrices = compose(moved.positions, moved.orientations, moved.scales)

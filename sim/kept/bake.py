@@ -216,7 +216,6 @@ class BakeWriter:
                 writing.end += len(states[node])
 
     def finish(self) -> None:
-        """Puts the new bake in the place of the one before."""
         with _told(self._folder):
             for writing in self._nodes.values():
                 writing.file.flush()
@@ -304,7 +303,6 @@ def carry(source: Path, target: Path) -> None:
 
 
 def _new_name(folder: Path, node: NodeId) -> str:
-    """Name of a new file of rows of a node."""
     stem = re.sub(r"[^\w-]", "_", node)[:80]
     return next(name for n in itertools.count() if not (folder / (name := f"{stem}-{n}.{ROWS}")).exists())
 

@@ -157,7 +157,6 @@ class Film:
         return self.shown + self._history.pulls(self.shown)
 
     def settle(self) -> None:
-        """Brings the engine to the step that is shown."""
         self._stand_at(self.shown)
 
     def restart(self) -> None:
@@ -221,7 +220,6 @@ class Film:
         )
 
     def can_reach(self, step: int) -> bool:
-        """Whether a step is kept, or follows one that can be shown."""
         return self._is_there(step) or self._is_there(step - 1)
 
     def is_held(self, time: float) -> bool:
@@ -285,7 +283,6 @@ class Film:
 
     @property
     def kept(self) -> list[int]:
-        """The steps that are kept, ascending."""
         return self._history.kept
 
     @property
@@ -364,7 +361,6 @@ class Film:
 
     @property
     def is_full(self) -> bool:
-        """Whether there was no room for a step."""
         return self._shelf.is_full
 
     def limit(self, budget: int) -> None:

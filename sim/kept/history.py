@@ -91,11 +91,9 @@ class History(Generic[T]):
         return self.line.reached
 
     def owner(self, step: int) -> Line[T]:
-        """The line of the present course that a step belongs to."""
         return self._path[max(bisect.bisect_right(self._forks, step) - 1, 0)]
 
     def get(self, step: int) -> T | None:
-        """What is kept of a step of the present course."""
         return self.owner(step).steps.get(step)
 
     def pulls(self, step: int) -> int:

@@ -56,7 +56,6 @@ class Shelf:
         self.is_full = False
 
     def put(self, captured: Captured) -> Kept:
-        """Takes a state, to be kept as soon as it is there."""
         kept = Kept(captured)
         self._coming.append(kept)
         return kept

@@ -14,7 +14,6 @@ KINDS: dict[str, Kind] = {}
 
 
 def register(kind: Kind) -> None:
-    """Makes a kind known to the whole program."""
     if kind.name in KINDS or kind.settings.kind != kind.name:
         raise ValueError(f"{kind.name} is a kind already, or its settings say that they are of {kind.settings.kind!r}")
     KINDS[kind.name] = kind
@@ -26,7 +25,6 @@ def unregister(kind: Kind) -> None:
 
 
 def figure_kind() -> Kind:
-    """The kind that is read from model files."""
     return next(kind for kind in KINDS.values() if kind.figure)
 
 

@@ -59,7 +59,6 @@ class Job(Generic[T]):
         return self._future.result()
 
     def cancel(self) -> None:
-        """Ends it soon."""
         self._stopped.set()
         self._future.cancel()
 

@@ -42,7 +42,6 @@ class State:
 
 
 def blended(one: npt.NDArray[np.float32], other: npt.NDArray[np.float32], share: float) -> npt.NDArray[np.float32]:
-    """Numbers on the straight way from one to the other."""
     return one + np.float32(share) * (other - one)
 
 

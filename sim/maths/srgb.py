@@ -11,13 +11,11 @@ Colour = tuple[float, float, float]
 
 
 def srgb_from_linear(linear: npt.ArrayLike) -> Float64:
-    """Encoded components of linear light."""
     light = np.asarray(linear, np.float64)
     return np.where(light <= 0.0031308, 12.92 * light, 1.055 * np.maximum(light, 0.0031308) ** (1.0 / 2.4) - 0.055)
 
 
 def linear_from_srgb(encoded: npt.ArrayLike) -> Float64:
-    """Linear light of encoded components."""
     code = np.asarray(encoded, np.float64)
     return np.where(code <= 0.04045, code / 12.92, ((np.maximum(code, 0.04045) + 0.055) / 1.055) ** 2.4)
 

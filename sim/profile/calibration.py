@@ -35,7 +35,6 @@ class Timing:
 
     @property
     def ratio(self) -> float:
-        """Timer over clock."""
         return self.timer / self.clock if self.clock > 0.0 and self.timer > 0.0 else 0.0
 
 

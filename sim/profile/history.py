@@ -111,7 +111,6 @@ class History:
 
     @property
     def samples(self) -> list[FrameSample]:
-        """The frames, oldest first."""
         return list(self._samples)
 
     def begins(self) -> Float64:

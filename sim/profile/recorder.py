@@ -206,7 +206,6 @@ class Recorder:
 
     @property
     def source(self) -> TimeSource:
-        """Where GPU times come from."""
         return self._stamps.source
 
     @property

@@ -26,7 +26,6 @@ class Recording:
 
     @classmethod
     def of(cls, name: str, history: History, status: TimerStatus) -> "Recording":
-        """All frames of a history that will not go on."""
         recording = cls(name, tuple(history.samples), status)
         recording.__dict__["history"] = history
         return recording

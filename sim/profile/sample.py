@@ -55,7 +55,6 @@ class FrameSample:
 
     @property
     def is_whole(self) -> bool:
-        """Whether no GPU time of it was lost."""
         return not any(math.isnan(one.gpu) for one in self.slices)
 
 

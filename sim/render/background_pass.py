@@ -17,7 +17,6 @@ class BackgroundPass:
         self._nothing = VertexArray(context, label="background")
 
     def draw(self) -> None:
-        """Draws into the bound framebuffer."""
         _STATE.apply(self._context)
         self._nothing.draw(self._program, count=3)
 

@@ -37,7 +37,6 @@ class Anchors:
 
 
 def anchors_of(mesh: Mesh, skin: Skin | None, ranges: Sequence[DrawRange]) -> Anchors:
-    """Anchors of draw ranges, each of at least one triangle."""
     middles, entries = np.zeros((len(ranges), 3)), np.zeros(len(ranges), np.intp)
     for row, part in enumerate(ranges):
         used = np.unique(mesh.triangles[part.first_triangle : part.first_triangle + part.triangle_count])

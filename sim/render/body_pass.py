@@ -22,7 +22,6 @@ class BodyPass:
         self._wire = library.program("viewport/wire.vert", "viewport/flat.frag")
 
     def draw(self, body: "Body", painter: "Painter") -> None:
-        """Draws into the bound framebuffer."""
         _STATE.apply(painter.context)
         self._program["u_world_from_model"] = body.world_from_body
         self._program["u_colour"] = body.colour

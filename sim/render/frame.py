@@ -97,7 +97,6 @@ class Frame:
 
     @property
     def aspect(self) -> float:
-        """Width / height."""
         return self.width / self.height
 
     @cached_property
@@ -154,7 +153,6 @@ class Frame:
 
     @cached_property
     def clip_from_world(self) -> glm.dmat4:
-        """Projection of this picture."""
         return self._clip_from_view * view_from_world(self._rotation, self.eye)
 
     @cached_property
@@ -195,7 +193,6 @@ class Frame:
 
     @property
     def casts_shadow(self) -> bool:
-        """Whether a shadow map is needed."""
         return bool(self.lamps) and self.lamps[0].shadow
 
     def members(self) -> dict[str, npt.ArrayLike]:

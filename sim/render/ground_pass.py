@@ -39,7 +39,6 @@ class GroundPass:
         self._nothing = VertexArray(context, label="ground")
 
     def draw(self, frame: Frame, shadow_map: Texture2D, scissor: tuple[int, int, int, int] | None) -> None:
-        """Draws into the bound framebuffer."""
         _STATE.within(scissor).apply(self._context)
         fade = max(frame.subject.radius * 9.0, frame.camera.distance * 1.6)
         shadow = frame.ground_shadow()

@@ -88,7 +88,6 @@ class MeshPass:
         self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
 
     def draw(self, surface: "Surface", painter: "Painter") -> None:
-        """Draws one surface into the bound framebuffer."""
         display = painter.look.settings.display
         if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
             self._draw_faces(surface, display, painter, blended=False)
@@ -133,7 +132,6 @@ class MeshPass:
         return [surface.ranges[number] for number in farthest_first(painter.frame.distances(surface.middles))]
 
     def _begin(self, program: Program, surface: "Surface", painter: "Painter") -> None:
-        """Sets what all materials share."""
         placement = surface.world_from_model
         program["u_world_from_model"] = placement
         program["u_world_from_normal"] = _normal_matrix(placement)

@@ -78,11 +78,9 @@ class Painter:
 
     @property
     def context(self) -> Context:
-        """Where everything lives."""
         return self.passes.context
 
     def get(self, cls: Callable[..., P]) -> P:
-        """The one pass of a class."""
         return self.passes.get(cls)
 
     def draw(self, item: "Item", stage: "Stage", *part: "Part") -> None:

@@ -68,7 +68,6 @@ class Picture:
             self.passes.get(made)
 
     def bind(self, frame: Frame) -> None:
-        """Gives the shaders the constants of a frame."""
         for member, value in frame.members().items():
             self.block[member] = value
         self.block.bind()
@@ -162,7 +161,6 @@ def _farthest_first(items: Sequence[Item], frame: Frame) -> list[Item]:
 
 
 def _staged(items: Sequence[Item]) -> Staged:
-    """Items by stage, in their order."""
     staged: Staged = {stage: [] for stage in get_args(Stage)}
     for item in items:
         for stage in item.stages:

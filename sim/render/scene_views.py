@@ -133,7 +133,6 @@ class SceneViews:
         self._arrange()
 
     def remove(self, node_id: NodeId) -> None:
-        """Deletes the view of a node, and its figure if it has one."""
         shown = self._shown.pop(node_id, None)
         if shown is not None:
             shown.release()
@@ -179,7 +178,6 @@ class SceneViews:
         return box or shown.reach()
 
     def counts(self) -> Counts:
-        """How much is visible."""
         return sum((shown.counts() for shown in self._visible), NOTHING)
 
     def marks(self) -> list[Mark]:

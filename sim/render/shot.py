@@ -119,7 +119,6 @@ class Shot:
 
     @property
     def marks(self) -> list[Mark]:
-        """Marks over the scene."""
         return [mark for view in self.views for mark in view.marks()]
 
     def frame(self, width: int, height: int) -> Frame:

@@ -178,7 +178,6 @@ class Materials:
 
     @property
     def blended(self) -> frozenset[int]:
-        """Those that let through what is behind them."""
         return frozenset(number for number, material in enumerate(self.drawn) if material.is_blended)
 
     def dress(self, looks: tuple[MaterialLook, ...], others: Mapping[Path, Texture2D]) -> None:
@@ -229,7 +228,6 @@ class MeshBuffers:
 
     @classmethod
     def upload(cls, context: Context, mesh: Mesh) -> "Steps[MeshBuffers]":
-        """Hands a mesh to the GPU."""
         coordinates = mesh.texcoords.view(TEXCOORD).ravel()
         texcoords = yield from upload_buffer(context, coordinates, label="texcoords")
         triangles = yield from upload_buffer(context, mesh.triangles.ravel(), label="triangles")

@@ -80,7 +80,6 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return perspective(self.tangent * aspect, self.tangent, near, far)
 
     def clip_from_world(self, aspect: float, near: float, far: float) -> glm.dmat4:
-        """Projection after view."""
         return self.clip_from_view(aspect, near, far) * self.view_from_world()
 
     def ray(self, ndc_x: float, ndc_y: float, aspect: float) -> tuple[glm.dvec3, glm.dvec3]:

@@ -84,7 +84,6 @@ class FixedStep:
         return min(self._left, 1.0)
 
     def reset(self) -> None:
-        """Forget the share of a step that has passed."""
         self._left = 0.0
 
 
@@ -130,7 +129,6 @@ class FrameMeter:
         return self.rate()
 
     def rate(self) -> FrameRate:
-        """The figures at the last frame."""
         gaps = [later - earlier for earlier, later in itertools.pairwise(self._times)]
         span = sum(gaps)
         if span <= 0.0:

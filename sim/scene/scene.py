@@ -80,7 +80,6 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def by_id(self) -> dict[NodeId, Node]:
-        """The nodes by their ids."""
         return {node.id: node for node in self.nodes}
 
     @cached_property
@@ -118,7 +117,6 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return node_id in self.by_id
 
     def of_kind(self, kind: str) -> tuple[Node, ...]:
-        """All nodes of one kind, in outliner order."""
         return self._by_kind.get(kind, ())
 
     @cached_property
@@ -263,7 +261,6 @@ def part_of(scene: Scene, owner: str, part: str) -> msgspec.Struct:
 
 
 def value_at(scene: Scene, ref: ParamRef) -> Any:
-    """Current value of a parameter."""
     return getattr(part_of(scene, ref.owner, ref.part), ref.name)
 
 

@@ -27,12 +27,10 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_part(self) -> bool:
-        """Whether a part of the node is meant, not the node."""
         return self.bone is not None or self.material is not None
 
     @property
     def all_nodes(self) -> tuple[NodeId, ...]:
-        """The nodes that are selected, as a whole or a part of one."""
         return () if self.node is None else (self.node, *self.others)
 
     @property

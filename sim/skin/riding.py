@@ -77,7 +77,6 @@ def rows_of(influences: Skin, chosen: npt.NDArray[np.intp] | slice) -> Skin:
 
 
 def of_joint(joint: int) -> Skin:
-    """Influences of points that all go with one joint."""
     return Skin(np.array([[joint]], np.uint16), np.ones((1, 1), np.float32), 1)
 
 

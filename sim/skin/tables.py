@@ -69,5 +69,4 @@ class SurfaceTables(Service):
         return found
 
     def forget(self, user: object) -> None:
-        """Somebody is gone."""
         self._made.pop(user, None)

@@ -84,12 +84,10 @@ class SkinTrails:
             self._trails.pop(idle).release()
 
     def of(self, user: object) -> SurfaceTrail | None:
-        """The trail that somebody wants."""
         figure = self._wanted.get(user)
         return None if figure is None else self._trails[figure]
 
     def finish_step(self) -> None:
-        """Where the skins are now, the next step begins."""
         for figure, trail in self._trails.items():
             with figure.primary.context.timers.scope("skin copy", figure.primary.name):
                 trail.keep()

@@ -29,7 +29,6 @@ class SolidLayout:
 
     @property
     def defines(self) -> dict[str, object]:
-        """Macros for the shader."""
         return {
             "PLANES": str(self.planes),
             "OVALS": str(self.ovals),
@@ -53,7 +52,6 @@ def arranged(states: Sequence[Solid]) -> tuple[list[Solid], SolidLayout]:
 
 
 def _is_level(state: Solid) -> bool:
-    """Whether it is a plane that does not turn."""
     if state.shape is not SolidShape.PLANE:
         return False
     start, end = state.world_from_start, state.world_from_end

@@ -85,7 +85,6 @@ class SceneSolids:
         self._last = {}
 
     def reset(self) -> None:
-        """Back to the start."""
         self.jump()
         self.now = NO_SOLIDS
 
@@ -113,5 +112,4 @@ def solids_over(previous: Mapping[NodeId, Placement], current: Mapping[NodeId, P
 
 
 def shapes_of(solids: list[Solid], layout: SolidLayout) -> Shapes:
-    """Shapes of the solids beside the planes in front."""
     return frozenset(solid.shape for solid in solids[layout.planes :])

@@ -68,12 +68,10 @@ class CurvePlot(StopView):
 
     @property
     def top(self) -> float:
-        """Highest value that can be dragged to."""
         return self._top
 
     @property
     def limit(self) -> float:
-        """Highest value that is allowed."""
         return self._limit
 
     def sizeHint(self) -> QSize:

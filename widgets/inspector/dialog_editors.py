@@ -70,7 +70,6 @@ class ColourEditor(Editor):
         self.button.set_colour(QColor.fromRgbF(*(self._own() if value is None else value)))
 
     def open_dialog(self) -> None:
-        """Opens the dialog, or brings it forward."""
         if self.dialog is not None:
             self.dialog.raise_()
             return
@@ -163,7 +162,6 @@ class PathEditor(Editor):
 
     @property
     def folder(self) -> str:
-        """Where files are looked for first."""
         return str(PurePath(self.label.text()).parent) if self.label.text() else ""
 
     def open_dialog(self) -> None:

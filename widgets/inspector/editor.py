@@ -87,7 +87,6 @@ class Binding(QObject):
 
     @property
     def is_held(self) -> bool:
-        """Whether the user is in the middle of a gesture."""
         return self._gesture is not None
 
     def set_value(self, value: Any) -> None:

@@ -104,7 +104,6 @@ class CheckBox(QCheckBox):
 
 
 def choice_text(member: enum.Enum) -> str:
-    """Text of a member, as a combo box shows it."""
     known = next((kind.choices[member] for kind in KINDS.values() if member in kind.choices), _TEXTS.get(member))
     return known or str(member.value).replace("-", " ").replace("_", " ").capitalize()
 
@@ -169,7 +168,6 @@ class QuietComboBox(QComboBox):
         painter.end()
 
     def showPopup(self) -> None:
-        """Opens the list."""
         self.opening.emit()
         super().showPopup()
 

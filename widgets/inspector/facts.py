@@ -40,7 +40,6 @@ def joint_sections(model: CharacterModel, joint: int) -> list[SectionParameter]:
 
 
 def show_placement(section: SectionParameter, placement: JointPlacement) -> None:
-    """Fills a transform section."""
     for label, text in placement.rows():
         section.child(label).setValue(text)
 

@@ -115,7 +115,6 @@ class SettingParameter(Parameter):
 
     @property
     def itemClass(self) -> type[SettingItem]:
-        """Kind of row."""
         is_vector = self.record.type is tuple and self.record.declared.role is Role.PLAIN
         is_wide = self.record.declared.role in WIDE_ROLES or self.is_texture or is_vector
         return WideSettingItem if is_wide else SettingItem
@@ -138,13 +137,11 @@ class SettingParameter(Parameter):
         return values if any(value != values[0] for value in values) else ()
 
     def refresh(self) -> None:
-        """Shows the values of the other nodes anew."""
         for item in list(self.items):
             item.show_value()
 
     @property
     def modified(self) -> bool:
-        """Whether the value differs from its default."""
         return self.resettable and bool(self.value() != self.record.default)
 
 

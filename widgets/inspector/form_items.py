@@ -57,7 +57,6 @@ class SettingItem(ParameterItem):
 
     @property
     def is_bare(self) -> bool:
-        """Whether there are no widgets yet."""
         return self._parts is None
 
     @property
@@ -80,12 +79,10 @@ class SettingItem(ParameterItem):
 
     @property
     def binding(self) -> Binding:
-        """Link of the editor to the scene."""
         return self.parts.binding
 
     @property
     def reset_button(self) -> QToolButton:
-        """Arrow back to the default."""
         return self.parts.reset_button
 
     def _make_parts(self) -> RowParts:
@@ -97,7 +94,6 @@ class SettingItem(ParameterItem):
         )
 
     def place_row(self, parts: RowParts) -> None:
-        """Puts editor and arrow into the row."""
         margins = QMargins(0, 2, SPACE, 2)
         layout = packed(QHBoxLayout(parts.row), (parts.editor, 1), spacing=SPACE, margins=margins)
         layout.addWidget(parts.reset_button, 0, Qt.AlignmentFlag.AlignTop)
@@ -116,7 +112,6 @@ class SettingItem(ParameterItem):
     # What is shown
 
     def titleChanged(self) -> None:
-        """Heights come from the editor."""
         self.show_title(self.param.title())
 
     def show_title(self, title: str) -> None:
@@ -152,7 +147,6 @@ class SettingItem(ParameterItem):
             self._parts.reset_button.setVisible(modified)
 
     def reset(self) -> None:
-        """Sets the default, as one edit."""
         self.binding.set_value(self.param.record.default)
 
     def hold(self, now: str | None) -> None:
@@ -170,7 +164,6 @@ class SettingItem(ParameterItem):
 
     @property
     def is_held(self) -> bool:
-        """Whether nothing can be edited."""
         return self._is_held
 
     def release(self) -> None:
@@ -218,7 +211,6 @@ class WideSettingItem(SettingItem):
         self._fit(parts, tree.viewport().width() - 2 * tree.indentation() if tree is not None else 0)
 
     def fit(self, width: int) -> None:
-        """Takes the height that the editor needs at a width."""
         if self._parts is not None:
             self._fit(self._parts, width)
 
@@ -258,7 +250,6 @@ class SectionItem(ParameterItem):
             self.setFirstColumnSpanned(True)
 
     def titleChanged(self) -> None:
-        """Heights come from the tree."""
         self.setText(0, label_text(self.param.title()))
 
 
@@ -283,7 +274,6 @@ class FactItem(ParameterItem):
         self._show()
 
     def titleChanged(self) -> None:
-        """Heights come from the tree."""
         self.setText(0, label_text(self.param.title()))
 
     def _show(self) -> None:

@@ -133,7 +133,6 @@ class FormTree(ParameterTree):  # type: ignore[misc]
                 item.release()
 
     def settings(self) -> list[SettingParameter]:
-        """Parameters of all rows that edit."""
         return [child for section in self._sections for child in section if isinstance(child, SettingParameter)]
 
     def hide_settings(self, hidden: Callable[[SettingParameter], bool]) -> None:

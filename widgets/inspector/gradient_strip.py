@@ -34,7 +34,6 @@ class GradientStrip(StopView):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """The strip and the handles below it."""
         return QSize(8 * self.slider.tickSize, round(self.slider.maxDim) + 4)
 
     def minimumSizeHint(self) -> QSize:
@@ -89,7 +88,6 @@ class StopSlider(TickSliderItem):  # type: ignore[misc]
         self.setTransform(self.transform().translate(0.0, self.strip_height + 1.0))
 
     def spot(self, share: float) -> QPointF:
-        """Where the tip of a handle is."""
         return QPointF(share * self.length + 1.0, 0.0)
 
     def show_stops(self, stops: Stops, selected: int, hovered: int | None, palette: QPalette, accent: QColor) -> None:
@@ -129,7 +127,6 @@ class StopSlider(TickSliderItem):  # type: ignore[misc]
         painter.drawRect(box)
 
     def boundingRect(self) -> QRectF:
-        """Strip and handles."""
         return QRectF(0.0, -self.strip_height - 1.0, self.length + 2.0, self.strip_height + self.tickSize + 2.0)
 
 

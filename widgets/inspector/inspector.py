@@ -114,7 +114,6 @@ class Inspector(QWidget):
 
     @property
     def tree(self) -> FormTree:
-        """The rows, up to date."""
         self._catch_up()
         return self._tree
 
@@ -144,7 +143,6 @@ class Inspector(QWidget):
         self._renew()
 
     def show_now(self) -> None:
-        """Shows the present again."""
         if self._past is not None:
             self._past = None
             self.past.hide()

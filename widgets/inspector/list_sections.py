@@ -66,11 +66,9 @@ class ListEdits:
         return entries
 
     def add(self, cls: type[msgspec.Struct]) -> None:
-        """Appends an entry."""
         self._set(f"Add {label_of(cls).lower()}", (*self.now, cls()))
 
     def remove(self, place: int) -> None:
-        """Takes an entry away."""
         entries = self.now
         self._set(f"Remove {label_of(type(entries[place])).lower()}", (*entries[:place], *entries[place + 1 :]))
 
@@ -82,7 +80,6 @@ class ListEdits:
             self._set(f"Move {label_of(type(entries[place + by])).lower()}", tuple(entries))
 
     def mute(self, place: int, muted: bool) -> None:
-        """Leaves an entry out, or not."""
         entries = self.now
         changed = msgspec.structs.replace(entries[place], muted=muted)
         verb = "Mute" if muted else "Unmute"
@@ -104,7 +101,6 @@ class ListEdits:
         return bar
 
     def bar(self, place: int) -> QWidget:
-        """The buttons of an entry."""
         bar, entries = QWidget(), self.now
         muted = entries[place].muted
         mute = tool_button("hidden" if muted else "visible", tip="Leave it out, or not.", checkable=True)

@@ -51,7 +51,6 @@ class NameChoices:
         return self._clips(node_id)
 
     def _carriers(self, node_id: NodeId) -> Choices:
-        """Every node that does not ride on this one itself."""
         scene = self._target.scene
         free = (n for n in scene.nodes if n.id != node_id and all(c.id != node_id for c in scene.carriers(n.id)))
         return Choices("Nothing", tuple((node.id, node.name) for node in free))

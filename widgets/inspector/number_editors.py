@@ -67,7 +67,6 @@ class ValueSlider(QSlider):
 
     @property
     def is_held(self) -> bool:
-        """Whether the handle is being dragged."""
         return self._start is not None
 
     def set_shown(self, value: float) -> None:

@@ -76,7 +76,6 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         self.refresh()
 
     def refresh(self) -> None:
-        """Draws stops and theme anew."""
         raise NotImplementedError
 
     def index_at(self, place: QPointF) -> int | None:
@@ -90,11 +89,9 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         raise NotImplementedError
 
     def text_at(self, place: QPointF) -> str:
-        """What there is to know about a place of the view."""
         raise NotImplementedError
 
     def to_scene(self, place: QPointF) -> QPointF:
-        """Place of the view in the scene, to a part of a pixel."""
         return self.viewportTransform().inverted()[0].map(place)
 
     def from_scene(self, place: QPointF) -> QPointF:
@@ -106,17 +103,14 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
 
     @property
     def selected(self) -> int:
-        """Index of the chosen stop."""
         return self._selected
 
     @property
     def hovered(self) -> int | None:
-        """Index of the stop under the mouse."""
         return self._hovered
 
     @property
     def is_held(self) -> bool:
-        """Whether a stop is being dragged."""
         return self._is_dragging
 
     # Mouse
@@ -139,12 +133,10 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         self.moved.emit(*self.point_at(event.position() - self._grip))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ends the drag."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._let_go()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Adds a stop, or opens the one that is there."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
         index = self.index_at(event.position())
@@ -166,7 +158,6 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         self.menu_wanted.emit(self.mapToGlobal(place))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """The panel scrolls."""
         event.ignore()
 
     def leaveEvent(self, event: QEvent) -> None:  # noqa: ARG002
@@ -253,7 +244,6 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         super().hideEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the theme."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and self._stops:
             self.refresh()

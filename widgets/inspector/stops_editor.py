@@ -56,7 +56,6 @@ class StopsEditor(Editor):
         self._show()
 
     def select(self, index: int) -> None:
-        """Chooses a stop, the nearest one there is."""
         index = min(max(index, 0), len(self._stops) - 1)
         if index != self.selected:
             self.release()
@@ -146,7 +145,6 @@ class StopsEditor(Editor):
         self.share.edited.connect(self._share_edited)
 
     def link(self, field: NumberField | ColourEditor) -> None:
-        """Makes the gestures of a field gestures of the editor."""
         field.edit_started.connect(self.edit_started)
         field.edit_finished.connect(self.edit_finished)
         field.edit_cancelled.connect(self.edit_cancelled)

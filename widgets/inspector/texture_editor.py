@@ -41,7 +41,6 @@ class TextureFacts:
 
     @property
     def text(self) -> str:
-        """Name and note."""
         return "  ".join(part for part in (label_text(self.name), self.note) if part)
 
 

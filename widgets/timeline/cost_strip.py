@@ -83,7 +83,6 @@ def bins_of_columns(costs: FrameCosts, edges: Float64) -> Int64:
 
 
 def strip_image(look: StripLook) -> QImage:
-    """The strip in device pixels."""
     columns, rows = (max(round(side * look.ratio), 1) for side in look.size)
     times = look.scale.start + np.arange(columns + 1) / look.ratio * look.scale.seconds_per_pixel
     chosen = bins_of_columns(look.costs, times / look.frame_step)
@@ -169,7 +168,6 @@ class CostStrip:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the timeline has room for it."""
         return self._costs is not None
 
     def show_costs(self, costs: FrameCosts, source: TimeSource) -> None:
@@ -187,7 +185,6 @@ class CostStrip:
         self._timeline.ruler.update_strip()
 
     def hide(self) -> None:
-        """Gives the room back."""
         if self.is_shown:
             self._costs = self._painted = None
             self._timeline.ruler.set_strip(None)

@@ -88,11 +88,9 @@ class TimeFields(QObject):
 
     @property
     def all(self) -> list[NumberField]:
-        """Fields from left to right."""
         return [*self.labels, self.end_time]
 
     def set_clip(self, clip: ClipEntry) -> None:
-        """Take ranges and widths from a clip."""
         self._clip = clip
         last = float(clip.last_frame)
         self.frame.set_range(0.0, last)

@@ -85,11 +85,9 @@ class Pan:
         self._ruler, self._press, self._before = ruler, x, ruler.scale
 
     def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:  # noqa: ARG002
-        """Pull the content along."""
         self._ruler.look_through(self._before.panned(x - self._press, self._ruler.clip.duration))
 
     def end(self, cancelled: bool) -> None:
-        """Stay here, or go back."""
         if cancelled:
             self._ruler.look_through(self._before)
 
@@ -152,7 +150,6 @@ class Ruler(RulerCanvas):
         self.edit_started.emit(name)
 
     def edit_to(self, name: str, value: float | None) -> None:
-        """Move a point."""
         self._points = {**self._points, name: value}
         self._refresh()
         self.edited.emit(name, value)

@@ -87,7 +87,6 @@ class RulerCanvas(QWidget):
             self._refresh()
 
     def set_bind_pose(self, shown: bool) -> None:
-        """Tell that the clip is not used now."""
         if shown != self._bind_pose:
             self._bind_pose = shown
             self._refresh()
@@ -122,7 +121,6 @@ class RulerCanvas(QWidget):
         self._refresh()
 
     def look_through(self, scale: RulerScale) -> None:
-        """Show another part of time."""
         self._is_fitted = False
         self.scale = scale
         self._refresh()
@@ -139,7 +137,6 @@ class RulerCanvas(QWidget):
 
     @property
     def has_clip(self) -> bool:
-        """Whether there is something to scrub."""
         return self.clip is not _NO_CLIP
 
     # Painting

@@ -103,7 +103,6 @@ class RulerBands:
 
     @property
     def bottom(self) -> float:
-        """Lower edge of the seconds."""
         return self.seconds.bottom()
 
 
@@ -122,7 +121,6 @@ def label_height(font: QFont) -> float:
 
 
 def ruler_height(font: QFont, strip_height: float) -> int:
-    """Least height that clips nothing."""
     return math.ceil(2.0 * label_height(font) + _LANE_MIN + strip_height)
 
 
@@ -204,7 +202,6 @@ def bubble_rect(view: RulerView, text: str, x: float, band: QRectF) -> QRectF:
 
 
 def paint_bubble(painter: QPainter, view: RulerView, text: str, rect: QRectF, fill: QColor, ink: QColor) -> None:
-    """Paint a small label."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(fill)

@@ -37,11 +37,9 @@ class RulerScale:
         return self.start + x * self.seconds_per_pixel
 
     def pixels(self, seconds: float) -> float:
-        """Length of a duration on screen."""
         return seconds / self.seconds_per_pixel
 
     def shows(self, time: float) -> bool:
-        """Whether a time lies within the ruler."""
         return 0.0 <= self.x_of(time) <= self.width
 
     def panned(self, pixels: float, duration: float) -> "RulerScale":

@@ -136,7 +136,6 @@ class Timeline(QWidget):
         self.ruler.set_points(playback.in_point, playback.out_point)
 
     def set_bind_pose(self, shown: bool) -> None:
-        """Show whether the bind pose replaces the clip."""
         self.bind_pose_button.setChecked(shown)
         self.ruler.set_bind_pose(shown)
 
@@ -145,7 +144,6 @@ class Timeline(QWidget):
         self.notice.set_notice(text, warn)
 
     def fit(self) -> None:
-        """Show the whole clip on the ruler."""
         self.ruler.fit()
 
     # Keys

@@ -100,7 +100,6 @@ class Tracks(QWidget):
             self._arrange() if is_other else self.update()
 
     def set_scale(self, scale: RulerScale, frame_step: float) -> None:
-        """Lie under the ruler."""
         self._scale, self._frame_step = scale, frame_step
         self.update()
 
@@ -236,7 +235,6 @@ class Tracks(QWidget):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, row.name + baked)
 
     def colour(self, kept: Kept) -> QColor:
-        """Colour of a state of steps."""
         palette, role = self.palette(), QPalette.ColorRole
         base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
         return {
@@ -331,7 +329,6 @@ class Tracks(QWidget):
         return super().event(event)
 
     def tip_at(self, place: QPointF) -> str:
-        """What lies there, in words."""
         number = self._row_at(place.y())
         if number < len(self.strips):
             found = self._at(place)

@@ -18,7 +18,6 @@ class Level(enum.Enum):
 
     @property
     def label(self) -> str:
-        """What the user reads."""
         return self.name.capitalize()
 
 
@@ -58,7 +57,6 @@ def bands_of(paths: tuple[str, ...], level: Level) -> tuple[Band, ...]:
 
 @functools.lru_cache(maxsize=256)
 def roots_of(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Passes that are part of no other one."""
     return tuple(path for path in paths if _ancestor(path, paths) is None)
 
 
@@ -107,7 +105,6 @@ class Shown(enum.Enum):
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
-        """From left to right."""
         return {Shown.GPU: (Quantity.GPU,), Shown.CPU: (Quantity.CPU,)}.get(self, (Quantity.GPU, Quantity.CPU))
 
 
@@ -129,7 +126,6 @@ class Choice:
     solo: str = ""  # Path of the only band that is shown, or ""
 
     def shows(self, path: str) -> bool:
-        """Whether a band is drawn."""
         return path == self.solo if self.solo else path not in self.hidden
 
     def visible(self, bands: tuple[Band, ...]) -> tuple[Band, ...]:
@@ -150,7 +146,6 @@ class Choice:
 
     @property
     def quantity(self) -> Quantity:
-        """What tables and histograms are about."""
         return self.shown.quantities[0]
 
     def state(self) -> dict[str, str]:

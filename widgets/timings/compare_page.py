@@ -196,7 +196,6 @@ class ComparePage(QWidget):
 
 
 def _tag(text: str, box: QComboBox) -> QWidget:
-    """A letter before a box."""
     pair = QWidget()
     packed(QHBoxLayout(pair), QLabel(text), box, spacing=SPACE)
     return pair

@@ -72,7 +72,6 @@ class Pair:
         return ""
 
     def source(self) -> str:
-        """Where the times come from."""
         return source_text(self.a.samples) if self.quantity is Quantity.GPU else CPU_SOURCE
 
 
@@ -105,7 +104,6 @@ class CompareTable(QTreeWidget):
             self.addTopLevelItem(item)
 
     def fill(self, path: str, found: Comparison, pair: Pair) -> None:
-        """Shows the figures of a pass."""
         item = self._items[path]
         texts = (
             milliseconds(found.median_a),
@@ -141,7 +139,6 @@ def prepare_list(tree: QTreeWidget, headings: Sequence[str], name: str) -> None:
 
 
 def _signed(seconds: float) -> str:
-    """A difference in milliseconds with its sign."""
     if math.isnan(seconds):
         return DASH
     return ("+" if seconds >= 0.0 else "−") + milliseconds(abs(seconds))
@@ -181,7 +178,6 @@ class RecordingList(QTreeWidget):
             self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
-        """What can be done with the current recording."""
         menu, name = QMenu(self), self.current()
         menu.aboutToHide.connect(menu.deleteLater)
         menu.addAction("Use as A").triggered.connect(lambda: self.a_chosen.emit(name))

@@ -71,7 +71,6 @@ class FramesPage(QWidget):
         self.histogram.setToolTip(f"Share of the frames over their time; dashed: the median, 16.7 and 33.3 ms.\n{tip}")
 
     def choose(self, sample: FrameSample | None) -> None:
-        """Marks a frame and shows its figures."""
         self.chosen = sample
         self.frame_panel.show_sample(sample)
         self.area.set_chosen(sample)

@@ -73,7 +73,6 @@ class PlotHeader(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def set_title(self, title: str) -> None:
-        """Says what is plotted."""
         if title != self.title:
             self.title = title
             self.setAccessibleName(title)

@@ -90,12 +90,10 @@ class PlotsArea(QWidget):
         self._show_marks()
 
     def set_status(self, status: TimerStatus) -> None:
-        """Says how the figures are measured."""
         self.status = status
         self._show_titles()
 
     def set_window(self, window: Window) -> None:
-        """Shows another piece of time."""
         self.window_shown = window
         if self.frames is not None:
             self.draw(self.frames, self.choice)
@@ -109,7 +107,6 @@ class PlotsArea(QWidget):
             self.set_window(self.window_shown.live())
 
     def set_region(self, region: tuple[float, float] | None) -> None:
-        """Sets the region of the figures, or takes it away."""
         if region != self.region:
             self.region = region
             self._show_marks()
@@ -139,7 +136,6 @@ class PlotsArea(QWidget):
         return self._index_at(self._under_mouse)
 
     def _index_at(self, time: float) -> int | None:
-        """The frame that is drawn at a time."""
         assert self.frames is not None
         plot = self.plots[self.choice.quantity]
         columns = plot.columns

@@ -153,7 +153,6 @@ class StackItem(QGraphicsItem):
         self.update()
 
     def image(self) -> QImage:
-        """A copy of what is drawn."""
         return self._image.copy()
 
     def boundingRect(self) -> QRectF:

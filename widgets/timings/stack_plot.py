@@ -181,7 +181,6 @@ class StackPlot(pg.PlotWidget):
             self.cross[1].setVisible(False)
 
     def mark(self, time: float | None) -> None:
-        """Marks the chosen frame."""
         self.chosen_line.setVisible(time is not None)
         if time is not None:
             self.chosen_line.setPos(time)
@@ -250,14 +249,12 @@ class StackPlot(pg.PlotWidget):
             line.setHoverPen(pg.mkPen(accent, width=2))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the theme."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "region"):
             self._take_look()
             self.redraw()
 
     def resizeEvent(self, event: QEvent) -> None:
-        """Fills the new size."""
         super().resizeEvent(event)
         if hasattr(self, "stack"):
             self._name_targets()

@@ -31,7 +31,6 @@ def ago(seconds: float) -> str:
 
 
 def source_of(quantity: Quantity, source: TimeSource) -> str:
-    """Where times come from."""
     return source.value if quantity is Quantity.GPU else CPU_SOURCE
 
 

@@ -44,7 +44,6 @@ class Toolbar(FlowRow):
     # --- state ----------------------------------------------------------------------------------------
 
     def apply_to(self, choice: Choice) -> Choice:
-        """The choice with what the boxes say."""
         return Choice(
             self.shown_box.currentData(),
             self.unit_box.currentData(),
@@ -73,7 +72,6 @@ class Toolbar(FlowRow):
         self.live_button.setEnabled(held)
 
     def set_recording(self, active: bool, frames: int = 0) -> None:
-        """Shows whether a recording runs, and how many frames it has."""
         with QSignalBlocker(self.record_button):
             self.record_button.setChecked(active)
         self.record_button.setText(f"Stop · {frames:,} frames" if active else "Record")
@@ -88,7 +86,6 @@ class Toolbar(FlowRow):
         self.name_edit.setPlaceholderText(self._free_name())
 
     def name(self) -> str:
-        """What the next recording will be called."""
         return self.name_edit.text().strip() or self._free_name()
 
     def _free_name(self) -> str:

@@ -109,7 +109,6 @@ class TimingsView(QWidget):
         self.redraw()
 
     def set_status(self, status: TimerStatus) -> None:
-        """How frames are measured, and whether."""
         is_urgent = (status.enabled, status.source) != (self.status.enabled, self.status.source)
         self.status = status
         # Its counts change with every frame, faster than they could be read.
@@ -129,7 +128,6 @@ class TimingsView(QWidget):
         self.compare_page.set_recordings(recordings)
 
     def set_recording(self, active: bool, frames: int = 0) -> None:
-        """Whether a recording runs, and how many frames it has."""
         self.toolbar.set_recording(active, frames)
 
     def choose_frame(self, sample: FrameSample | None) -> None:
@@ -137,7 +135,6 @@ class TimingsView(QWidget):
         self.frames_page.choose(sample)
 
     def compare(self, a: str, b: str) -> None:
-        """Shows two recordings against each other."""
         self.compare_page.choose(a, b)
         self.toolbar.compare_button.setChecked(True)
 
@@ -145,7 +142,6 @@ class TimingsView(QWidget):
 
     @property
     def is_held(self) -> bool:
-        """Whether the view stands still."""
         return self._held is not None
 
     def hold(self) -> None:

@@ -56,7 +56,6 @@ class Window:
         return replace(self, left=self.left + seconds, right=self.right + seconds).held()
 
     def live(self) -> "Window":
-        """As long, and up to the newest frame."""
         return Window(-self.span, 0.0)
 
     def showing(self, time: float) -> "Window":

@@ -30,7 +30,6 @@ TOP_SHARE = 0.03
 
 
 def section_names(model: CharacterModel) -> tuple[str, ...]:
-    """Sections that a cloth can be made of, each name once."""
     return tuple(dict.fromkeys(part.name for part in model.mesh.sections if part.triangle_count))
 
 

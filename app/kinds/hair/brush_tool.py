@@ -86,13 +86,11 @@ class BrushTool(Tool):
 
     @property
     def cursor(self) -> Qt.CursorShape | None:
-        """A cross while there is a brush."""
         return Qt.CursorShape.CrossCursor if self.brush else None
 
     # --- the brush ------------------------------------------------------------------------------------
 
     def toggle(self, brush: Brush) -> None:
-        """Takes a brush into the hand, or puts it away."""
         self.take(None if self.brush is brush else brush)
 
     def take(self, brush: Brush | None) -> None:
@@ -115,7 +113,6 @@ class BrushTool(Tool):
         self.refresh()
 
     def widen(self, notches: float) -> None:
-        """Makes the brush wider by steps, or narrower."""
         if self.brush is not None:
             self.set_radius(self.radius * STEP**notches)
 

@@ -65,11 +65,9 @@ class HairFacts:
         return self._sections
 
     def forget(self) -> None:
-        """The sections are gone."""
         self._sections = ()
 
     def show(self, node: Node | None, system: Any) -> None:
-        """Tells how the selected hair stands now."""
         if not self._sections or node is None:
             return
         found = system if isinstance(system, HairSystem) and system.is_ready else None
@@ -122,7 +120,6 @@ class HairFacts:
 
 
 def hair_texts(strands: Strands | None) -> dict[str, str]:
-    """Counts and measures."""
     texts = dict.fromkeys(HAIR, "–")
     if strands is None:
         return texts

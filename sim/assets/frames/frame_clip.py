@@ -34,7 +34,6 @@ class FrameClip:
 
     @property
     def name(self) -> str:
-        """Unique name within the model."""
         return self._name
 
     @property

@@ -30,7 +30,6 @@ _NUMBER = re.compile(r"[0-9_ ]*$")
 
 
 def is_md2(start: bytes) -> bool:
-    """Whether a file begins like this."""
     return start.startswith(MAGIC)
 
 

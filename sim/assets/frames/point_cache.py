@@ -26,7 +26,6 @@ _MDD = struct.Struct(">ii")
 
 
 def is_pc2(start: bytes) -> bool:
-    """Whether a file begins like this."""
     return start.startswith(PC2_MAGIC)
 
 

@@ -105,7 +105,6 @@ class ModelFolder:
 
 
 def is_data_uri(uri: str) -> bool:
-    """Whether a URI holds the data itself."""
     return uri[:5].lower() == "data:"
 
 

@@ -216,13 +216,11 @@ def _finite(value: float) -> float:
 
 
 def _coordinates(info: TextureInfo) -> tuple[Any, ...]:
-    """Which texture coordinates a texture uses, and how it moves them."""
     moved = info.extensions.transform
     return textured_coordinate_set(info), (moved.offset, moved.rotation, moved.scale) if moved is not None else None
 
 
 def textured_coordinate_set(info: TextureInfo | None) -> int:
-    """Which set of texture coordinates a texture uses."""
     if info is None:
         return 0
     moved = info.extensions.transform

@@ -72,7 +72,6 @@ class _Placer:
         self._skins: dict[int, int] = {}
 
     def place(self, nodes: list[int]) -> None:
-        """Meshes of some nodes, in their order."""
         for index in nodes:
             node = self._document.nodes[index]
             if node.mesh is None:

@@ -31,7 +31,6 @@ def write_alembic(recording: Recording, files: tuple[Path, ...]) -> None:
 
 
 def write_archive(recording: Recording, files: tuple[Path, ...]) -> None:
-    """Writes it in this process."""
     archive = Abc.OArchive(str(files[0]))
     times = AbcCoreAbstract.TimeSampling(1.0 / recording.rate, recording.first / recording.rate)
     sampling = archive.addTimeSampling(times)

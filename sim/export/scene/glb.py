@@ -50,7 +50,6 @@ def write_glb_scene(recording: Recording, files: tuple[Path, ...], options: GlbO
 
 
 def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
-    """The points of every node and frame."""
     frames = GlbFrames(files[0])
     return [frames.frames_of(node) for node in frames.shown]
 

@@ -116,7 +116,6 @@ class Track:
 
     @property
     def sections(self) -> tuple["TrackSection", ...]:
-        """What faces are made of, in order."""
         assert self.triangles is not None
         if not self.ranges:
             material = self.materials[0] if self.materials else plain_material(self.name)
@@ -131,7 +130,6 @@ class Track:
         )  # fmt: skip
 
     def surface(self, frame: int = 0) -> Surface:
-        """The surface in a frame, counted from the first one."""
         assert self.triangles is not None
         positions = np.ascontiguousarray(self.positions[frame], np.float32)
         normals = vertex_normals(positions, self.triangles) if self.normals is None else self.normals[frame]
@@ -173,7 +171,6 @@ class Recording:
 
     @property
     def frame_count(self) -> int:
-        """Number of frames."""
         return len(self.tracks[0].positions) if self.tracks else 0
 
     @property
@@ -191,7 +188,6 @@ class Recording:
 
 
 def plain_material(name: str) -> Material:
-    """What a section is made of that names no known material."""
     return Material(name, None, None, diffuse=PLAIN)
 
 

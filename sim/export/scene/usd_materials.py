@@ -74,7 +74,6 @@ def add_material(mesh: Any, name: str, material: Material, *, has_colours: bool 
 
 
 def bind_material(prim: Any, material: Any) -> None:
-    """A mesh, or a part of it, is made of a material."""
     UsdShade.MaterialBindingAPI.Apply(prim).Bind(material)
 
 

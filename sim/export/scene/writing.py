@@ -136,7 +136,6 @@ def _written(
 
 
 def _within(name: str, data: bytes, _format: ImageFormat) -> EmbeddedImage:
-    """An image as a part of the file."""
     return EmbeddedImage(name, data)
 
 
@@ -197,5 +196,4 @@ def largest_difference(recording: Recording, found: Sequence[Sequence[np.ndarray
 
 
 def _word(name: str) -> str:
-    """A node's name as a part of the name of a file."""
     return re.sub(r"[^\w.-]+", "_", name).strip("._") or "node"

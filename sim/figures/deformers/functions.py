@@ -18,7 +18,6 @@ _SMALL = 1e-2
 
 
 def bulge(values: Float64, points: Float64, normals: Float64, strength: Float64, slope: Float64) -> Moved:
-    """A wave along the normals."""
     axis, number, (size, start, swing) = values[:3], values[3], values[4:7]
     phase = number * (points @ axis) + start
     height = 0.5 * size * (1.0 + swing * np.sin(phase))

@@ -35,7 +35,6 @@ class ContactTree:
 
     @property
     def leaf_count(self) -> int:
-        """Number of leaves."""
         return int(FAN**self.depth)
 
     @property

@@ -47,7 +47,6 @@ class PinFollower:
         return self._settings.pin_target is not PinTarget.WORLD
 
     def follows(self, figures: Figures) -> bool:
-        """Whether the particles ride on something."""
         return self.moves and self._carrier in figures
 
     def missing(self, node: Node, world: World) -> str:
@@ -96,7 +95,6 @@ class PinFollower:
             self._move_with_surface(cloth, figure, own)
 
     def ties(self) -> Ties:
-        """What the particles are tied to now."""
         foot = self._attachment
         feet = () if foot is None else (foot.particles, foot.corners, foot.weights, foot.heights)
         return Ties(self._tied, self._in_joint, feet)

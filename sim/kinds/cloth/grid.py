@@ -36,7 +36,6 @@ class GridShape:
 
     @property
     def particle_count(self) -> int:
-        """Number of particles."""
         return self.columns * self.rows
 
     @property

@@ -60,7 +60,6 @@ class ClothConstants:
 
 
 def constants_of(settings: ClothSettings) -> ClothConstants:
-    """The numbers that settings stand for."""
     material = settings.mode is ClothMode.MATERIAL
     stiffness, damping = _material_springs(settings) if material else _plain_springs(settings)
     fold = _FOLD * settings.bend_stiffness / max(settings.stretch_stiffness, 1e-30) if material else UNLIMITED

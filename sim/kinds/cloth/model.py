@@ -48,7 +48,6 @@ class ClothModel:
 
     @property
     def particle_count(self) -> int:
-        """Number of particles."""
         return len(self.positions)
 
     @property

@@ -47,7 +47,6 @@ class ClothStatistics:
 
     @property
     def is_finite(self) -> bool:
-        """Whether every particle is somewhere."""
         return self.strain < BROKEN and bool(np.isfinite(self.kinetic + self.elastic + self.potential))
 
 

@@ -117,7 +117,6 @@ class SelfContact:
         self._vertices.release()
 
     def _find_balls(self) -> None:
-        """From the particles to the root."""
         tree = self._tree
         self._write_level(self._place, tree.first_place, len(tree.order))
         child, children = tree.first_place, tree.leaf_size

@@ -220,7 +220,6 @@ def step_features(
 
 
 def spring_uniforms(model: ClothModel, constants: ClothConstants) -> dict[str, object]:
-    """Uniforms of the springs, for the sheet or the mesh."""
     stiffness, damping = constants.stiffness, constants.damping
     kinds = SpringKind
     grid = model.grid

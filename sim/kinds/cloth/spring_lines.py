@@ -34,7 +34,6 @@ class SpringLines:
         self._kernel = Kernel(library, "cloth/spring_line.glsl", SPRING_LINE, inputs=[SPRING_ENDS], records=len(ends))
 
     def write(self, state: BufferTexture) -> None:
-        """Make the lines of a state, two texels a particle."""
         self._kernel.run(self._source, self.lines, u_state=state)
 
     def release(self) -> None:

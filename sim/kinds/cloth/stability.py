@@ -54,7 +54,6 @@ class Stability:
 
     @property
     def is_stable(self) -> bool:
-        """Whether the substep is below the bound."""
         return self.ratio < 1.0
 
 
@@ -96,7 +95,6 @@ def stability(model: ClothModel, settings: ClothSettings) -> Stability:
 
 
 def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
-    """Fewest substeps that are stable with a margin."""
     return stability(model, settings).substeps
 
 

@@ -35,7 +35,6 @@ class NeighbourTable:
 
     @property
     def width(self) -> int:
-        """Slots of a particle."""
         return int(self.index.shape[1])
 
 

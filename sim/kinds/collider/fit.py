@@ -127,7 +127,6 @@ def skin_groups(
 
 
 def _thinned(rows: Indices, count_max: int) -> Indices:
-    """At most so many, evenly."""
     return rows[:: -(-len(rows) // count_max)]
 
 

@@ -31,7 +31,6 @@ def new_collider(shape: SolidShape, place: AddPlace) -> Node:
 
 
 def idle(node: Node) -> frozenset[str]:
-    """Sizes of the other shapes."""
     settings = node.settings
     assert isinstance(settings, ColliderSettings)
     return frozenset(name for names in SIZES_OF_SHAPE.values() for name in names) - set(SIZES_OF_SHAPE[settings.shape])

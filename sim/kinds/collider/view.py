@@ -124,7 +124,6 @@ class ColliderView(View):
         return self._placed
 
     def _arrays(self, place: Placement) -> tuple[VertexArray, VertexArray]:
-        """Faces and wireframe."""
         key = (place.shape, place.size.tobytes())
         if self._mesh is None or self._mesh[0] != key:
             self.release()

@@ -81,12 +81,10 @@ class EmitterBlock:
         self._placed = (start, end, aim)
 
     def set_surface(self, face_count: int, texels_per_vertex: int) -> None:
-        """Number of faces in the table, and texels of a vertex."""
         self._counts[1:3] = face_count, texels_per_vertex
         self._block["counts"] = self._counts
 
     def set_pattern(self, pattern: Pattern) -> None:
-        """The whirls of the step."""
         self._block["whirl_phases"] = (*pattern.phases, 0)
         self._block["whirl_shift"] = (*pattern.shift, 0.0)
         self._block["whirl_cells"] = (*pattern.origin, 0)
@@ -113,7 +111,6 @@ class EmitterBlock:
             self._block["counts"] = self._counts
 
     def bind(self) -> None:
-        """Send what changed and bind the block."""
         self._block.bind()
 
     def release(self) -> None:

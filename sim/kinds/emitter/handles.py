@@ -176,7 +176,6 @@ class EmitterHandles:
         return max(self.settings.source_size[axis], 2.0 * self._pixels_in_source(SMALLEST_RING))
 
     def _pixels_in_source(self, count: float) -> float:
-        """Length in the space of the source of so many pixels."""
         scale = math.cbrt(abs(glm.determinant(self.world_from_source))) or 1.0
         return count * self.view.metres_per_pixel(self.world_from_source[3].xyz) / scale
 

@@ -63,7 +63,6 @@ class Features:
 
     @property
     def defines(self) -> dict[str, object]:
-        """Macros for the shaders."""
         defines: dict[str, object] = {
             "SOURCE": str(self.source),
             "AIM": str(self.aim),
@@ -84,7 +83,6 @@ class Features:
 def features_of(
     settings: EmitterSettings, collider_count: int, layout: SolidLayout, shapes: Shapes = ANY_SHAPE
 ) -> Features:
-    """What a step with these settings and colliders needs."""
     response = RESPONSES.get(settings.collision, 0) if collider_count else 0
     others = collider_count - layout.planes if response else 0
     return Features(
@@ -120,7 +118,6 @@ class EmitterKernels:
         return self._made("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
 
     def births(self, features: Features) -> Kernel:
-        """The kernel of those who are born in a substep."""
         return self._made("emitter/bear.glsl", features)
 
     def stateless(self, features: Features) -> Kernel:

@@ -146,7 +146,6 @@ def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any
 
 
 def kept(settings: Settings) -> frozenset[str]:
-    """What a preset does not change of an emitter."""
     assert isinstance(settings, EmitterSettings)
     return _PLACES if settings.source in SURFACE_SOURCES else frozenset()
 
@@ -159,7 +158,6 @@ BUILT_IN = {
 
 
 def collides(settings: Settings) -> bool:
-    """Whether particles meet the colliders."""
     assert isinstance(settings, EmitterSettings)
     return settings.collision is not CollisionResponse.NONE and not settings.stateless
 

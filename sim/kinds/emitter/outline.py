@@ -80,12 +80,10 @@ def _rays(settings: EmitterSettings) -> Segments:
 
 
 def _circle(radius: float, axis: int) -> Segments:
-    """A circle across an axis of the frame."""
     return np.roll(_ring(radius, 0.0), axis - 1, axis=2)
 
 
 def _ring(radius: float, height: float) -> Segments:
-    """A circle about y."""
     turn = np.linspace(0.0, 2.0 * np.pi, _PARTS + 1)
     return _strip(np.stack([radius * np.cos(turn), np.full(_PARTS + 1, height), radius * np.sin(turn)], axis=1))
 

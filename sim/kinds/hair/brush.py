@@ -146,7 +146,6 @@ class Brushed:
         self._sights = [_Sight(one, cover) for one in seen]
 
     def comb(self, dab: Dab) -> None:
-        """Takes strands along with the brush."""
         moves = np.zeros_like(self._offsets)
         for sight in self._sights:
             seen = sight.seen
@@ -265,7 +264,6 @@ class _Sight:
         return self._pixels, self._scale
 
     def change(self, rows: Intp, offsets: Float64) -> None:
-        """Some strands have other knots."""
         if self._key:
             pixels, scale, depths = self._dab.pixels(self.seen.knots(offsets[rows], rows))
             self._pixels[rows], self._scale[rows] = pixels, scale

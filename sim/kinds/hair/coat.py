@@ -82,7 +82,6 @@ def coat_on_model(settings: HairSettings, growth: Growth, model: CharacterModel,
 
 
 def coat_on_ellipsoid(settings: HairSettings, growth: Growth) -> Coat:
-    """The upper half of an ellipsoid."""
     turn, height = np.meshgrid(np.linspace(0.0, 2.0 * np.pi, ROUND + 1), np.sin(np.linspace(0.0, np.pi / 2, HIGH + 1)))
     positions, normals = ellipsoid_places(settings.radii, turn.ravel(), height.ravel())
     surface = Surface(positions, normals, growth.surface.world_from_model)
@@ -121,5 +120,4 @@ def _areas(places: Float64, triangles: npt.NDArray[np.integer]) -> Float64:
 
 
 def _gathered(triangles: npt.NDArray[np.integer], values: Float64, count: int) -> Float64:
-    """Sums at the vertices of what their triangles have."""
     return np.bincount(triangles.ravel(), np.repeat(values, 3), count).astype(np.float64)

@@ -36,7 +36,6 @@ def costs_of(sample: FrameSample, name: str) -> dict[str, float]:
 
 
 def steps_of(sample: FrameSample, name: str) -> int:
-    """How many steps of the node with a name were simulated."""
     return sum(one.path == SEPARATOR.join(("simulate", "hair", name)) for one in sample.slices)
 
 

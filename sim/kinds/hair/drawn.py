@@ -59,7 +59,6 @@ class DrawnStrands:
 
     @classmethod
     def of(cls, context: Context, library: ShaderLibrary, children: Children, knots: int) -> "DrawnStrands":
-        """Few strands, at once, drawn as the guides are."""
         buffers = finish(upload_children(context, packed_children(children), knots))
         return cls(context, library, buffers, knots, plain=True)
 
@@ -86,7 +85,6 @@ class DrawnStrands:
 
     @property
     def points(self) -> VertexArray:
-        """The knots by themselves."""
         if self._points is None:
             knots = Stream(self._strands, dtype=np.dtype([("position", "f4", 4)]))
             self._points = VertexArray(self._context, [knots], label="hair knots")

@@ -45,7 +45,6 @@ class Groom:
 
     @property
     def count(self) -> int:
-        """Number of strands."""
         return len(self.lengths)
 
     @property
@@ -54,7 +53,6 @@ class Groom:
 
     @property
     def is_straight(self) -> bool:
-        """Whether no strand is bent at rest."""
         return self.segments < 2 or float(np.abs(np.diff(self.edges, axis=1)).max(initial=0.0)) < STRAIGHT
 
     def offsets(self, frames: Float64) -> Float64:

@@ -73,7 +73,6 @@ class Edited:
 
 
 def packed_size(guides: int, edited: int, segments: int) -> int:
-    """Bytes of so many guides."""
     return 12 * guides + (8 + 6 * segments) * edited
 
 

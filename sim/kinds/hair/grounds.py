@@ -67,7 +67,6 @@ class Grounds:
         return ground
 
     def forget(self, services: Services) -> None:
-        """Lets go of what is shared with others."""
         services.get(SurfaceTables).forget(self)
 
     def _of_skin(self, settings: HairSettings, world: World, figure: Character, maps: Maps, scalp_up: str) -> Ground:

@@ -34,7 +34,6 @@ def grown(settings: HairSettings, ground: Ground, former: Growth | None = None, 
 
 
 def grown_whole(settings: HairSettings, ground: Ground, former: Growth | None = None, pause: Pause = unpaused) -> Grown:
-    """The same with all that takes long to make of it."""
     growth = grown(settings, ground, former, pause)
     as_grown = growth.guides
     growth = replace(growth, guides=edited(as_grown, growth.surface, settings.groom))

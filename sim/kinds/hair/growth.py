@@ -104,7 +104,6 @@ class Growth:
 
     @functools.cached_property
     def box(self) -> Bounds:
-        """Box around the surface, in its own space."""
         return Bounds(self.surface.positions.min(axis=0), self.surface.positions.max(axis=0))
 
 
@@ -173,7 +172,6 @@ def growth_on_ellipsoid(
 
 
 def surface_of(model: CharacterModel, world_from_model: Float64) -> Surface:
-    """The skin of a model at rest."""
     mesh = model.mesh
     return Surface(mesh.positions.astype(np.float64), mesh.normals.astype(np.float64), world_from_model)
 

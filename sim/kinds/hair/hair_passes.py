@@ -147,7 +147,6 @@ class HairPasses:
         return self._programs[key]
 
     def shade(self, knots: int, look: HairLook, mode: int, lamps: int, *, shadowed: bool) -> Kernel:
-        """The kernel that lights strands."""
         key = (knots, look, mode, lamps, shadowed)
         if key not in self._shades:
             defines = {

@@ -88,7 +88,6 @@ class Heat:
         self._knots: HeatKnots | None = None
 
     def item(self, node: Node, strands: Strands, rival: Rival) -> HeatLines:
-        """The guides in their colours."""
         shape = (strands.growth.guides.count, strands.settings.knots)
         if self._knots is None or self._knots.shape != shape:
             self.release()

@@ -160,7 +160,6 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
 
 
 def collides(settings: Settings) -> bool:
-    """Whether strands meet the colliders."""
     assert isinstance(settings, HairSettings)
     return settings.collide
 

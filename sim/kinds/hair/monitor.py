@@ -57,7 +57,6 @@ class HairMonitor:
         self._asked_at, self._time = -np.inf, 0.0
 
     def poll(self) -> HairStatistics | None:
-        """What was asked for, once it is there."""
         found = self._readback.poll()
         return None if found is None else _statistics(found, self._time)
 

@@ -75,12 +75,10 @@ class MovingRoots:
 
     @property
     def before(self) -> BufferTexture:
-        """Texels after the step before that."""
         return self.texels[1 - self.side]
 
     @property
     def newest(self) -> BufferTexture:
-        """Texels after the newest step."""
         return self.texels[self.side]
 
     @property

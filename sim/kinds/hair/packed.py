@@ -114,7 +114,6 @@ class StrandBuffers:
 
 
 def packed_children(children: Children) -> PackedChildren:
-    """Packs strands that are drawn."""
     records = bound_records(children.roots, children.factors, CHILD)
     count = children.count
     records["guides"][:count, :3], records["guides"][:count, 3] = children.guides, np.arange(count)

@@ -148,7 +148,6 @@ class Ribbons(Item):
 
     @property
     def _soft_tips(self) -> float:
-        """Part of ribbons that is blended."""
         is_hair = self.settings.show is HairShow.HAIR and self.settings.form is not HairForm.SHELLS
         return self.settings.soft_tips if is_hair and self._form == "RIBBONS" else 0.0
 
@@ -164,7 +163,6 @@ class Ribbons(Item):
         return Sheet(Projection(clip, size), self.box, self.strands.reach)
 
     def _shells_in(self, painter: Painter, part: Part) -> Shells | None:
-        """The shells, if a picture shows the hair as these."""
         shells, frame = self.strands.shells, painter.frame
         if shells is None or self.settings.form is HairForm.SHELLS:
             return shells

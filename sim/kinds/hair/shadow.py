@@ -49,7 +49,6 @@ class HairShadow:
         shadow.bind()
 
     def clear_others(self) -> None:
-        """Nothing is before the lamp."""
         self._others.clear(None)
 
     def fill(

@@ -160,7 +160,6 @@ class Strands:
         self._is_quiet = self.is_stale = True
 
     def apply(self, settings: HairSettings) -> None:
-        """Take settings that rebuild nothing."""
         changed = any(getattr(settings, name) != getattr(self.settings, name) for name in TABLE_FIELDS)
         self.settings = settings
         if changed:
@@ -386,7 +385,6 @@ class Strands:
             self._groomed.run(self._nothing, target, self.state.count)
 
     def _scale(self, ratio: Float64) -> None:
-        """Make strands longer by a factor each, as they are."""
         count = len(ratio)
         now, before = self.state.now.read(), self.state.before.read()
         for records in (now, before):

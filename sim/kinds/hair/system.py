@@ -313,7 +313,6 @@ class HairSystem(System):
         return Pulled(guide, max(knot, 1), grab.hand, grab.reach)
 
     def _placement(self, world: World) -> Float64:
-        """World from the surface that the hair grows on."""
         assert self._node is not None
         if self.strands is not None and self.strands.growth.is_own:
             return world.places.world_from_node(self._node)
@@ -397,7 +396,6 @@ class HairSystem(System):
         self.rival = None
 
     def _shows_rival(self, world: World) -> bool:
-        """Whether the strands of the other solver are drawn."""
         return self.rival is not None and world.scene.view.comparison is Comparison.SPLIT
 
     def _all(self) -> list[Strands]:
@@ -429,7 +427,6 @@ class HairSystem(System):
 
     @property
     def lack(self) -> str:
-        """Why nothing grows, or ""."""
         return "" if self.strands is not None or self._node is None else self._told.removeprefix(f"{self._label}: ")
 
     def _tell(self, line: str) -> None:
@@ -471,6 +468,5 @@ def _same_growth(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
 
 
 def _rebuilt(settings: HairSettings) -> tuple[Any, ...]:
-    """Values of the settings that growth depends on."""
     records = params_of(HairSettings)
     return tuple(getattr(settings, one.name) for one in records if one.declared.effect is Effect.REBUILD)

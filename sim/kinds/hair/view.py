@@ -91,7 +91,6 @@ class HairView(View):
         return self._system.strands if self._system is not None else None
 
     def _rooted(self, strands: Strands, world: World) -> Bounds | None:
-        """Box of what the hair grows on."""
         settings = strands.settings
         if strands.growth.is_own:
             placement = world.places.world_from_node(self._node)

@@ -17,7 +17,6 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
 
 
 def resized(before: Settings, after: Settings) -> float:
-    """By the unit of the file."""
     assert isinstance(before, ModelSettings)
     assert isinstance(after, ModelSettings)
     return after.unit_scale / before.unit_scale

@@ -64,7 +64,6 @@ class PendingPicture:
         self._draw(now + duration)
 
     def show(self, output: Framebuffer) -> None:
-        """Copies it to a framebuffer of its size."""
         self._draw(math.inf)
         self._context.invalidate()
         scope = self._context.timers.scope
@@ -73,7 +72,6 @@ class PendingPicture:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether all that was handed out is done."""
         return self._fence is None or self._fence.passed
 
     def _draw(self, ends: float) -> None:

@@ -100,7 +100,6 @@ class Precompiler:
 
     @property
     def is_due(self) -> bool:
-        """Whether something waits that was compiled by now."""
         return self._job is not None and self._job.is_done
 
     def admit(self, scene: Scene) -> Scene:

@@ -187,14 +187,12 @@ def ratio_with(stability: Stability, substeps: int) -> float:
 
 
 def meter_text(stability: Stability | None) -> str:
-    """The ratio, as the bar shows it."""
     if stability is None:
         return "dt / dt max –"
     return "dt / dt max > 99" if stability.ratio > 99.0 else f"dt / dt max {stability.ratio:.2f}"
 
 
 def meter_word(stability: Stability | None) -> str:
-    """What the ratio means."""
     if stability is None:
         return ""
     if stability.ratio >= 1.0:

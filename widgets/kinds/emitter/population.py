@@ -128,7 +128,6 @@ def births_text(status: Population, brief: bool = False) -> str:
 
 
 def population_tip(status: Population) -> str:
-    """What the bar shows, in a sentence each."""
     lines = ["Particles that live now, of the most that can live at a time, and births per second."]
     if status.capacity:
         lines.append(f"{living_text(status)}, {births_text(status)}.")
