@@ -26,9 +26,6 @@ class SceneEditor(Protocol):
     def take_node(self, node_id: NodeId) -> None:
         """Remove a node; the selection drops it."""
 
-    def place_node(self, node_id: NodeId, index: int) -> None:
-        """Move a node to a place of the outliner."""
-
     def replace_nodes(self, nodes: tuple[Node, ...], selection: Selection) -> None:
         """Put other nodes in the place of all, and select some of them."""
 
@@ -121,22 +118,6 @@ class RemoveNode(QUndoCommand):
         self._editor.insert_node(self._index, self._node)
         inside = self._selection.node == self._node.id
         self._editor.select(self._selection if inside else Selection(node=self._node.id))
-
-
-class MoveNode(QUndoCommand):
-    """Moves a node to another place of the outliner."""
-
-    def __init__(self, editor: SceneEditor, node: Node, old: int, new: int) -> None:
-        super().__init__(f"Move {node.name} in the outliner")
-        self._editor, self._node_id, self._old, self._new = editor, node.id, old, new
-
-    def redo(self) -> None:
-        """Move it to the new place."""
-        self._editor.place_node(self._node_id, self._new)
-
-    def undo(self) -> None:
-        """Move it back."""
-        self._editor.place_node(self._node_id, self._old)
 
 
 class ReplaceNodes(QUndoCommand):

@@ -14,7 +14,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand
 
-from app.document.commands import AddNode, MoveNode, RemoveNode, ReplaceNodes, SetParam
+from app.document.commands import AddNode, RemoveNode, ReplaceNodes, SetParam
 from app.document.gesture import Gesture, GestureState
 from app.document.history import History
 from app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
@@ -353,13 +353,6 @@ class Document(QObject):
     def nodes_text(self, node_ids: Sequence[NodeId]) -> str:
         """Some nodes in an undo text."""
         return self.scene.node(node_ids[0]).name if len(node_ids) == 1 else f"{len(node_ids)} objects"
-
-    def move_node(self, node_id: NodeId, index: int) -> None:
-        """Move a node so that it stands at `index` of the outliner afterwards."""
-        old = self._index(node_id)
-        new = self._clamped(index, len(self.scene.nodes) - 1)
-        if new != old:
-            self._push(MoveNode(self._state, self.scene.node(node_id), old, new))
 
     def named(self, node: Node, taken: NodeNames | None = None) -> Node:
         """A new node with an id that no node has or had, a name that none in the scene or of `taken` has."""

@@ -95,12 +95,6 @@ class DocumentState(QObject):
         rest = tuple(node for node in self.scene.nodes if node.id != node_id)
         self._change_nodes(rest, node_id, ChangeKind.REMOVED, Effect.REBUILD)
 
-    def place_node(self, node_id: NodeId, index: int) -> None:
-        """Move a node to a place of the outliner."""
-        rest = [node for node in self.scene.nodes if node.id != node_id]
-        rest.insert(index, self.scene.node(node_id))
-        self._change_nodes(tuple(rest), node_id, ChangeKind.ORDER, Effect.VIEW)
-
     def replace_nodes(self, nodes: tuple[Node, ...], selection: Selection) -> None:
         """Put other nodes in the place of all, and select some of them; one notice for everything."""
         self._deselect(self.scene.by_id.keys() - {node.id for node in nodes})

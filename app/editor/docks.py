@@ -141,11 +141,6 @@ class Docks(QObject):
         dock.visibilityChanged.connect(action.setChecked)
         return action
 
-    @property
-    def is_maximised(self) -> bool:
-        """Whether the viewport has the place of the docks."""
-        return self._before is not None
-
     def maximise(self, on: bool) -> None:
         """Gives the viewport the place of all docks, or gives it back to them."""
         with self._arranging():

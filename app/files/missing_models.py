@@ -1,28 +1,10 @@
-"""Models whose file is gone or has changed, and where the others went once one of them is found."""
+"""Models whose file is gone, and where the others went once one of them is found."""
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from sim.scene.scene import NodeId, Scene
-
-
-@dataclass(frozen=True, slots=True)
-class FileStamp:
-    """What tells that a file changed, without reading it; kept in memory only."""
-
-    size: int
-    modified_ns: int
-
-
-def file_stamp(path: str) -> FileStamp | None:
-    """Stamp of a file, or None where there is no readable regular file."""
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return FileStamp(status.st_size, status.st_mtime_ns) if os.path.isfile(path) else None
 
 
 def model_paths(scene: Scene) -> dict[NodeId, str]:

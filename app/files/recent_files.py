@@ -44,18 +44,6 @@ class RecentFiles(QObject):
         rest = (other for other in self.paths() if _same(other) != _same(added))
         self._store([added, *rest])
 
-    def remove(self, path: Path) -> None:
-        """Forget a file."""
-        self._store([other for other in self.paths() if _same(other) != _same(path.absolute())])
-
-    def drop_missing(self) -> None:
-        """Forget files that do not exist any more."""
-        self._store([path for path in self.paths() if path.is_file()])
-
-    def clear(self) -> None:
-        """Forget all files."""
-        self._store([])
-
     def _store(self, paths: Iterable[Path]) -> None:
         kept = tuple(paths)[:COUNT_MAX]
         if kept == self.paths():

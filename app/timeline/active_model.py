@@ -52,12 +52,6 @@ class ActiveModel:
         return 1.0 / self._document.scene.playback.rate
 
     @property
-    def clip_step(self) -> float:
-        """Time between two frames of the running clip [s]; 0 without one."""
-        clip = self.clip
-        return clip.duration / (len(clip.frame_times) - 1) if clip and len(clip.frame_times) > 1 else 0.0
-
-    @property
     def key_times(self) -> tuple[float, ...]:
         """When the active model has keys in the scene, within its range [s], ascending."""
         node, model, end = self.node, self.model, self.duration

@@ -13,7 +13,6 @@ class ChangeKind(enum.Enum):
     VALUE = "value"
     ADDED = "node added"
     REMOVED = "node removed"
-    ORDER = "nodes reordered"
     NODES = "several nodes added, removed, reordered or put together"
     REPLACED = "whole scene replaced"
 

@@ -51,7 +51,9 @@ class Edits(RuleBasedStateMachine):
     @precondition(lambda self: self.document.scene.nodes)
     @rule(place=PLACES, to=PLACES)
     def move(self, place, to):
-        self.document.move_node(self.some_node(place), to)
+        nodes = [*self.document.scene.nodes]
+        nodes.insert(to, nodes.pop(nodes.index(self.document.scene.node(self.some_node(place)))))
+        self.document.set_nodes(tuple(nodes), "Move")
 
     @precondition(lambda self: self.document.scene.nodes)
     @rule(place=PLACES)

@@ -1,9 +1,8 @@
 """Finding one missing model finds the others that moved with it."""
 
-import os
 from pathlib import Path
 
-from app.files.missing_models import file_stamp, missing_models, relocated_paths
+from app.files.missing_models import missing_models, relocated_paths
 from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import Node, Scene
@@ -51,17 +50,3 @@ def test_a_model_without_a_path_can_be_given_one():
     assert relocated_paths(scene("", "/old/b.ezm"), "model-0", Path("/new/a.ezm"), lambda _path: False) == {
         "model-0": "/new/a.ezm"
     }
-
-
-def test_a_stamp_tells_that_a_file_changed(tmp_path):
-    path = tmp_path / "a.ezm"
-    assert file_stamp(str(path)) is None
-    assert file_stamp(str(tmp_path)) is None
-    assert file_stamp("a\0b") is None
-    path.write_bytes(b"one")
-    os.utime(path, ns=(10, 10))
-    first = file_stamp(str(path))
-    assert first == file_stamp(str(path))
-    path.write_bytes(b"two")
-    os.utime(path, ns=(20, 20))
-    assert file_stamp(str(path)) != first
