@@ -1,4 +1,4 @@
-"""What other programs write while it is open here: shaders, models and images are read anew, projects after asking."""
+"""Files of one window: what other programs write is read anew or asked about, and so are files elsewhere."""
 
 from pathlib import Path
 
@@ -6,44 +6,45 @@ from PySide6.QtCore import QObject, Signal
 
 import shaders
 from app.document.document import Document
+from app.editor.main_window import MainWindow
+from app.files.access import FileAccess
 from app.files.file_watch import FileWatch
 from app.files.model_store import ModelStore
+from app.files.outside_files import OutsideFile, outside_question
 from app.files.project_files import ProjectFiles
 from app.files.scene_files import SceneFiles
 from sim.printable import printable
-from widgets.question_bar import QuestionBar
 
 
 class DiskChanges(QObject):
-    """Follows the files of one window; nothing is overwritten or lost without a question.
-
-    Args:
-        document: What is open.
-        files: Saves and reloads it.
-        store: Models.
-        scene_files: What else the scene names.
-        question: Asks about the project.
+    """Follows files; nothing is overwritten or lost, and nothing elsewhere is read, without a question.
 
     Signals:
         shaders_changed: Names of shader files.
-        told: One line about what is read anew.
 
     Attributes:
         watch: Looks at the files.
     """
 
     shaders_changed = Signal(list)
-    told = Signal(str)
 
     def __init__(
-        self, document: Document, files: ProjectFiles, store: ModelStore, scene_files: SceneFiles, question: QuestionBar
+        self,
+        window: MainWindow,
+        document: Document,
+        access: FileAccess,
+        files: ProjectFiles,
+        store: ModelStore,
+        scene_files: SceneFiles,
     ) -> None:
         super().__init__()
-        self._document, self._files, self._question = document, files, question
+        self._window, self._document, self._access, self._files = window, document, access, files
         self._store, self._scene_files = store, scene_files
         self._asked: tuple[Path | None, str] | None = None
         self.watch = FileWatch(self._known, self)
         self.watch.changed.connect(self._on_changed)
+        access.asked.connect(self._ask_outside)
+        window.activated.connect(self.watch.look)
         files.overtaken.connect(self._ask_to_save)
         document.title_changed.connect(self._on_title)
         store.changed.connect(self.watch.look)
@@ -68,17 +69,22 @@ class DiskChanges(QObject):
             self._store.reread(path)
             self._scene_files.reread(path)
         if read:
-            self.told.emit(f"Changed on disk, read again: {', '.join(printable(path.name) for path in read)}")
+            self._window.show_news(f"Changed on disk, read again: {', '.join(printable(path.name) for path in read)}")
 
     def _ask_to_save(self) -> None:
         anyway = ("Save Anyway", "Write what is open here over what another program wrote.", self._save_anyway)
         save_as = ("Save As…", "Save what is open here to another file.", self._files.save_as)
         self._ask("is not saved: another program has changed it meanwhile.", anyway, self._reload, save_as)
 
+    def _ask_outside(self, files: tuple[OutsideFile, ...]) -> None:
+        read = ("Read", "Read these files, as long as the project is open.", self._access.allow)
+        leave = ("Leave out", "Show the project without them; nothing there is touched.", self._access.leave_out)
+        self._window.question.ask(*outside_question(files), read, leave)
+
     def _ask(self, text: str, *answers: tuple) -> None:
         path = self._document.path or Path()
         self._asked = path, self._document.digest
-        self._question.ask(f"{printable(path.name)} {text}", printable(str(path)), *answers)
+        self._window.disk_question.ask(f"{printable(path.name)} {text}", printable(str(path)), *answers)
 
     @property
     def _reload(self) -> tuple:
@@ -92,5 +98,5 @@ class DiskChanges(QObject):
         """A question about another project, or another content, is over."""
         if self._asked is not None and self._asked != (self._document.path, self._document.digest):
             self._asked = None
-            self._question.ask("")
+            self._window.disk_question.ask("")
         self.watch.look()

@@ -1,7 +1,6 @@
 """Composition root of the editor: makes every part and wires them together."""
 
 import gc
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +29,6 @@ from app.files.access import FileAccess
 from app.files.autosave import Autosave
 from app.files.model_loader import ModelLoader
 from app.files.model_store import ModelStore
-from app.files.outside_files import OutsideFile, outside_question
 from app.files.places import config_folder, data_folder, program_cache_folder
 from app.files.project_files import ProjectFiles, can_open
 from app.files.project_loader import ProjectLoader
@@ -138,6 +136,8 @@ class Editor:
         self.recovery = RecoveryStore(data_folder() / "recovery")
         self.recovering = Recovering(self.recovery, self.files, self.dialogs.recover)
         self.autosave = Autosave(self.document, self.recovery)
+        self._frame_next = False
+        self._guide: Guide | None = None
         self._build_window()
         for part in (*vars(self).values(), self.output.queue):
             # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
@@ -153,8 +153,6 @@ class Editor:
         self.stepper.bind(self.client, self.viewport)
         self._build_simulation()
         self.turns = Turns(self.document, self.store, self.scene_files, self.client, self.viewport)
-        self._frame_next = False
-        self._guide: Guide | None = None
         self.handles = HandleTool(self.document, self.client, self.viewport)
         picker = Picker(self.document, self.client, self.viewport)
         self.tools = ViewportTools(self.document, self.client, self.viewport, picker)
@@ -195,16 +193,15 @@ class Editor:
             "distance": self.distance.plot,
         }
         self.window = MainWindow(self.viewport, panels, action_slots(self), self.rooms, lambda: self.edits.place)
-        self.disk_changes = DiskChanges(
-            self.document, self.files, self.store, self.scene_files, self.window.disk_question
-        )
+        files = self.access, self.files, self.store, self.scene_files
+        self.disk_changes = DiskChanges(self.window, self.document, *files)
         self.menu = ViewportMenu(
             self.document, self.viewport, self.tools, self.window.actions_table, self.edits, self.rooms
         )
         self.dialogs.parent = self.window
-        self.window.actions_table.check_one("theme", self.theme.mode.value)
-        self.window.actions_table.check_one("back_end", self.client.back_end.value)
-        self.window.actions_table.check_one("step_room", self.client.step_room.value)
+        chosen = {_THEME: self.theme.mode, _BACK_END: self.client.back_end, _STEP_ROOM: self.client.step_room}
+        for name, value in chosen.items():
+            self.window.actions_table.check_one(name, value.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
 
     def _build_simulation(self) -> None:
@@ -237,7 +234,6 @@ class Editor:
         self.files.opened.connect(self._on_opened)
         self.files.leaving.connect(self.panels.messages.clear)
         self.files.progress.connect(self.window.show_progress)
-        self.access.asked.connect(self._on_outside)
         self.files.failed.connect(self.panels.fail)
         self.files.warned.connect(self.panels.warn)
         # Not while a picture is painted: what appears in the window may give the viewport another size.
@@ -270,8 +266,6 @@ class Editor:
         self.panels.frame_requested.connect(self.frame_selection)
         self.panels.locate_requested.connect(self.locate)
         self.disk_changes.shaders_changed.connect(self.reload_shaders)
-        self.disk_changes.told.connect(self.window.show_news)
-        self.window.activated.connect(self.disk_changes.watch.look)
         self.panels.messages.unread_changed.connect(self.window.show_unread)
         self.window.docks["messages"].visibilityChanged.connect(
             lambda seen: self.panels.messages.mark_read() if seen else None
@@ -400,15 +394,6 @@ class Editor:
         if path is not None:
             self.panels.relocate(node_id, path)
 
-    def end(self, status: int) -> None:
-        """Ends the program without a question; what is unsaved is offered at the next start."""
-        failure = self.autosave.flush()
-        if failure:
-            print(f"sinew: unsaved changes are lost: {failure}", file=sys.stderr)
-        self.window.may_close = lambda: True
-        self.window.close()
-        QApplication.exit(status)
-
     def close(self) -> None:
         """Ends everything that runs, in the order of who needs whom."""
         self.playback.pause()
@@ -480,10 +465,8 @@ class Editor:
         text = self.selected_node.offer(node_id, text)
         self.panels.warn("", f"{name}: {text}" if name else text)
 
-    def _on_outside(self, files: tuple[OutsideFile, ...]) -> None:
-        read = ("Read", "Read these files, as long as the project is open.", self.access.allow)
-        leave = ("Leave out", "Show the project without them; nothing there is touched.", self.access.leave_out)
-        self.window.question.ask(*outside_question(files), read, leave)
+    def _on_dropped(self, paths: list[str]) -> None:
+        self.files.drop([Path(path) for path in paths])
 
     def _on_tour(self, step: TourStep) -> None:
         if step.panel:
@@ -533,7 +516,7 @@ def run_editor(
         _leave_after_first_frame(editor, app.quit)
     else:
         QTimer.singleShot(0, editor.recovering.offer)
-    EndSignals(lambda number: editor.end(128 + number), app)
+    EndSignals(editor.autosave, editor.window, app)
     status = app.exec()
     garbage.timer.stop()
     return status

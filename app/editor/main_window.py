@@ -69,27 +69,24 @@ class MainWindow(QMainWindow):
 
     def show_progress(self, name: str, fraction: float) -> None:
         """Shows what is being read, with a way to cancel; an empty name hides it."""
-        self._cancel.setToolTip("Give up reading this file; the scene stays as it is.")
-        self._show_work(f"Loading {name}" if name else "", fraction)
+        self._show_work(f"Loading {name}" if name else "", fraction, "Give up reading; the scene stays as it is.")
 
     def show_seek(self, text: str, fraction: float) -> None:
         """Shows how far a simulation is on its way to the playhead, with a way to cancel; "" hides it."""
-        self._cancel.setToolTip("Stop simulating; the playhead goes to where it got.")
         self._seeks = bool(text)
         self._seek.setVisible(self._is_stale and not self._seeks)
-        self._show_work(text, fraction)
+        self._show_work(text, fraction, "Stop simulating; the playhead goes to where it got.")
 
     def show_preparing(self, text: str, fraction: float) -> None:
         """Shows how far nodes are that prepare for other settings, with a way to cancel; "" hides it."""
-        self._cancel.setToolTip("Give up; what there is stays as it is.")
-        self._show_work(text, fraction)
+        self._show_work(text, fraction, "Give up; what there is stays as it is.")
 
     def show_transfer(self, text: str, fraction: float) -> None:
         """Shows how far a file of timings is, with a way to cancel; "" hides it."""
-        self._cancel.setToolTip("Give up; what is half written does not appear.")
-        self._show_work(text, fraction)
+        self._show_work(text, fraction, "Give up; what is half written does not appear.")
 
-    def _show_work(self, text: str, fraction: float) -> None:
+    def _show_work(self, text: str, fraction: float, tip: str) -> None:
+        self._cancel.setToolTip(tip)
         for widget in (self._loading, self._bar, self._cancel):
             widget.setVisible(bool(text))
         self._loading.setText(label_text(text))

@@ -1,4 +1,4 @@
-"""Models whose file is gone or has changed, and where the others went once one of them is found."""
+"""Models whose file is gone, and where the others went once one of them is found."""
 
 import os
 from collections.abc import Callable

@@ -114,7 +114,6 @@ class ModelLoader(QObject):
         self._load, self._budget = load, budget or ImageBudget()
         self._ids = itertools.count(1)
         self._requests: dict[int, _Request] = {}
-        self._ending: _Request | None = None
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(worker_count)
         self._advanced.connect(self._on_advanced, Qt.ConnectionType.QueuedConnection)
@@ -136,20 +135,13 @@ class ModelLoader(QObject):
         if request is None:
             return
         request.stopped.set()
-        self._ending = request
         self.cancelled.emit(request_id)
-        self._ending = None
 
     def cancel_node(self, node_id: NodeId) -> None:
         """Forget the request of a node, as when it is removed."""
         for request in list(self._requests.values()):
             if request.node_id == node_id:
                 self.cancel(request.id)
-
-    def node_of(self, request_id: int) -> NodeId | None:
-        """Node of a running request; still known while its last signal is being emitted."""
-        running = [*self._requests.values(), *([self._ending] if self._ending is not None else [])]
-        return next((request.node_id for request in running if request.id == request_id), None)
 
     @property
     def busy(self) -> bool:
@@ -214,12 +206,10 @@ class ModelLoader(QObject):
     def _on_finished(self, request: _Request, outcome: LoadedModel | str) -> None:
         if self._requests.pop(request.id, None) is None:
             return
-        self._ending = request
         if isinstance(outcome, LoadedModel):
             self.loaded.emit(request.id, outcome)
         else:
             self.failed.emit(request.id, outcome)
-        self._ending = None
 
 
 class _Progress:

@@ -380,11 +380,7 @@ class ProjectFiles(QObject):
         return Path(f"{figures[0].name if figures else self._document.title}{PROJECT_SUFFIX}")
 
     def may_discard(self, lost: str = "") -> bool:
-        """Whether the open scene may be replaced: nothing is lost, or the user saved it or gives it up.
-
-        Args:
-            lost: What else would be lost, a sentence.
-        """
+        """Whether the open scene may be replaced, and what else would be `lost`: the user saved it or gives it up."""
         modified = self._document.modified
         if not modified and not lost:
             return True

@@ -43,12 +43,6 @@ class RecentFiles(QObject):
         rest = (other for other in self.paths() if _same(other) != _same(added))
         self._store([added, *rest])
 
-    def remove(self, path: Path) -> None:
-        self._store([other for other in self.paths() if _same(other) != _same(path.absolute())])
-
-    def clear(self) -> None:
-        self._store([])
-
     def _store(self, paths: Iterable[Path]) -> None:
         kept = tuple(paths)[:COUNT_MAX]
         if kept == self.paths():

@@ -159,4 +159,4 @@ def test_folders_that_files_were_opened_from_are_not_asked_about(fresh, reaching
     assert "2 files" in fresh.window.question.label.text()
     fresh.files.new()
     assert not fresh.window.question.isVisible()
-    fresh.recent.clear()
+    fresh.recent._store([])

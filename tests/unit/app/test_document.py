@@ -253,6 +253,15 @@ def test_a_removed_bystander_leaves_the_selection(document):
     assert document.selection == Selection(node="light-1")
 
 
+def test_nodes_move_and_move_back(document):
+    document.set_nodes(document.scene.nodes[::-1], "Move")
+    assert [node.id for node in document.scene.nodes] == ["light-1", "model-1"]
+    document.undo_stack.undo()
+    assert document.scene == two_nodes()
+    document.set_nodes(document.scene.nodes, "Move")
+    assert not document.undo_stack.canUndo()
+
+
 def test_a_duplicate_stands_behind_its_original(document):
     document.set_value(UNIT_SCALE, 2.0)
     copy = document.duplicate_node("model-1")
@@ -273,7 +282,7 @@ def test_names_stay_unique_and_are_not_empty(document):
 def test_a_macro_is_one_entry(document):
     with document.macro("Arrange"):
         document.set_value(UNIT_SCALE, 2.0)
-        document.rename("light-1", "sun")
+        document.set_nodes(document.scene.nodes[::-1], "Move")
     assert document.undo_stack.count() == 1
     assert document.undo_stack.undoText() == "Arrange"
     document.undo_stack.undo()
@@ -294,7 +303,7 @@ def test_a_failing_macro_is_taken_back(document):
         with document.macro("Half"):
             document.set_value(UNIT_SCALE, 2.0)
             with document.macro("Inner"):
-                document.rename("light-1", "sun")
+                document.set_nodes(document.scene.nodes[::-1], "Move")
             document.set_value(UNIT_SCALE, -1.0)
 
     with pytest.raises(ParamError):

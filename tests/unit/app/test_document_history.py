@@ -49,6 +49,13 @@ class Edits(RuleBasedStateMachine):
         self.document.remove_node(self.some_node(place))
 
     @precondition(lambda self: self.document.scene.nodes)
+    @rule(place=PLACES, to=PLACES)
+    def move(self, place, to):
+        nodes = [*self.document.scene.nodes]
+        nodes.insert(to, nodes.pop(nodes.index(self.document.scene.node(self.some_node(place)))))
+        self.document.set_nodes(tuple(nodes), "Move")
+
+    @precondition(lambda self: self.document.scene.nodes)
     @rule(place=PLACES)
     def duplicate(self, place):
         self.ids.add(self.document.duplicate_node(self.some_node(place)))

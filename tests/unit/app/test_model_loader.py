@@ -110,7 +110,6 @@ def test_a_model_arrives_on_the_thread_of_the_caller(qtbot, loader, files):
     log = Log(loader)
     request = loader.load("model-1", files.add("/a.ezm"))
     assert loader.busy
-    assert loader.node_of(request) == "model-1"
     settled(qtbot, loader)
     assert log.kinds() == [("loaded", request)]
     loaded = log.events[0][2]
@@ -224,10 +223,8 @@ def test_shutdown_waits_for_the_workers(qtbot, qapp, files):
 def test_the_receiver_of_a_result_may_start_the_next_request(qtbot, loader, files):
     log = Log(loader)
     second = files.add("/b.ezm")
-    nodes: list[str | None] = []
 
     def go_on(request: int, loaded: LoadedModel) -> None:
-        nodes.append(loader.node_of(request))
         if loaded.model.path != second:
             loader.load("model-1", second)
 
@@ -236,7 +233,6 @@ def test_the_receiver_of_a_result_may_start_the_next_request(qtbot, loader, file
     settled(qtbot, loader)
     assert [value.model.path for kind, _, value in log.events if kind == "loaded"] == [Path("/a.ezm"), second]
     assert [kind for kind, _ in log.kinds()].count("cancelled") == 0
-    assert nodes == ["model-1", "model-1"]
 
 
 def test_a_real_model_with_its_textures(qtbot, qapp, assets):

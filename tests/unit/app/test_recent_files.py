@@ -38,24 +38,6 @@ def test_the_list_is_short(settings, tmp_path):
     assert [path.name for path in recent.paths()] == [str(n) for n in range(COUNT_MAX + 4, 4, -1)]
 
 
-def test_files_are_forgotten_on_demand(settings, tmp_path):
-    recent = RecentFiles(settings)
-    news: list[int] = []
-    recent.changed.connect(lambda: news.append(len(recent.paths())))
-    for name in ("a", "b", "c"):
-        (tmp_path / name).touch()
-        recent.add(tmp_path / name)
-    (tmp_path / "b").unlink()
-    assert len(recent.paths()) == 3
-    recent.remove(tmp_path / "b")
-    recent.remove(tmp_path / "b")
-    recent.remove(tmp_path / "a")
-    assert recent.paths() == (tmp_path / "c",)
-    recent.clear()
-    assert recent.paths() == ()
-    assert news == [1, 2, 3, 2, 1, 0]
-
-
 def test_a_damaged_entry_is_no_list(settings):
     settings.setValue("recent_files", {"a": 1})
     assert RecentFiles(settings).paths() == ()
