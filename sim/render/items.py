@@ -105,9 +105,9 @@ class Item:
 
     @property
     def has_outline(self) -> bool:
-        """Whether it gets one where its node is selected: what has a surface and an end."""
+        """Whether it gets one where its node is selected: what has a surface and an end; strands have too many rims."""
         is_solid = "transparent" not in self.stages or "opaque" in self.stages
-        return "pick" in self.stages and is_solid and not (self.is_thin or self.is_endless)
+        return "pick" in self.stages and is_solid and self.crowd is None and not (self.is_thin or self.is_endless)
 
     @property
     def crowd(self) -> int | None:

@@ -13,17 +13,13 @@ from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.vertex_array import VertexArray
-from sim.render.care.plan import LEAST, draft_strides, load_of
-from sim.render.items import Item, Part
+from sim.render.items import Item
 from sim.render.overlay_records import SELECTED_COLOUR
 from sim.render.pick_pass import PickPass
 from sim.scene.picking import project_points
 
 if TYPE_CHECKING:
     from sim.render.painter import Painter
-
-_CROWD = LEAST // 4
-"""Elements of crowds that are drawn at most: fewer, larger ones have the same outline."""
 
 _OVER = PipelineState(blend="alpha", depth_test=False, depth_write=False)
 
@@ -51,10 +47,7 @@ class OutlinePass:
                 self._objects.release()
             self._objects = Framebuffer(self._context, size, ("r16ui",), label="outlined objects")
         self._objects.clear()
-        crowds = [item for item in items if item.crowd is not None]
-        strides = draft_strides([load_of(item) for item in crowds], _CROWD)
-        parts = {item: Part(stride) for item, stride in zip(crowds, strides, strict=True)}
-        pick.draw(items, replace(painter, target=self._objects), parts)
+        pick.draw(items, replace(painter, target=self._objects))
         painter.target.bind()
         self._program["u_objects"], self._program["u_colour"] = self._objects.colours[0], SELECTED_COLOUR
         _OVER.within(_rectangle(painter, box)).apply(self._context)

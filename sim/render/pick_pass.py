@@ -1,6 +1,6 @@
 """Picking: draws identities of the few pixels around the cursor and reads them back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from sim.render.surface import DrawRange, culling
 from sim.scene.scene import NodeId
 
 if TYPE_CHECKING:
-    from sim.render.items import Item, Part
+    from sim.render.items import Item
 
 REACH = 5  # pixels on each side of the cursor, as an odd square
 _THIN = PipelineState(multisample=False, program_point_size=False)
@@ -98,11 +98,11 @@ class PickPass:
         depth = (shift - clip) / -scale if frame.camera.orthographic else shift / (clip + scale)
         return numbers, np.where(numbers > 0, depth, np.inf).astype(np.float32), nodes
 
-    def draw(self, items: "Sequence[Item]", painter: Painter, parts: "Mapping[Item, Part] | None" = None) -> None:
-        """Draws the numbers of items from 1 on into the target of a painter; parts of some of them."""
+    def draw(self, items: "Sequence[Item]", painter: Painter) -> None:
+        """Draws the numbers of items from 1 on into the target of a painter."""
         for index, item in enumerate(items):
             self._program["u_object"] = self.current = index
-            painter.draw(item, "pick", *([parts[item]] if parts and item in parts else ()))
+            painter.draw(item, "pick")
 
     def faces(
         self,

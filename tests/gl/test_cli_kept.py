@@ -88,6 +88,7 @@ def test_a_file_of_steps_that_was_cut_off_is_not_verified(
     project = tmp_path / "a.sinew"
     saved(project)
     simulate(project, "--cache")
+    capsys.readouterr()
     path = steps_file(project)
     with path.open("r+b") as file:
         file.truncate(int(path.stat().st_size * share))
@@ -156,7 +157,7 @@ def test_rows_without_checksums_play_and_those_that_cannot_be_read_are_told(
     path.write_bytes(data)
     assert main(["simulate", str(project), "--output", str(tmp_path / "o.npz"), "--steps", "12"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"sinew: {project}: Sheet: its step 7 cannot be read: ValueError" in line
+    assert f"sinew: {project}: Sheet: its step 7 cannot be read: " in line
     assert main(["verify", str(project)]) == 1
     assert f"sinew: {path}: Sheet: step 7 cannot be read\n" in capsys.readouterr().err
 

@@ -170,7 +170,7 @@ def test_a_damaged_row_is_told_once_and_what_follows_is_simulated(baked, qtbot):
         editor.seek.catch_up()
     assert states(editor, (13, 20)) == before
     assert [message.text for message in editor.panels.messages.model.messages] == [
-        f"cloth: step 10 of a.sinewcache/{rows.name} is damaged; it is simulated from there on"
+        f"Cloth: step 10 of a.sinewcache/{rows.name} is damaged; it is simulated from there on"
     ]
 
 

@@ -120,7 +120,7 @@ def test_a_fabric_is_softened_in_one_edit_until_the_substeps_of_now_hold_it(qtbo
     before, count = node(editor).settings, editor.document.undo_stack.count()
     editor.rooms["cloth"].overlay.meter.softer_action.trigger()
     assert editor.document.undo_stack.count() == count + 1
-    assert editor.document.undo_stack.undoText() == "Soften cloth"
+    assert editor.document.undo_stack.undoText() == "Soften Cloth"
     softer = node(editor).settings
     assert softer.substeps == 4
     ratio = softer.stretch_stiffness / before.stretch_stiffness

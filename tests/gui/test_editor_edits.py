@@ -66,11 +66,13 @@ def test_every_edit_is_one_entry_that_undo_takes_back(editor):
 
 def test_undoing_everything_restores_scene_and_picture_and_redo_the_other_end(editor, qtbot):
     document = editor.document
+    editor.edits.select()  # what is selected has an outline
     first_scene, first_picture = document.scene, picture(editor)
     for action_id in ACTIONS:
         editor.edits.select(document.scene.of_kind("model")[0].id)
         trigger(editor, action_id)
         picture(editor)
+    editor.edits.select()
     camera = document.view_state.camera
     wait_for_models(editor, qtbot)
     last_scene, last_picture = document.scene, picture(editor)
@@ -82,11 +84,13 @@ def test_undoing_everything_restores_scene_and_picture_and_redo_the_other_end(ed
     assert document.scene == first_scene
     assert not document.modified
     wait_for_models(editor, qtbot)
+    editor.edits.select()
     np.testing.assert_array_equal(picture(editor), first_picture)
     while document.undo_stack.canRedo():
         document.undo_stack.redo()
     assert document.scene == last_scene
     wait_for_models(editor, qtbot)
+    editor.edits.select()
     np.testing.assert_array_equal(picture(editor), last_picture)
 
 

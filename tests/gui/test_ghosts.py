@@ -135,7 +135,7 @@ def test_the_bake_is_drawn_over_what_is_simulated_and_the_distance_is_told(stage
     editor.baking.free()
     simulate(editor, qtbot)
     show(editor, bake_ghost=True)
-    assert told[-1].startswith("cloth is 0 mm from its bake at most, 0 mm in the mean")
+    assert told[-1].startswith("Cloth is 0 mm from its bake at most, 0 mm in the mean")
     baked = positions(editor, cloth)
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 1.0))
     simulate(editor, qtbot)
@@ -143,29 +143,29 @@ def test_the_bake_is_drawn_over_what_is_simulated_and_the_distance_is_told(stage
     shown, state = show(editor, bake_ghost=True), bits(editor)
     assert changed(shown, plain) > 100
     ways = np.linalg.norm(positions(editor, cloth) - baked, axis=-1)
-    assert told[-1].startswith(f"cloth is {ways.max() * 1e3:.3g} mm from its bake at most, {ways.mean() * 1e3:.3g} mm")
+    assert told[-1].startswith(f"Cloth is {ways.max() * 1e3:.3g} mm from its bake at most, {ways.mean() * 1e3:.3g} mm")
     assert editor.client.compared._points[cloth][1] == pytest.approx(ways)
-    assert "sparks is 0 mm from its bake at most" in told[-1], "which the wind does not reach"
+    assert "Sparks is 0 mm from its bake at most" in told[-1], "which the wind does not reach"
 
     curves = {curve.name: curve for curve in editor.client.compared.curves()}
-    assert curves["cloth"].times == pytest.approx(np.arange(1, 21) / 60), "all steps, wherever the playhead was"
-    assert (curves["cloth"].most[STEP - 1], curves["cloth"].mean[STEP - 1]) == pytest.approx((ways.max(), ways.mean()))
-    assert np.all(np.diff(curves["cloth"].most) > 0.0)
+    assert curves["Cloth"].times == pytest.approx(np.arange(1, 21) / 60), "all steps, wherever the playhead was"
+    assert (curves["Cloth"].most[STEP - 1], curves["Cloth"].mean[STEP - 1]) == pytest.approx((ways.max(), ways.mean()))
+    assert np.all(np.diff(curves["Cloth"].most) > 0.0)
     key = editor.client.compared.key
     assert (key.title, key.unit, key.lo) == ("Distance from the bake", "mm", 0.0)
-    assert key.hi >= max(curves["cloth"].most) * 1e3
+    assert key.hi >= max(curves["Cloth"].most) * 1e3
     editor.distance.refresh()
     assert editor.overlays.legend.isVisibleTo(editor.viewport)
     assert editor.distance.plot.figures()[0][1] == pytest.approx(ways.max())
     editor.distance.plot.chosen.emit(15 / 60)
     assert changed(settled(editor), shown) > 0
-    assert editor.distance.plot.figures()[0][1] == pytest.approx(curves["cloth"].most[14])
+    assert editor.distance.plot.figures()[0][1] == pytest.approx(curves["Cloth"].most[14])
     editor.playback.scrub(STEP / 60)
     assert changed(settled(editor), shown) == 0
     assert bits(editor) == state, "nothing of it is left in what is simulated"
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 0.5))
     settled(editor)
-    later = {curve.name: curve for curve in editor.client.compared.curves()}["cloth"]
+    later = {curve.name: curve for curve in editor.client.compared.curves()}["Cloth"]
     assert len(later.times) == STEP, "what follows an edit is not known any more"
     show(editor, bake_ghost=False)
     assert editor.client.compared.curves() == ()

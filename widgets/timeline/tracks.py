@@ -113,7 +113,7 @@ class Tracks(QWidget):
         return QSize(160, math.ceil(self.strip_height + self.bar_height) + 2)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(160, math.ceil(self.strip_height) + 2)
+        return QSize(160, math.ceil(self.bar_height) + 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -58,7 +58,9 @@ class EmitterPanel(Panel):
             return "The model whose surface emits is no longer in the scene: choose another one."
         if gone:
             return "The model that carries it is no longer in the scene: it stays where its own transform puts it."
-        return "" if system is not None and system.is_ready else "Its model is being read."
+        if system is None:
+            return "Its shaders are being compiled."
+        return "" if system.is_ready else "Its model is being read."
 
     def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
         emitter = system.emitter

@@ -88,8 +88,10 @@ class HairPanel(Panel):
             return "Choose the model that it grows on, under Attachment."
         if not scene.has(carrier):
             return "The model that it grew on is no longer in the scene: choose another one."
-        if system is None or not system.is_ready:
-            return (system.lack if system is not None else "") or "Its model is being read."
+        if system is None:
+            return "Its shaders are being compiled."
+        if not system.is_ready:
+            return system.lack or "Its model is being read."
         return ""
 
     def remedy(self, node: Node, system: Any) -> Command | None:

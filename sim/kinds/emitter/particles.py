@@ -52,10 +52,6 @@ class Particles(Item):
         return cls(node=node, stages=stages, veil=veil, emitter=emitter, life=life, picture=picture, reach=reach)
 
     @property
-    def has_outline(self) -> bool:
-        return False
-
-    @property
     def crowd(self) -> int:
         return self.emitter.slot_count
 

@@ -258,7 +258,7 @@ def test_a_cloth_that_blows_up_halts_and_shows_its_last_good_state(context: Cont
         assert np.abs(drawn).max() < 50.0
         halted_now = halted_now or cloth.poll(float(index))
     assert halted_now
-    assert "more substeps" in cloth.halted
+    assert "substeps or a softer fabric keep it stable" in cloth.halted
     stopped = cloth.step_count
     assert not cloth.step()
     assert cloth.step_count == stopped
