@@ -9,12 +9,11 @@ import numpy.typing as npt
 from pyglm import glm
 
 from app.cli.failure import CommandError, print_warnings
-from app.cli.matte import BLACK, WHITE, straight_rgba
 from app.cli.run import Baker, SceneRun, known_bake
 from app.cli.scene import OpenedScene
+from app.viewport.follow import travel
 from sim.engine import Engine
 from sim.export.layers import Layers
-from sim.figures.travel import travel
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
@@ -221,3 +220,25 @@ def _spread(times: Sequence[float]) -> list[float]:
     """At most a few of the moments, the first and the last among them."""
     picked = np.unique(np.linspace(0, len(times) - 1, min(len(times), FRAMING_SAMPLES)).round().astype(int))
     return [times[index] for index in picked]
+
+
+BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
+
+
+def straight_rgba(over_black: UInt8, over_white: UInt8, black: UInt8, white: UInt8) -> UInt8:
+    """What was drawn, without the background; exact to the rounding of 8 bits where it is blended as bytes are.
+
+    Args:
+        over_black: The picture over a dark background, shape (H, W, 3).
+        over_white: The same over a bright one.
+        black: The dark background alone.
+        white: The bright one alone; brighter than the dark one everywhere.
+
+    Returns:
+        Colour that is not multiplied by its opacity, and opacity, shape (H, W, 4); what is not there is black.
+    """
+    dark, bright, no, full = (picture.astype(np.float64) for picture in (over_black, over_white, black, white))
+    shown = np.clip((bright - dark).sum(axis=2) / (full - no).sum(axis=2), 0.0, 1.0)[..., None]
+    opacity = np.rint(255.0 * (1.0 - shown))
+    colour = np.divide(255.0 * (dark - shown * no), opacity, out=np.zeros_like(dark), where=opacity > 0.0)
+    return np.concatenate([np.rint(np.clip(colour, 0.0, 255.0)), opacity], axis=2).astype(np.uint8)

@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from sim.assets.influences import joint_boxes, reach_of
-from sim.assets.model import Bounds
+from sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel, Targets
 from sim.figures.comparison import ComparisonStatistics, MethodComparison
-from sim.figures.deformers.warping import warped_boxes
+from sim.figures.deformers.warping import warped_boxes, warps_of
 from sim.figures.front import front_in
-from sim.figures.placement import active_clip, texture_origin_bottom, world_from_model
+from sim.figures.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
 from sim.figures.playing import RunUp, parts_of, pose_of, poses_of
 from sim.figures.prepared import PreparedModel
 from sim.figures.settings import ModelSettings, SkinningMethod
-from sim.figures.shape import shaped, shapes
 from sim.figures.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -319,3 +319,29 @@ def _moved_box(
 
 def _transformed(matrix: npt.NDArray[np.float64], points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return points @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def shapes(settings: ModelSettings) -> bool:
+    return bool(settings.target_weights or settings.solo_target or settings.deformers)
+
+
+def shaped(pose: Pose, settings: ModelSettings, model: CharacterModel, time: float) -> Pose:
+    """A pose with what the settings add at a moment of the scene clock [s]; the very same where they add nothing."""
+    if not shapes(settings):
+        return pose
+    local = msgspec.structs.replace(pose.local, weights=_weights(settings, model.mesh.targets, pose.local.weights))
+    warps = warps_of(settings.deformers, model, up_axis(settings, model), time) if settings.deformers else None
+    return msgspec.structs.replace(pose, local=local, warps=warps)
+
+
+def _weights(
+    settings: ModelSettings, targets: Targets | None, weights: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Weights of a clip with those of the settings; names that the model does not have are passed over."""
+    if targets is None or targets.are_frames:
+        return weights if targets is not None else NO_WEIGHTS
+    added = dict(settings.target_weights)
+    total: npt.NDArray[np.float64] = weights + np.array([added.get(name, 0.0) for name in targets.names])
+    if settings.solo_target in targets.names:
+        total = np.where(np.arange(len(total)) == targets.names.index(settings.solo_target), total, 0.0)
+    return total

@@ -8,8 +8,8 @@ from PIL import Image
 
 import resources
 from app.cli.main import main
-from app.cli.matte import straight_rgba
 from app.cli.render import OVERLAYS
+from app.cli.renderer import straight_rgba
 from app.files.project_file import save_project
 from sim.figures.settings import ModelSettings
 from sim.kinds.cloth.settings import ClothSettings, PinPreset

@@ -21,6 +21,7 @@ from sim.scene.scene import PLAYBACK, VIEW, Attachment, Node, NodeId, ParamRef, 
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection
+from widgets.icons import kind_icon
 from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.editors import editor_for
 from widgets.inspector.facts import joint_sections, model_sections, show_placement
@@ -33,9 +34,34 @@ from widgets.inspector.materials import MaterialRows, material_of
 from widgets.inspector.name_choices import Choices, NameChoices
 from widgets.inspector.node_head import NodeHead
 from widgets.inspector.past_banner import PastBanner
-from widgets.inspector.subject import gist, icon_of, kind_text
 from widgets.joint_text import joint_index, local_placement, world_placement
 from widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
+
+_STATES = {
+    ModelState.LOADING: ", being read",
+    ModelState.WITHHELD: ", not allowed to be read",
+    ModelState.MISSING: ", file missing",
+    ModelState.FAILED: ", not readable",
+}
+
+
+def gist(status: ModelStatus | None) -> tuple[ModelState | None, int]:
+    """What of a status decides which rows there are; a model has them before it is drawn."""
+    if status is None:
+        return None, 0
+    return ModelState.READY if status.state is ModelState.UPLOADING else status.state, id(status.model)
+
+
+def icon_of(node: Node, status: ModelStatus | None) -> str:
+    if status is not None and status.state in (ModelState.WITHHELD, ModelState.MISSING, ModelState.FAILED):
+        return "missing"
+    static = status is not None and status.model is not None and status.model.skeleton is None
+    return "model-static" if static else kind_icon(node.kind)
+
+
+def kind_text(node: Node, status: ModelStatus | None) -> str:
+    return f"{KINDS[node.kind].label}{_STATES.get(status.state, '') if status is not None else ''}"
+
 
 WorldProvider = Callable[[NodeId], npt.NDArray[np.float64] | None]
 

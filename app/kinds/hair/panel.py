@@ -21,8 +21,17 @@ from sim.kinds.hair.stability import stability
 from sim.maths.ramps import Ramp
 from sim.scene.scene import Attachment, Node, NodeId, ParamRef
 from widgets.inspector.form import SectionParameter
-from widgets.kinds.hair.plots import hair_plots
+from widgets.plots import Channel, Plots
 from widgets.shown import menu_text
+
+CHANNELS = (
+    Channel("energy", "J/kg", "Energy of the motion of the guides, for each kilogram.", ("#56b4e9", "#0072b2")),
+    Channel("stretch", "%", "Largest lengthening of a segment over its length.", ("#f08050", "#c04e00"), is_right=True),
+)
+
+
+def hair_plots() -> Plots:
+    return Plots(CHANNELS, "mdi6.hair-dryer-outline", "hair")
 
 
 class HairPanel(Panel):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.assets.model import Material
 from sim.gl.context import Context
@@ -12,7 +13,6 @@ from sim.kinds.cloth.carriage import Carriage
 from sim.kinds.cloth.cloth import Cloth, particles_between
 from sim.kinds.cloth.fabric import fabric
 from sim.kinds.cloth.follow import PinFollower
-from sim.kinds.cloth.picking import nearest_particle
 from sim.kinds.cloth.recovery import Recovery
 from sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sim.kinds.cloth.solver import ClothInputs
@@ -234,3 +234,19 @@ def _cloth_inputs(inputs: StepInputs, grab: Grab | None) -> ClothInputs:
 
 def _shape_of(settings: ClothSettings) -> tuple[ClothSource, str, str]:
     return settings.source, settings.mesh_path, settings.mesh_section
+
+
+def nearest_particle(cloth: Cloth, triangle: int, origin: npt.ArrayLike, direction: npt.ArrayLike) -> int:
+    """Particle at the corner of a drawn triangle that is nearest to a ray; waits for the GPU.
+
+    Args:
+        cloth: Which cloth.
+        triangle: Of its surface.
+        origin, direction: The ray in the world [m], shape (3,) each.
+    """
+    corners = cloth.model.surface.triangles[triangle].astype(np.intp)
+    particles = cloth.model.particle_of_vertex[corners]
+    along = np.asarray(direction) / np.linalg.norm(direction)
+    offsets = cloth.positions_of(particles).astype(np.float64) - np.asarray(origin)
+    distances = np.linalg.norm(offsets - np.outer(offsets @ along, along), axis=1)
+    return int(particles[np.argmin(distances)])

@@ -11,14 +11,27 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.emitter.bursts import Burst
 from sim.scene.clock import STEP_TIME
+from sim.scene.params import SettingsError
 
 GENERATIONS = 1 << 24
 """A slot counts its births modulo this: what a float32 can count."""
 
 _ROUNDING = 1e-6
 """Births this close to the end of a span [births] count as after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Particles that are born together.
+
+    Attributes:
+        moment: When [steps since the start].
+        count: How many.
+    """
+
+    moment: float
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,3 +177,32 @@ def capacity_needed(schedule: Schedule, longest_life: float) -> int:
         bursts = schedule._burst_births_before(after) - schedule._burst_births_before(moment - longest_life)
         most = max(most, math.ceil(stream) + 1 + bursts if stream else bursts)
     return most
+
+
+BURST_MAX = 16
+BURST_COUNT_MAX = 1 << 24
+
+
+def parse_bursts(text: str) -> tuple[Burst, ...]:
+    """Bursts of a text of `seconds:number` entries parted by blanks, sorted by time; a bare number is one at once.
+
+    Raises:
+        SettingsError: Naming the entry that is wrong.
+    """
+    entries = text.replace(",", " ").split()
+    if len(entries) > BURST_MAX:
+        raise SettingsError(f"{len(entries)} bursts, at most {BURST_MAX} are allowed")
+    return tuple(sorted((_burst(entry) for entry in entries), key=lambda burst: burst.moment))
+
+
+def _burst(entry: str) -> Burst:
+    moment, _, count = entry.rpartition(":")
+    try:
+        seconds, number = float(moment or "0"), int(count)
+    except ValueError:
+        raise SettingsError(f"burst {entry!r}: expected seconds:number, such as 1.5:300") from None
+    if not (0.0 <= seconds < math.inf):
+        raise SettingsError(f"burst {entry!r}: the time must be 0 or more seconds")
+    if not 1 <= number <= BURST_COUNT_MAX:
+        raise SettingsError(f"burst {entry!r}: the number must be 1 to {BURST_COUNT_MAX}")
+    return Burst(seconds / STEP_TIME, number)

@@ -20,11 +20,28 @@ from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionMode
 from sim.kinds.emitter.inputs import NO_INPUTS, EmitterInputs
 from sim.kinds.emitter.passes import EmitterPasses, Substep, substeps_of
 from sim.kinds.emitter.plan import check_emitter, schedule_of, slots_needed, starvation
-from sim.kinds.emitter.room import check_room
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.packing import State, blended, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects
+
+
+def check_room(context: Context, settings: EmitterSettings, faces: npt.NDArray[np.uint32] | None) -> None:
+    """Refuse what the driver cannot hold, or a surface that is not there.
+
+    Raises:
+        SettingsError: Naming the setting.
+    """
+    limit = context.capabilities.max_texture_buffer_size
+    if 2 * padded_slots(settings.capacity) > limit:
+        raise SettingsError(f"capacity = {settings.capacity}: this driver holds {limit // 2} particles at most")
+    if settings.source not in SURFACE_SOURCES:
+        return
+    if faces is None:
+        raise SettingsError(f"source {settings.source.value}: there is no surface to emit from")
+    if len(faces) > limit:
+        raise SettingsError(f"{len(faces)} faces emit: this driver holds {limit} at most")
+
 
 UInt32 = npt.NDArray[np.uint32]
 

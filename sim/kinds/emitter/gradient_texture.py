@@ -1,9 +1,12 @@
 """Colour, opacity and size over the life of a particle, as a small texture."""
 
+import numpy as np
+import numpy.typing as npt
+
 from sim.gl.context import Context
 from sim.gl.texture import Texture2D
-from sim.kinds.emitter.gradient import TABLE_SIZE, life_table
 from sim.kinds.emitter.settings import EmitterSettings
+from sim.scene.stops import check_stops, values_at
 
 
 class GradientTexture:
@@ -18,7 +21,7 @@ class GradientTexture:
         self._shown: tuple[object, ...] | None = None
 
     def texture(self, settings: EmitterSettings) -> Texture2D:
-        """The texture for these settings; rows as `sim.kinds.emitter.gradient.life_table` has them.
+        """The texture for these settings; rows as `sim.kinds.emitter.gradient_texture.life_table` has them.
 
         Raises:
             SettingsError: For stops that are out of order.
@@ -33,3 +36,26 @@ class GradientTexture:
 
     def release(self) -> None:
         self._texture.release()
+
+
+Float32 = npt.NDArray[np.float32]
+
+TABLE_SIZE = 256
+
+
+def life_table(settings: EmitterSettings) -> Float32:
+    """Linear red, green, blue, opacity | size, 0, 0, 0 over the life, shape (2, TABLE_SIZE, 4); brightness included.
+
+    Texel i stands for the share i / (TABLE_SIZE - 1) of the life.
+
+    Raises:
+        SettingsError: For stops that are out of order.
+    """
+    places = np.linspace(0.0, 1.0, TABLE_SIZE)
+    out = np.zeros((2, TABLE_SIZE, 4), np.float32)
+    for name in ("colour_over_life", "opacity_over_life", "size_over_life"):
+        check_stops(getattr(settings, name), name.replace("_", " "))
+    out[0, :, :3] = values_at(settings.colour_over_life, places) * settings.brightness
+    out[0, :, 3:] = values_at(settings.opacity_over_life, places)
+    out[1, :, :1] = values_at(settings.size_over_life, places)
+    return out

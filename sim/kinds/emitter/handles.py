@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pyglm import glm
 
 from sim.kinds.emitter.emission import EmissionAim, EmitterSource
-from sim.kinds.emitter.reach import FLIGHT, reach
+from sim.kinds.emitter.outline import FLIGHT, reach
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths.transform import transform_points
 from sim.scene.handles import CIRCLE, RING_POINTS, View, along_axis, polyline_distance

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kinds.emitter.emission import EmissionAim, EmitterSource
-from sim.kinds.emitter.reach import reach
 from sim.kinds.emitter.settings import EmitterSettings
 
 Float64 = npt.NDArray[np.float64]
@@ -110,3 +109,15 @@ def angle_direction(angles: Float64, random: Float64) -> Float64:
     pitch = angles[2] + angles[3] * (random[:, 1] - 0.5)
     level = np.cos(pitch)
     return np.stack([-np.sin(yaw) * level, np.sin(pitch), np.cos(yaw) * level], axis=1)
+
+
+FLIGHT = 0.2
+"""Time of flight that the cone is long [s]."""
+
+SHORTEST, LONGEST = 0.08, 1.5
+"""Bounds of its length [m]."""
+
+
+def reach(settings: EmitterSettings) -> float:
+    """Length of the lines that show directions [m]: part of the way that a particle flies at first."""
+    return float(np.clip(settings.speed * min(FLIGHT, settings.lifetime), SHORTEST, LONGEST))

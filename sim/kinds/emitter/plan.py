@@ -1,7 +1,6 @@
 """What settings mean for an emitter: who is born when, how many slots that takes, and what is refused."""
 
-from sim.kinds.emitter.births import Schedule, capacity_needed
-from sim.kinds.emitter.bursts import parse_bursts
+from sim.kinds.emitter.births import Schedule, capacity_needed, parse_bursts
 from sim.kinds.emitter.emission import EmissionMode
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.clock import STEP_TIME

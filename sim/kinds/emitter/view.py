@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds
+from sim.figures.character import Character
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import Texture2D
@@ -15,13 +16,13 @@ from sim.kinds.emitter.gradient_texture import GradientTexture
 from sim.kinds.emitter.outline import emitter_outline
 from sim.kinds.emitter.particles import Particles
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box
 from sim.kinds.emitter.system import EmitterSystem
-from sim.kinds.emitter.whereabouts import emitter_bounds, emitter_placement
 from sim.render.items import Guides, Item
 from sim.render.overlay_records import SELECTED_COLOUR
 from sim.render.shot import Look
 from sim.render.texture_upload import SharedTextures
-from sim.scene.places import vector
+from sim.scene.places import Figures, Places, vector
 from sim.scene.scene import Node
 
 UInt8 = npt.NDArray[np.uint8]
@@ -108,3 +109,36 @@ class EmitterView(View):
             item = Particles.of(self._node, emitter, self._life.texture(emitter.settings), self._picture, self.reach)
             self._particles = (key, item)
         return self._particles[1]
+
+
+Float64 = npt.NDArray[np.float64]
+
+
+def emitter_placement(places: Places, figures: Figures, node: Node) -> Float64:
+    """Placement world_from_source (4, 4) of an emitter as the figures stand now, read-only.
+
+    One that emits from a surface is shown with the axes of its own node in the middle of the model.
+    """
+    own, figure = places.world_from_node(node), _emitting(figures, node)
+    if figure is None:
+        return own
+    moved, box = own.copy(), figure.bounds()
+    moved[:3, 3] = (box.lo + box.hi) / 2.0
+    return moved
+
+
+def emitter_bounds(figures: Figures, node: Node, world_from_source: Float64) -> Bounds:
+    """Box in the world [m] around the source of an emitter at its placement and most of what comes out of it."""
+    settings, figure = node.settings, _emitting(figures, node)
+    assert isinstance(settings, EmitterSettings)
+    if figure is None:
+        return emitter_box(settings, source_box(settings, world_from_source), world_from_source)
+    return emitter_box(settings, figure.bounds(), world_from_source)
+
+
+def _emitting(figures: Figures, node: Node) -> Character | None:
+    """The figure whose surface emits, if it does and is there."""
+    assert isinstance(node.settings, EmitterSettings)
+    figure = figures.get(node.attachment.node) if emits_from_surface(node.settings) else None
+    assert figure is None or isinstance(figure, Character)
+    return figure

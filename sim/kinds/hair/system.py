@@ -16,7 +16,7 @@ from sim.gl.texture import BufferTexture
 from sim.kinds.background import Background
 from sim.kinds.contract import Array, Grab, Services, StepInputs, System, World
 from sim.kinds.hair.groom import SHORTEST, Groom
-from sim.kinds.hair.grounds import Grounds
+from sim.kinds.hair.grounds import Grounds, missing
 from sim.kinds.hair.growing import Growing
 from sim.kinds.hair.growth import Ground, Growth
 from sim.kinds.hair.guide_looks import (
@@ -29,7 +29,6 @@ from sim.kinds.hair.guide_looks import (
     widths_of,
 )
 from sim.kinds.hair.imported import every_of
-from sim.kinds.hair.lack import missing
 from sim.kinds.hair.moving_roots import SurfaceTexels
 from sim.kinds.hair.rival import Rival, rival_settings
 from sim.kinds.hair.root_settings import images_of

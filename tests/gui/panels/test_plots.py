@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from widgets.kinds.cloth.plots import CHANNELS, cloth_plots, cloth_values
+from app.kinds.cloth.panel import CHANNELS, cloth_plots, cloth_values
 from widgets.plot_ring import CAPACITY, SPAN, PlotRing
 
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from app.document.document import Document
+from app.kinds.model.unit_question import is_plausible, size_of
 from sim.assets.model import Bounds
-from sim.figures.plausible import is_plausible, size_of
 from sim.figures.settings import ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.cloth.settings import ClothSettings

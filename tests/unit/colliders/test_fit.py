@@ -11,11 +11,11 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.bench.pose import synthetic_character
+from sim.figures.character import shaped
 from sim.figures.deformers.settings import Bulge, BulgeMode
 from sim.figures.placement import world_from_model
 from sim.figures.reference import shaped_mesh, skin
 from sim.figures.settings import ModelSettings, SkinningMethod
-from sim.figures.shape import shaped
 from sim.jobs.evaluate import bind_pose, evaluate_pose
 from sim.kinds.collider.fit import COLLIDERS_MAX, MOVED, FittedCollider, fit_colliders, group_weights
 from sim.kinds.collider.fit_shape import ellipsoid_distance_estimate, fit_shape

@@ -8,15 +8,16 @@ from hypothesis import strategies as st
 
 from sim.kinds.emitter.births import (
     GENERATIONS,
+    Burst,
     Schedule,
     Segment,
     capacity_needed,
     generation_of,
     hash_number,
+    parse_bursts,
     slot_of,
     slot_ranges,
 )
-from sim.kinds.emitter.bursts import Burst, parse_bursts
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import SettingsError
 

@@ -6,7 +6,7 @@ import pytest
 
 from sim.kinds.emitter.constants import constants_of, pace_of
 from sim.kinds.emitter.emission import EmissionMode
-from sim.kinds.emitter.gradient import TABLE_SIZE, life_table
+from sim.kinds.emitter.gradient_texture import TABLE_SIZE, life_table
 from sim.kinds.emitter.plan import check_emitter, slots_needed, starvation
 from sim.kinds.emitter.presets import KEPT_FIELDS, PRESET_FIELDS, PRESETS, with_preset
 from sim.kinds.emitter.settings import EmitterSettings

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from sim.kinds.emitter.emission import EmissionAim, EmitterSource
-from sim.kinds.emitter.outline import emitter_outline
-from sim.kinds.emitter.reach import reach
+from sim.kinds.emitter.outline import emitter_outline, reach
 from sim.kinds.emitter.settings import EmitterSettings
 
 

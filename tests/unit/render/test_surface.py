@@ -1,10 +1,9 @@
 """Draw ranges, culling, grid cells, the divider and the picking magnifier."""
 
-from dataclasses import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
-import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,7 +54,7 @@ def test_sheets_are_drawn_from_both_sides_unless_the_user_says_otherwise():
     mesh = mesh_of((0, 5), (0, 5), (0, 5))
     body, cape, hem = mesh.sections
     sections = (body, replace(cape, is_open=True), replace(hem, is_open=True))
-    worn = dataclasses.replace(mesh, sections=sections)
+    worn = replace(mesh, sections=sections)
     assert draw_ranges(worn, DoubleSided.AUTO) == (DrawRange(0, 0, 5, False), DrawRange(0, 5, 10, True))
     assert draw_ranges(worn, DoubleSided.ON) == (DrawRange(0, 0, 15, True),)
     assert draw_ranges(worn, DoubleSided.OFF) == (DrawRange(0, 0, 15, False),)
@@ -75,7 +74,7 @@ def test_ranges_draw_every_triangle_once_with_its_material(sections):
 def test_sections_that_do_not_adjoin_stay_apart():
     mesh = mesh_of((0, 5), (0, 5))
     apart = (mesh.sections[0], Section("s", 0, 7, 3))
-    split = dataclasses.replace(mesh, sections=apart)
+    split = replace(mesh, sections=apart)
     assert draw_ranges(split, DoubleSided.OFF) == (DrawRange(0, 0, 5, False), DrawRange(0, 7, 3, False))
 
 

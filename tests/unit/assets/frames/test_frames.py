@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.kinds.model.unit_question import is_plausible
 from sim.assets.build_mesh import vertex_normals
 from sim.assets.frames.frame_clip import FrameClip
 from sim.assets.influences import reach_of
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel, Interpolation
 from sim.assets.raw import ModelError
-from sim.figures.plausible import is_plausible
 from sim.figures.reference import deformed
 from sim.figures.settings import ModelSettings
 from sim.jobs.evaluate import evaluate_pose
