@@ -104,9 +104,9 @@ class Session:
 
     def load(self, editor: Editor, path: Path) -> None:
         """Opens a file and waits until every model of it can be seen."""
-        with self._qtbot.waitSignal(editor.files.opened, timeout=20000):
+        with self._qtbot.waitSignal(editor.files.opened, timeout=60000):
             editor.files.open(path)
-        self._qtbot.waitUntil(lambda: not editor.store.loading and not editor.turns.uploading, timeout=20000)
+        self._qtbot.waitUntil(lambda: not editor.store.loading and not editor.turns.uploading, timeout=60000)
         editor.viewport.repaint()
         self._qtbot.waitUntil(lambda: not editor.client.engine.pictures.postponed)
         QApplication.processEvents()

@@ -22,7 +22,7 @@ def baked(fresh, arm, qtbot, tmp_path):
     fresh.baking.start()
     assert not fresh.baking.busy, "an unsaved project has no place for it"
     fresh.files.save_to(tmp_path / "a.sinew")
-    with qtbot.waitSignal(fresh.baking.ended, timeout=20000) as ended:
+    with qtbot.waitSignal(fresh.baking.ended, timeout=60000) as ended:
         fresh.baking.start()
     assert ended.args == ["Baked 20 steps of 1 node"]
     return fresh, cloth, tmp_path / "a.sinew"
@@ -77,7 +77,7 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     editor.baking.free()
     assert not editor.document.scene.node(cloth).baked
     editor.playback.scrub(20 / 60)
-    with qtbot.waitSignal(editor.seek.ended, timeout=20000):
+    with qtbot.waitSignal(editor.seek.ended, timeout=60000):
         editor.seek.start()
     assert states(editor, (20,)) != before[2:]
 
@@ -199,7 +199,7 @@ def test_a_project_that_is_saved_under_another_name_takes_its_bake_along(baked, 
     assert Bake(cache_folder(other)).steps(cloth) == Bake(cache_folder(path)).steps(cloth) == range(1, 21)
     Session(qtbot).load(editor, other)
     assert states(editor, (5,)) == before
-    with qtbot.waitSignal(editor.baking.ended, timeout=20000):
+    with qtbot.waitSignal(editor.baking.ended, timeout=60000):
         editor.baking.start()
     assert len(list(cache_folder(other).glob("*.steps"))) == 1, "baked anew"
     assert Bake(cache_folder(path)).state(cloth, 20) is not None, "the first one stays"

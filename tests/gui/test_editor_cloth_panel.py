@@ -94,7 +94,7 @@ def wait_for_stability(qtbot, editor, substeps):
         expected = stability(system(editor).model, settings)
         return settings.substeps == substeps and shown is not None and shown.ratio == pytest.approx(expected.ratio)
 
-    qtbot.waitUntil(arrived, timeout=10000)
+    qtbot.waitUntil(arrived, timeout=60000)
 
 
 def test_the_meter_follows_the_substeps_and_mends_them_in_one_edit(qtbot, editor):
@@ -259,7 +259,7 @@ def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
     path.write_text(SHEET, encoding="utf-8")
     set_cloth(editor, source=ClothSource.MESH, mesh_path=str(path), mesh_section="")
     assert status(editor).note == f"Reading {path}"
-    qtbot.waitUntil(lambda: str(path) in editor.scene_files.meshes, timeout=10000)
+    qtbot.waitUntil(lambda: str(path) in editor.scene_files.meshes, timeout=60000)
     draw(editor)
     assert status(editor).note == ""
     assert system(editor).model.particle_count == 5
@@ -276,7 +276,7 @@ def test_a_cloth_without_a_file_says_what_it_needs(editor):
 def test_a_mesh_that_cannot_be_read_is_told_once(qtbot, editor, tmp_path):
     path = tmp_path / "broken.obj"
     path.write_text("v 1 2\n", encoding="utf-8")
-    with qtbot.waitSignal(editor.scene_files.failed, timeout=10000):
+    with qtbot.waitSignal(editor.scene_files.failed, timeout=60000):
         make_mesh(editor, path)
     draw(editor)
     assert messages(editor, Severity.ERROR) == ["line 1: v has 2 numbers, 3 are needed"]
@@ -289,7 +289,7 @@ def test_a_texture_arrives(qtbot, editor, tmp_path):
     path = tmp_path / "fabric.png"
     Image.new("RGB", (2, 2), (10, 200, 30)).save(path)
     set_cloth(editor, texture=str(path))
-    qtbot.waitUntil(lambda: path in editor.scene_files.textures, timeout=10000)
+    qtbot.waitUntil(lambda: path in editor.scene_files.textures, timeout=60000)
     assert editor.scene_files.textures[path].pixels[0, 0].tolist() == [10, 200, 30, 255]
 
 
@@ -301,7 +301,7 @@ def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):
     menu.aboutToShow.emit()
     (action,) = menu.actions()
     action.trigger()
-    qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("cloth")), timeout=20000)
+    qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("cloth")), timeout=60000)
     draw(editor)
     cloth = system(editor).model
     box = editor.client.engine.model_of(model.id).mesh.bounds

@@ -106,7 +106,7 @@ def test_counts_arrive_and_settle(stage, qtbot):
         QApplication.processEvents()
         return stage.population.alive > 0
 
-    qtbot.waitUntil(counted, timeout=10000)
+    qtbot.waitUntil(counted, timeout=60000)
 
 
 def test_a_status_that_is_the_same_is_not_shown_again(stage, monkeypatch):
@@ -232,7 +232,7 @@ def test_without_its_model_a_surface_degrades_and_comes_back_by_undo(on_skin, qt
         picture(stage.editor)
         return stage.system is not None and stage.status.note == ""
 
-    qtbot.waitUntil(emits, timeout=10000)
+    qtbot.waitUntil(emits, timeout=60000)
 
 
 def test_settings_that_nothing_can_be_made_of_are_said_and_the_emitter_goes_on(stage):
@@ -254,7 +254,7 @@ def test_an_emitter_that_stopped_can_be_reset(stage, qtbot, monkeypatch):
         stage.play(1)
         return bool(stage.status.halted)
 
-    qtbot.waitUntil(halted, timeout=20000)
+    qtbot.waitUntil(halted, timeout=60000)
     assert any(text.endswith("Reset or resume it in the inspector.") for text in stage.messages())
     stage.head.notice.resume_button.click()
     assert stage.system.halted == ""
@@ -277,11 +277,11 @@ def test_an_image_is_read_while_it_is_wanted(stage, image, qtbot):
     stage.set(texture=str(image))
     assert textures == {}  # round spots need none
     stage.set(look=ParticleLook.TEXTURED)
-    qtbot.waitUntil(lambda: image in textures, timeout=10000)
+    qtbot.waitUntil(lambda: image in textures, timeout=60000)
     stage.document.undo_stack.undo()
     assert textures == {}
     stage.document.undo_stack.redo()
-    qtbot.waitUntil(lambda: image in textures, timeout=10000)
+    qtbot.waitUntil(lambda: image in textures, timeout=60000)
 
 
 def test_a_missing_or_broken_image_is_one_message(stage, tmp_path, qtbot):
@@ -289,7 +289,7 @@ def test_a_missing_or_broken_image_is_one_message(stage, tmp_path, qtbot):
     broken.write_bytes(b"no image")
     stage.set(look=ParticleLook.TEXTURED)
     for count, path in enumerate((tmp_path / "missing.png", broken)):
-        with qtbot.waitSignal(stage.editor.scene_files.failed, timeout=10000):
+        with qtbot.waitSignal(stage.editor.scene_files.failed, timeout=60000):
             stage.set(texture=str(path))
         for _ in range(2):
             picture(stage.editor)
@@ -301,7 +301,7 @@ def test_a_missing_or_broken_image_is_one_message(stage, tmp_path, qtbot):
 def test_a_density_map_is_read_for_a_surface(on_skin, image, qtbot):
     stage = on_skin
     stage.set(density_texture=str(image))
-    qtbot.waitUntil(lambda: image in stage.editor.scene_files.images, timeout=10000)
+    qtbot.waitUntil(lambda: image in stage.editor.scene_files.images, timeout=60000)
     stage.set(source=EmitterSource.POINT)
     assert stage.editor.scene_files.images == {}
 

@@ -129,7 +129,7 @@ def test_files_that_cannot_be_read_leave_the_project_and_one_message_each(qtbot,
     scene, view_state, shown = editor.document.scene, editor.document.view_state, picture(editor)
     for path in broken_files(tmp_path, arm):
         count = len(messages(editor))
-        with qtbot.waitSignal(editor.files.failed, timeout=10000):
+        with qtbot.waitSignal(editor.files.failed, timeout=60000):
             editor.files.open(path)
         added = messages(editor)[count:]
         assert [message.severity for message in added] == [Severity.ERROR], path.name
@@ -214,7 +214,7 @@ def test_a_dropped_model_is_opened_and_recent(qtbot, session, tiny):
 def test_several_dropped_models_come_together(qtbot, session, arm, tiny):
     editor = session.start()
     drop(editor, arm, tiny)
-    qtbot.waitUntil(lambda: len(editor.document.scene.of_kind("model")) == 2, timeout=10000)
+    qtbot.waitUntil(lambda: len(editor.document.scene.of_kind("model")) == 2, timeout=60000)
     assert [node.name for node in editor.document.scene.of_kind("model")] == ["arm", "tiny"]
     assert messages(editor) == []
 
@@ -244,7 +244,7 @@ def test_an_export_reopens_with_the_same_picture(qtbot, session, editor, arm, tm
     shown = picture(editor)
     editor.dialogs.path = arm.with_name("copy.ezm")  # beside its textures
     editor.window.actions_table["file.export.ezmesh"].trigger()
-    qtbot.waitUntil(lambda: bool(messages(editor, Severity.INFO)), timeout=10000)
+    qtbot.waitUntil(lambda: bool(messages(editor, Severity.INFO)), timeout=60000)
     assert messages(editor, Severity.ERROR) == []
     session.load(editor, arm.with_name("copy.ezm"))
     picture(editor)

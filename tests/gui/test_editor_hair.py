@@ -70,7 +70,7 @@ def test_it_is_changed_undone_saved_and_read_again(editor, tmp_path, qtbot):
     for _ in range(4):
         editor.document.undo_stack.undo()
     assert editor.document.scene.node(node.id).settings == node.settings
-    with qtbot.waitSignal(editor.files.opened, timeout=20000):
+    with qtbot.waitSignal(editor.files.opened, timeout=60000):
         editor.files.open(tmp_path / "a.sinew")
     assert editor.document.scene == scene
 
@@ -162,7 +162,7 @@ def test_a_dropped_file_is_read_saved_lost_and_located(editor, tmp_path, qtbot, 
     editor.document.undo_stack.undo()
     assert not editor.document.scene.has(node.id)
     path.rename(tmp_path / "other.hair")
-    with qtbot.waitSignal(editor.files.opened, timeout=20000):
+    with qtbot.waitSignal(editor.files.opened, timeout=60000):
         editor.files.open(project)
     qtbot.waitUntil(lambda: bool(editor.scene_files.fault_of(str(path))), timeout=60000)
     lines = [message.line() for message in editor.panels.messages.model.messages if "curls.hair" in message.line()]

@@ -147,7 +147,7 @@ def test_allowed_files_are_read(fresh, reaching, qtbot):
     qtbot.waitUntil(fresh.window.question.isVisible)
     QTest.mouseClick(fresh.window.question.buttons[0], Qt.MouseButton.LeftButton)
     assert not fresh.window.question.isVisible()
-    qtbot.waitUntil(lambda: states(fresh)["m"] is ModelState.READY, timeout=20000)
+    qtbot.waitUntil(lambda: states(fresh)["m"] is ModelState.READY, timeout=60000)
     assert states(fresh)["n"] is ModelState.MISSING
     qtbot.waitUntil(lambda: any("none.png" in one.file for one in fresh.panels.messages.model.messages))
 

@@ -163,9 +163,9 @@ def test_a_model_arrives_in_pieces_and_its_picture_too(session, arm, calls, monk
     editor = session.start()
     if not editor.client.engine.context.capabilities.is_software:
         pytest.skip("pictures of a new model are drafts on software renderers only")
-    with qtbot.waitSignal(editor.files.opened, timeout=20000):
+    with qtbot.waitSignal(editor.files.opened, timeout=60000):
         editor.files.open(arm)
-    qtbot.waitUntil(lambda: "begin" in calls and calls[-1] == "show", timeout=20000)
+    qtbot.waitUntil(lambda: "begin" in calls and calls[-1] == "show", timeout=60000)
     assert "full" not in calls
 
 

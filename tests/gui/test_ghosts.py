@@ -37,7 +37,7 @@ def stage(fresh, arm, qtbot):
 
 def simulate(editor, qtbot):
     editor.playback.scrub(20 / 60)
-    with qtbot.waitSignal(editor.seek.ended, timeout=20000):
+    with qtbot.waitSignal(editor.seek.ended, timeout=60000):
         editor.seek.start()
     editor.playback.scrub(STEP / 60)
     picture(editor)
@@ -130,7 +130,7 @@ def test_the_bake_is_drawn_over_what_is_simulated_and_the_distance_is_told(stage
     told = []
     monkeypatch.setattr(editor.client.compared, "_told", told.append)
     editor.files.save_to(tmp_path / "a.sinew")
-    with qtbot.waitSignal(editor.baking.ended, timeout=20000):
+    with qtbot.waitSignal(editor.baking.ended, timeout=60000):
         editor.baking.start()
     editor.baking.free()
     simulate(editor, qtbot)
@@ -236,7 +236,7 @@ def test_particles_have_their_pictures_there_too(stage, tmp_path, qtbot):
     Image.new("RGBA", (8, 8), (255, 60, 0, 255)).save(path)
     look = {"look": ParticleLook.TEXTURED, "texture": str(path)}
     editor.document.set_values({ParamRef(sparks, "emitter", name): value for name, value in look.items()})
-    qtbot.waitUntil(lambda: path in editor.scene_files.textures, timeout=10000)
+    qtbot.waitUntil(lambda: path in editor.scene_files.textures, timeout=60000)
     show(editor, ghosts=True)
     engine = editor.client.second.engine
     assert engine is not editor.client.engine

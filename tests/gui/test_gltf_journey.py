@@ -12,8 +12,8 @@ def dropped(session, qtbot, path):
     """An editor into which a file was dropped, and the model of it."""
     editor = session.start()
     drop(editor, path)
-    qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")), timeout=10000)
-    qtbot.waitUntil(lambda: not editor.store.loading and not editor.turns.uploading, timeout=20000)
+    qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")), timeout=60000)
+    qtbot.waitUntil(lambda: not editor.store.loading and not editor.turns.uploading, timeout=60000)
     picture(editor)
     return editor, editor.document.scene.of_kind("model")[0].id
 
@@ -71,7 +71,7 @@ def test_a_head_is_shaped_and_exported_and_looks_the_same_when_opened_again(sess
     editor.document.undo_stack.undo()
     editor.dialogs.path = tmp_path / "head.glb"
     choose(editor, "file.export.gltf")
-    qtbot.waitUntil(editor.dialogs.path.exists, timeout=20000)
+    qtbot.waitUntil(editor.dialogs.path.exists, timeout=60000)
     again, _ = dropped(session, qtbot, editor.dialogs.path)
     again.playback.scrub(time)
     assert difference(clip, picture(again)) < 1e-4

@@ -173,7 +173,7 @@ def test_a_stroke_combs_the_groom_as_one_edit_that_is_undone_and_read_again_to_t
     picture(stage.editor)
     assert groom_of(stage).edges.tobytes() == combed.edges.tobytes()
     assert stage.editor.files.save_to(tmp_path / "a.sinew")
-    with qtbot.waitSignal(stage.editor.files.opened, timeout=20000):
+    with qtbot.waitSignal(stage.editor.files.opened, timeout=60000):
         stage.editor.files.open(tmp_path / "a.sinew")
     picture(stage.editor)
     assert groom_of(stage).edges.tobytes() == combed.edges.tobytes()

@@ -32,7 +32,7 @@ def test_a_click_on_a_picture_opens_the_sample(fresh, qtbot):
     assert page.isVisible()
     assert page.geometry().width() <= fresh.viewport.width()
     card = next(card for card in page.cards if card.text() == "Fountain")
-    with qtbot.waitSignal(fresh.files.opened, timeout=20000):
+    with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         QTest.mouseClick(card, LEFT)
     assert fresh.document.path.stem == "fountain"
     assert not page.isVisible()
@@ -51,7 +51,8 @@ def test_as_many_rows_of_samples_are_shown_as_fit(fresh, width, height, rows):
 
 def test_recent_files_are_offered_beside_the_samples(fresh, qtbot, tmp_path):
     page, arm = fresh.overlays.empty, sample("arm", tmp_path)
-    fresh.recent.clear()
+    fresh.recent._settings.remove("recent_files")
+    fresh.recent.changed.emit()
     assert page.recent == []
     fresh.recent.add(tmp_path / "gone.ezm")
     fresh.recent.add(arm)
@@ -101,7 +102,7 @@ def test_the_tour_has_seven_steps_that_fit_and_something_to_look_at(fresh, qtbot
     assert TOUR_SAMPLE.is_file()
     monkeypatch.setattr("app.editor.editor.TOUR_SAMPLE", resource("projects") / "arm.sinew")
     card = fresh.overlays.tour
-    with qtbot.waitSignal(fresh.files.opened, timeout=20000):
+    with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         QTest.mouseClick(fresh.overlays.empty.tour_button, LEFT)
     assert fresh.document.scene.figures
     assert not fresh.overlays.empty.isVisible()
@@ -135,12 +136,12 @@ def test_dropping_says_what_will_happen_and_adds_models(fresh, tmp_path, qtbot):
     tiny, arm = sample("tiny", tmp_path), sample("arm", tmp_path)
     said, drop = held(fresh, tiny)
     assert said == "Drop to open tiny.ezm"
-    with qtbot.waitSignal(fresh.files.opened, timeout=20000):
+    with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         drop()
     assert not fresh.overlays.drop.isVisible()
     said, drop = held(fresh, arm)
     assert said == "Drop to add arm.ezm to the scene"
-    with qtbot.waitSignal(fresh.files.opened, timeout=20000):
+    with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         drop()
     assert sorted(node.name for node in fresh.document.scene.figures) == ["arm", "tiny"]
     assert held(fresh, resource("projects") / "arm.sinew")[0] == "Drop to open arm.sinew in place of this scene"

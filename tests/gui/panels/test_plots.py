@@ -97,7 +97,7 @@ def test_curves_show_what_was_recorded(plots):
 def test_it_draws_by_itself_what_arrives(plots, qtbot):
     plots.add(*sample(0.1))
     plots.add(*sample(0.2))
-    qtbot.waitUntil(lambda: not plots.empty.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: not plots.empty.isVisible(), timeout=60000)
     assert len(shown(plots, "total")[0]) == 2
 
 
