@@ -168,9 +168,10 @@ def both(engine: Engine, node: NodeId, baked: bytes) -> tuple[Arrays, Arrays] | 
         there = _moving(system)
     except SettingsError:
         there = {}
-    except Exception:  # of bytes that nothing is known of
+    except Exception:  # damaged bytes fail in any way; the caller reports the step as damaged
         return None
-    system.restore(own, engine.world)
+    finally:
+        system.restore(own, engine.world)
     return here, there
 
 

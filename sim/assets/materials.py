@@ -146,4 +146,5 @@ def _colour(text: str | None, default: tuple[float, float, float]) -> tuple[floa
         return default
     if not all(math.isfinite(value) for value in (red, green, blue)):
         return default
-    return tuple(min(max(value, 0.0), 1.0) for value in (red, green, blue))  # type: ignore[return-value]
+    red, green, blue = (min(max(value, 0.0), 1.0) for value in (red, green, blue))
+    return red, green, blue

@@ -134,7 +134,8 @@ def _file_sum(world: World, node: Node, use: FileUse) -> bytes:
 @functools.lru_cache(maxsize=1024)
 def _record(node: Same, settings: Same | None) -> bytes:
     """Id and place of a node, and settings where these are told."""
-    one: Node = node.thing  # type: ignore[assignment]
+    one = node.thing
+    assert isinstance(one, Node)
     told = _stepped(settings.thing) if settings is not None else None
     return msgspec.json.encode((one.kind, one.id, told, one.transform, one.attachment), order="sorted")
 

@@ -270,4 +270,5 @@ def _require_size(track: Track, size: int) -> None:
 def _decomposed(matrices: npt.NDArray[np.float64]) -> tuple[Any, Any, Any]:
     """Places, turns and scales of placements (F, 4, 4)."""
     parts = [decompose(matrix) for matrix in matrices]
-    return tuple(np.stack([part[index] for part in parts]) for index in range(3))  # type: ignore[return-value]
+    places, turns, scales = (np.stack([part[index] for part in parts]) for index in range(3))
+    return places, turns, scales
