@@ -152,8 +152,8 @@ def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:
             lines.append((bake.folder / baked.file, name, reason))
     for path, name, reason in lines[1:]:
         print_warnings(path, [f"{name}: {reason}"])
-    for path, name, reason in lines:
-        raise CommandError(path, name, reason)
+    if lines:
+        raise CommandError(*lines[0])
 
 
 def both(engine: Engine, node: NodeId, baked: bytes) -> tuple[Arrays, Arrays] | None:

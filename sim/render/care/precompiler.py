@@ -136,8 +136,8 @@ class Precompiler:
     def release(self) -> None:
         if self._job is not None:
             self._job.cancel()
-        if self._context is not None:
-            self._threads.start(lambda _: self._close()).result()
+        if (context := self._context) is not None:
+            self._threads.start(lambda _: context.release()).result()
         self._threads.release()
 
     def _is_known(self, look: str) -> bool:
@@ -215,10 +215,6 @@ class Precompiler:
         finally:
             engine.release()
             context.collect()
-
-    def _close(self) -> None:
-        assert self._context is not None
-        self._context.release()
 
 
 def _look_of(record: Param, value: Any) -> object:
