@@ -72,12 +72,12 @@ def application(debug: bool = False) -> QApplication:
         CommandError: If windows cannot have the OpenGL that is needed; says which there is.
     """
     prepare(debug)
-    told: list[str] = []
+    reported: list[str] = []
 
     def listen(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
-        told.append(text)
+        reported.append(text)
         if kind is QtMsgType.QtFatalMsg:
-            sys.stderr.write(f"sinew: {_no_display(told)}\n")
+            sys.stderr.write(f"sinew: {_no_display(reported)}\n")
             sys.stderr.flush()
             os._exit(FAILED)
 
@@ -89,7 +89,7 @@ def application(debug: bool = False) -> QApplication:
             raise CommandError("OpenGL", "", _no_opengl(made))
     finally:
         qInstallMessageHandler(before)
-    for text in told:
+    for text in reported:
         print(text, file=sys.stderr)
     return made
 
@@ -112,13 +112,13 @@ def _version(surface: QSurfaceFormat) -> tuple[int, int]:
     return surface.majorVersion(), surface.minorVersion()
 
 
-def _no_display(told: list[str]) -> str:
+def _no_display(reported: list[str]) -> str:
     """Why Qt could not start, from what it told on the way."""
-    reason = next((text for text in told if "connect to display" in text), "")
+    reason = next((text for text in reported if "connect to display" in text), "")
     wanted = os.environ.get("QT_QPA_PLATFORM", "")
     if reason or not (wanted or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return f"no display: {one_line(reason.rpartition(': ')[2]) or 'none is named'}; {_DISPLAY_HELP}"
-    first = one_line(told[0]).rstrip(".") if told else "Qt tells no reason"
+    first = one_line(reported[0]).rstrip(".") if reported else "Qt tells no reason"
     return f"no display: {first}; {_DISPLAY_HELP}; {_LIBRARIES_HELP}"
 
 

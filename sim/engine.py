@@ -11,39 +11,39 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sim.animation.pose import Pose
 from sim.assets.mip_levels import MipImage, mip_image
 from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.assets.strands.strand_set import StrandSet
-from sim.figures.character import Character, Poses
-from sim.figures.comparison import ComparisonStatistics
-from sim.figures.placement import up_axis
-from sim.figures.prepared import PreparedModel, prepare_model
-from sim.figures.settings import ModelSettings
+from sim.characters.character import Character, Poses
+from sim.characters.comparison import ComparisonStatistics
+from sim.characters.placement import up_axis
+from sim.characters.prepared import PreparedModel, prepare_model
+from sim.characters.settings import ModelSettings
 from sim.gl.context import Context
 from sim.gl.errors import GLError
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
-from sim.gl.steps import Steps, finish
+from sim.gl.task import Task, finish
 from sim.guard import Guard
-from sim.jobs.pose import Pose
-from sim.kinds import KINDS, figure_kind
+from sim.kinds import KINDS, character_kind
 from sim.kinds.background import Background
-from sim.kinds.contract import Counts, FigureView, Grab, Mark, System, View, World
-from sim.render.care.pending import PendingPicture
-from sim.render.care.scheduler import Scheduler
+from sim.kinds.contract import CharacterView, Counts, Grab, Mark, System, View, World
+from sim.render.frame_renderer import FrameRenderer
 from sim.render.ghost_pass import DepthTerms
 from sim.render.pick_pass import Pick, PickPass
-from sim.render.picture import Picture
+from sim.render.progressive.pending_image import PendingImage
+from sim.render.progressive.scheduler import RenderScheduler
+from sim.render.render_view import Overlay, RenderView
 from sim.render.scene_views import SceneViews
-from sim.render.shot import Overlay, Shot
 from sim.render.surface import Images
 from sim.render.texture_upload import SharedTextures
 from sim.scene.camera import Camera
 from sim.scene.params import SettingsError
-from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId, Scene
-from sim.scene.view import Comparison
-from sim.simulation import Capture, Simulation
+from sim.scene.view import SkinningComparison
+from sim.scene.world_transforms import WorldTransforms
+from sim.simulation import Simulation, StateCapture
 from sim.skin.scalp import head_joint, scalp
 from sim.skin.surface_density import skin_area
 
@@ -78,8 +78,8 @@ class Engine:
         self._meshes: dict[str, Mesh] = {}
         self._textures: dict[Path, MipImage] = {}
         self._strands: dict[Path, StrandSet] = {}
-        self._picture = Picture(context, self.library, self._guard)
-        self.pictures = Scheduler(self._picture)
+        self._picture = FrameRenderer(context, self.library, self._guard)
+        self.pictures = RenderScheduler(self._picture)
 
     # --- what there is --------------------------------------------------------------------------------
 
@@ -89,8 +89,8 @@ class Engine:
         finish(self.model_upload(node_id, prepare_model(model), mips))
 
     def model_upload(
-        self, node_id: NodeId, prepared: PreparedModel, images: Mapping[Path, MipImage], *, rehearsed: bool = False
-    ) -> Steps[None]:
+        self, node_id: NodeId, prepared: PreparedModel, images: Mapping[Path, MipImage], *, warmed_up: bool = False
+    ) -> Task[None]:
         """Uploads the model of a figure in small steps, replacing the one before with the last of them.
 
         Given up or failed, it changes nothing; what it made is deleted by `collect`.
@@ -99,29 +99,29 @@ class Engine:
             node_id: The node.
             prepared: Its model.
             images: The textures of the model.
-            rehearsed: Whether it is drawn in secret, so that the first picture does not wait for compilations.
+            warmed_up: Whether it is drawn in secret, so that the first picture does not wait for compilations.
 
         Raises:
             GLError: From a step, if the driver cannot hold the model.
         """
-        node = self._figure_node(node_id)
-        view: FigureView = KINDS[node.kind].load("figure")(self.context, self.library)
+        node = self._character_node(node_id)
+        view: CharacterView = KINDS[node.kind].load("figure")(self.context, self.library)
         yield from view.upload(prepared, images)
         if self._views.scene.has(node_id):
-            node = self._figure_node(node_id)
-            view.apply(node, view.figure, self.world)
-            view.figure.primary.prepare(node.settings.skinning)
+            node = self._character_node(node_id)
+            view.apply(node, view.character, self.world)
+            view.character.primary.prepare(node.settings.skinning)
             yield
-            if rehearsed:
-                view.figure.update(
+            if warmed_up:
+                view.character.update(
                     node, self._time, self._views.scene.view.comparison, self._views.places, {}, self._run_up
                 )
                 yield
-                yield from self.pictures.rehearse_first(self._views.shot_of(view))
-        self._views.put_figure(node, view, self.world)
+                yield from self.pictures.warm_up_all(self._views.render_view_of(view))
+        self._views.put_character(node, view, self.world)
 
     def remove_model(self, node_id: NodeId) -> None:
-        if node_id in self._views.figures:
+        if node_id in self._views.characters:
             self._views.remove(node_id)
 
     def set_files(
@@ -144,7 +144,7 @@ class Engine:
     def has_texture(self, path: Path, image: MipImage) -> bool:
         return self.simulation.services.get(SharedTextures).has(path, image)
 
-    def texture_upload(self, path: Path, image: MipImage) -> Steps[None]:
+    def texture_upload(self, path: Path, image: MipImage) -> Task[None]:
         """Brings a texture that settings name to the GPU in small steps; `set_files` gives it to who names it.
 
         Raises:
@@ -180,7 +180,7 @@ class Engine:
             self._advance(time)
             self.simulation.step(self.world, time, grab)
 
-    def foresee(self, number: int, time_of: Callable[[int], float]) -> None:
+    def prefetch_poses(self, number: int, time_of: Callable[[int], float]) -> None:
         """The next calls are for the steps from this number on, one after the other: their poses are found together.
 
         Args:
@@ -191,21 +191,21 @@ class Engine:
             return
         times = [time_of(number + index) for index in range(AHEAD)]
         self._ahead = frozenset(times)
-        for node, figure in self._views.posed():
+        for node, character in self._views.posed():
             if not self._guard.is_out(node.id):
                 with self._guard.of(node):
-                    figure.foresee(node, times, self._run_up)
+                    character.prefetch_poses(node, times, self._run_up)
 
-    def jump(self, time: float) -> None:
+    def teleport(self, time: float) -> None:
         """Goes to a moment of the scene clock [s] that does not follow the last one."""
         with self.context.timers.scope("simulate"):
             self._advance(time)
-            self.simulation.jump(self.world, time)
+            self.simulation.teleport(self.world, time)
 
     def restart(self, time: float) -> None:
         """Brings what is simulated back to its start, which is at a moment of the scene clock [s]."""
         self.simulation.reset()
-        self.jump(time)
+        self.teleport(time)
 
     def stand(self, time: float) -> None:
         """The next step follows one that ended at this moment [s], whatever was shown meanwhile."""
@@ -220,7 +220,7 @@ class Engine:
         """Everything that the next step depends on, but the figures, a function of time; waits for the GPU."""
         return self.simulation.state()
 
-    def capture(self) -> Capture:
+    def capture(self) -> StateCapture:
         """The same as it stands now, to be read some pictures later; waits for nothing."""
         return self.simulation.capture()
 
@@ -247,22 +247,22 @@ class Engine:
         """The steps of which nothing needs to be simulated; those of the simulation."""
         return self.simulation.given_steps
 
-    def give(self, step: int, time: float) -> bool:
+    def show_baked(self, step: int, time: float) -> bool:
         """Shows what is given as it is after a step, which ended at `time` [s]; returns whether anything is."""
         if not self.simulation.is_given(step):
             return False
         self._advance(time)
-        self.simulation.give(step, self.world)
+        self.simulation.show_baked(step, self.world)
         return True
 
     def _advance(self, time: float) -> None:
         self._time = time
         self._views.settle()
         poses: Poses = {}
-        for node, figure in self._views.posed():
+        for node, character in self._views.posed():
             if not self._guard.is_out(node.id):
                 with self._guard.of(node):
-                    figure.update(
+                    character.update(
                         node, time, self._views.scene.view.comparison, self._views.places, poses, self._run_up
                     )
 
@@ -271,17 +271,17 @@ class Engine:
         playback = self._views.scene.playback
         return playback.start_time, playback.run_up
 
-    def _figure_node(self, node_id: NodeId) -> Node:
+    def _character_node(self, node_id: NodeId) -> Node:
         """The node of a figure; one that the scene does not have yet is as such nodes are at first."""
         known = self._views.scene.by_id.get(node_id)
-        return known if known is not None else Node(id=node_id, settings=figure_kind().settings())
+        return known if known is not None else Node(id=node_id, settings=character_kind().settings())
 
     @property
     def world(self) -> World:
         """What simulated nodes see of the scene, as it stands now."""
         views = self._views
         return World(
-            views.scene, views.figures, views.places, self._meshes, self._images, self.simulation.services,
+            views.scene, views.characters, views.places, self._meshes, self._images, self.simulation.services,
             textures=self._textures, strands=self._strands, in_force=self.simulation.in_force,
             start_time=self.simulation.start_time,
         )  # fmt: skip
@@ -297,19 +297,19 @@ class Engine:
             overlay: What the editor marks; nothing for None.
             draft: Draw it roughly and quickly; another one follows.
         """
-        self.pictures.draw(output, self.shot(camera, overlay), draft=draft)
+        self.pictures.draw(output, self.render_view(camera, overlay), draft=draft)
 
-    def begin(self, size: tuple[int, int], camera: Camera, overlay: Overlay | None = None) -> PendingPicture:
+    def begin(self, size: tuple[int, int], camera: Camera, overlay: Overlay | None = None) -> PendingImage:
         """Has the same drawn as `draw` in this size [px] and does not wait for it; to be shown before the next picture.
 
         It may be drawn in turns, which the picture is asked for.
         """
-        return self.pictures.begin(size, self.shot(camera, overlay))
+        return self.pictures.begin(size, self.render_view(camera, overlay))
 
-    def shot(self, camera: Camera, overlay: Overlay | None = None) -> Shot:
-        return self._views.shot(camera, overlay, self.simulation.solids.now)
+    def render_view(self, camera: Camera, overlay: Overlay | None = None) -> RenderView:
+        return self._views.render_view(camera, overlay, self.simulation.colliders.now)
 
-    def begin_silhouette(self, size: tuple[int, int], camera: Camera, nodes: Collection[NodeId]) -> PendingPicture:
+    def begin_silhouette(self, size: tuple[int, int], camera: Camera, nodes: Collection[NodeId]) -> PendingImage:
         """Has nodes drawn by themselves over nothing, as everything stands now, as `begin` does with the scene.
 
         Nothing may be brought to another moment until it is done.
@@ -320,8 +320,8 @@ class Engine:
             nodes: Which.
         """
         self.context.invalidate()
-        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
-        return self.pictures.begin(size, shot, alone=True)
+        render_view = self._views.render_view(camera, None, self.simulation.colliders.now, nodes)
+        return self.pictures.begin(size, render_view, alone=True)
 
     def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> DepthTerms:
         """Draws the same: colour, and as alpha how much is covered.
@@ -352,8 +352,8 @@ class Engine:
         """Rebuilds programs after shader files changed; returns one line per error, the old program keeps running."""
         messages = self.library.changed(names)
         self.context.timers.warm_up()
-        for figure in self._views.figures.values():
-            figure.invalidate()
+        for character in self._views.characters.values():
+            character.invalidate()
         return [str(message) for message in messages]
 
     def release(self) -> None:
@@ -368,10 +368,10 @@ class Engine:
         return self.simulation.has_state
 
     @property
-    def halted(self) -> dict[NodeId, str]:
+    def stopped(self) -> dict[NodeId, str]:
         """Why simulated nodes stand still, those that do."""
         systems = self.simulation.systems.items()
-        return {node_id: one.halted for node_id, one in systems if one.is_ready and one.halted}
+        return {node_id: one.stopped for node_id, one in systems if one.is_ready and one.stopped}
 
     @property
     def version(self) -> int:
@@ -379,7 +379,7 @@ class Engine:
         return self._views.version
 
     @property
-    def places(self) -> Places:
+    def places(self) -> WorldTransforms:
         return self._views.places
 
     def view(self, node_id: NodeId) -> View | None:
@@ -388,23 +388,23 @@ class Engine:
     def system(self, node_id: NodeId) -> System | None:
         return self.simulation.systems.get(node_id)
 
-    def figure(self, node_id: NodeId) -> Character | None:
+    def character(self, node_id: NodeId) -> Character | None:
         """A figure as it is posed, with its skinned vertices; None until its model is there."""
-        return self._views.figures.get(node_id)
+        return self._views.characters.get(node_id)
 
     def model_of(self, node_id: NodeId) -> CharacterModel | None:
-        figure = self._views.figures.get(node_id)
-        return figure.model if figure else None
+        character = self._views.characters.get(node_id)
+        return character.model if character else None
 
     def pose(self, node_id: NodeId) -> Pose | None:
         """Pose of a model as it is shown; None where there is no skeleton."""
-        figure = self._views.figures.get(node_id)
-        return figure.pose if figure else None
+        character = self._views.characters.get(node_id)
+        return character.pose if character else None
 
     def world_from_model(self, node_id: NodeId) -> npt.NDArray[np.float64] | None:
         """Placement of a model in the world as it is shown, shape (4, 4)."""
-        figure = self._views.figures.get(node_id)
-        return figure.world_from_model if figure else None
+        character = self._views.characters.get(node_id)
+        return character.world_from_model if character else None
 
     def world_from_parent(self, node: Node) -> npt.NDArray[np.float64]:
         """What the transform of a node is relative to, shape (4, 4): the bone it rides on, else the world."""
@@ -412,31 +412,31 @@ class Engine:
 
     def joint_positions(self, node_id: NodeId) -> npt.NDArray[np.float64]:
         """Places of a model's joints in the world [m], shape (B, 3)."""
-        figure = self._views.figures.get(node_id)
-        return figure.joint_positions() if figure else np.zeros((0, 3))
+        character = self._views.characters.get(node_id)
+        return character.joint_positions() if character else np.zeros((0, 3))
 
     def skin_area(self, node_id: NodeId, *, bone: str = "", section: str = "") -> float | None:
         """Area of the skin of a figure, or of a part of it, see `sim.skin.surface_density`; None until it is there."""
-        figure = self._views.figures.get(node_id)
-        return skin_area(figure.model, figure.world_from_model, bone=bone, section=section) if figure else None
+        character = self._views.characters.get(node_id)
+        return skin_area(character.model, character.world_from_model, bone=bone, section=section) if character else None
 
     def scalp_area(self, node_id: NodeId, bone: str = "") -> float | None:
         """Area of the scalp of a figure [m²]; None where it has none, or a bone is given that is not its head."""
-        figure = self._views.figures.get(node_id)
-        skeleton = figure.model.skeleton if figure else None
-        if figure is None or skeleton is None or (joint := head_joint(skeleton.names, skeleton.parents)) is None:
+        character = self._views.characters.get(node_id)
+        skeleton = character.model.skeleton if character else None
+        if character is None or skeleton is None or (joint := head_joint(skeleton.names, skeleton.parents)) is None:
             return None
         settings = self.world.scene.node(node_id).settings
         assert isinstance(settings, ModelSettings)
-        found = scalp(figure.model, up_axis(settings, figure.model))
+        found = scalp(character.model, up_axis(settings, character.model))
         if found is None or bone not in ("", skeleton.names[joint]):
             return None
-        return skin_area(figure.model, figure.world_from_model, within=found)
+        return skin_area(character.model, character.world_from_model, within=found)
 
     def joint_bounds(self, node_id: NodeId, joint: int) -> Bounds | None:
         """Box in the world [m] of what a joint moves; of the joint's surroundings where it moves nothing."""
-        figure = self._views.figures.get(node_id)
-        return figure.joint_bounds(joint) if figure else None
+        character = self._views.characters.get(node_id)
+        return character.joint_bounds(joint) if character else None
 
     def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
         """Box in the world [m] of one node, or of all that is visible; None when there is nothing.
@@ -459,11 +459,11 @@ class Engine:
             node_id: The model.
             now: Monotonic time [s]; statistics arrive a few times a second.
         """
-        figure = self._views.figures.get(node_id)
-        if figure is None or self._views.scene.view.comparison is Comparison.OFF:
+        character = self._views.characters.get(node_id)
+        if character is None or self._views.scene.view.comparison is SkinningComparison.OFF:
             return None
         with self.context.timers.scope("compare"):
-            return figure.compare(now)
+            return character.compare(now)
 
     # --- what is under the mouse ----------------------------------------------------------------------
 
@@ -478,7 +478,7 @@ class Engine:
         self.context.invalidate()
         with self.context.timers.scope("pick"):
             passes = self._picture.passes
-            return passes.get(PickPass).pick(passes, self.shot(camera), size, x, y)
+            return passes.get(PickPass).pick(passes, self.render_view(camera), size, x, y)
 
     def layers(
         self, camera: Camera, size: tuple[int, int], nodes: Collection[NodeId] | None = None
@@ -489,8 +489,8 @@ class Engine:
         """
         self.context.invalidate()
         passes = self._picture.passes
-        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
-        return passes.get(PickPass).whole(passes, shot, size)
+        render_view = self._views.render_view(camera, None, self.simulation.colliders.now, nodes)
+        return passes.get(PickPass).whole(passes, render_view, size)
 
 
 def _same_files(one: Mapping[Any, object], other: Mapping[Any, object]) -> bool:

@@ -27,7 +27,7 @@ class Guard:
         self._clear = clear
         self.problems: list[tuple[NodeId, str]] = []
         self._faulty: set[NodeId] = set()
-        self._told: dict[NodeId, tuple[Node | None, str]] = {}
+        self._reported: dict[NodeId, tuple[Node | None, str]] = {}
         self._nodes: Mapping[NodeId, Node] = {}
 
     def renew(self, nodes: Mapping[NodeId, Node] | None = None) -> None:
@@ -35,8 +35,8 @@ class Guard:
         self._faulty.clear()
         if nodes is not None:
             self._nodes = nodes
-            for node_id in [one for one, (node, _) in self._told.items() if nodes.get(one) is not node]:
-                del self._told[node_id]
+            for node_id in [one for one, (node, _) in self._reported.items() if nodes.get(one) is not node]:
+                del self._reported[node_id]
 
     def is_out(self, node_id: NodeId) -> bool:
         return node_id in self._faulty
@@ -62,10 +62,10 @@ class Guard:
         if not isinstance(error, self._clear):
             text = f"is left out until something changes, as it failed with {type(error).__name__}: {text}"
             _log.info("node %s", printable(node_id, _TEXT_MAX), exc_info=error)
-        told = self._nodes.get(node_id), text
-        if self._told.get(node_id) == told:
+        reported = self._nodes.get(node_id), text
+        if self._reported.get(node_id) == reported:
             return
-        self._told[node_id] = told
+        self._reported[node_id] = reported
         self.problems.append((node_id, text))
 
 

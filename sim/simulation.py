@@ -12,9 +12,11 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from sim.colliders.scene_colliders import Colliders, SceneColliders
+from sim.colliders.state import ColliderPlacement
 from sim.gl.context import Context
-from sim.gl.copies import Copies
 from sim.gl.library import ShaderLibrary
+from sim.gl.staging import StagingCopies
 from sim.guard import Guard
 from sim.kinds import KINDS
 from sim.kinds.contract import Grab, Kind, Service, StepInputs, System, World
@@ -22,8 +24,6 @@ from sim.kinds.packing import State
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Settings, SettingsError
 from sim.scene.scene import Node, NodeId
-from sim.solids.scene_solids import SceneSolids, Solids
-from sim.solids.state import Placement
 
 S = TypeVar("S")
 
@@ -58,7 +58,7 @@ class SharedServices:
         return list(self._made.values())
 
 
-class Given(Protocol):
+class BakedStates(Protocol):
     """States of nodes that are shown and not simulated."""
 
     def steps(self, node: NodeId) -> range:
@@ -68,7 +68,7 @@ class Given(Protocol):
         """What `System.state` gave after a step; None where the node is to be simulated."""
 
 
-class NothingGiven:
+class NoBakedStates:
     """Every node is simulated."""
 
     def steps(self, _node: NodeId) -> range:
@@ -78,7 +78,7 @@ class NothingGiven:
         return None
 
 
-class Capture:
+class StateCapture:
     """The state as it stood when this was made; what is simulated afterwards does not change it.
 
     Args:
@@ -87,7 +87,7 @@ class Capture:
         states: Of every node that has one.
     """
 
-    def __init__(self, copies: Copies, counts: tuple[int, int], states: Mapping[NodeId, State]) -> None:
+    def __init__(self, copies: StagingCopies, counts: tuple[int, int], states: Mapping[NodeId, State]) -> None:
         self._counts, self._states = counts, states
         self._copy = copies.begin([span for state in states.values() for span in state.spans()])
 
@@ -127,19 +127,19 @@ class Simulation:
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self._context, self._library, self._guard = context, library, guard
         self.services = SharedServices(context, library)
-        self.solids = SceneSolids(context)
+        self.colliders = SceneColliders(context)
         self.systems: dict[NodeId, System] = {}
-        self._copies = Copies(context)
+        self._copies = StagingCopies(context)
         self.step_count = 0
         self.start_time = 0.0
-        self.given: Given = NothingGiven()
-        self.kept: Given = NothingGiven()
+        self.given: BakedStates = NoBakedStates()
+        self.cached: BakedStates = NoBakedStates()
         self._problems: list[Problem] = []
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._world: World | None = None
         self._stepped: list[tuple[Node, Kind, System]] = []
         self._stale: set[NodeId] = set()
-        self._heard: frozenset[NodeId] = frozenset()
+        self._simulated: frozenset[NodeId] = frozenset()
         self._time: float | None = None
         self._moment = 0
 
@@ -181,10 +181,10 @@ class Simulation:
                 self._guard.note(node_id, error)
         return did
 
-    def give_up(self) -> None:
+    def cancel_preparing(self) -> None:
         """Ends what systems prepare; they go by what they have."""
         for system in self.systems.values():
-            system.give_up()
+            system.cancel_preparing()
 
     @property
     def in_force(self) -> Mapping[NodeId, Settings | None]:
@@ -198,7 +198,7 @@ class Simulation:
             if system.problems:
                 problems += [Problem("", line) for line in system.problems]
                 system.problems.clear()
-        problems += [Problem(*told) for told in self._guard.problems]
+        problems += [Problem(*reported) for reported in self._guard.problems]
         self._guard.problems.clear()
         return problems
 
@@ -216,8 +216,8 @@ class Simulation:
         scene = world.scene
         for node_id in [node_id for node_id in self.systems if not scene.has(node_id)]:
             self.systems.pop(node_id).release()
-        self._stale |= scene.heard - self._heard
-        self._heard = scene.heard
+        self._stale |= scene.simulated - self._simulated
+        self._simulated = scene.simulated
         self._stepped = []
         for node in scene.nodes:
             kind = KINDS[node.kind]
@@ -244,12 +244,12 @@ class Simulation:
         self._time, self._moment = time, self._moment + 1
         world = self._given(world)
         scope = self._context.timers.scope
-        solids = self._advance_solids(world)
-        inputs = StepInputs(world, solids, self._moment, time, grab)
+        colliders = self._advance_colliders(world)
+        inputs = StepInputs(world, colliders, self._moment, time, grab)
         for node, kind, system in self._stepped:
             if self._guard.is_out(node.id) or not system.is_ready:
                 continue
-            if node.id not in self._heard:
+            if node.id not in self._simulated:
                 system.rest()
                 continue
             with scope(kind.name, node.name or node.id), self._guard.of(node):
@@ -266,20 +266,20 @@ class Simulation:
 
     def reset(self) -> None:
         self.step_count = self._moment = 0
-        self.solids.reset()
+        self.colliders.reset()
         self._guard.renew()
         for node, _, system in self._stepped:
             with self._guard.of(node):
                 system.reset()
         self._jump_services()
 
-    def jump(self, world: World, time: float) -> None:
+    def teleport(self, world: World, time: float) -> None:
         """Time jumped: solids and sources take their new places without a speed, what is worn starts anew there."""
-        self.solids.jump()
+        self.colliders.teleport()
         world = self._given(world)
         for node, _, system in self._stepped:
             with self._guard.of(node):
-                system.jump(world)
+                system.teleport(world)
         self._jump_services()
         self.show(time)
 
@@ -287,9 +287,9 @@ class Simulation:
         """Everything that the next step depends on; waits for the GPU."""
         return msgspec.msgpack.encode((self.step_count, self._moment, self.states()))
 
-    def capture(self) -> Capture:
+    def capture(self) -> StateCapture:
         """What `state` gives, as it stands now, to be had a few pictures later; waits for nothing."""
-        return Capture(self._copies, (self.step_count, self._moment), self._snapshots())
+        return StateCapture(self._copies, (self.step_count, self._moment), self._snapshots())
 
     def states(self) -> dict[NodeId, bytes]:
         """What `System.state` gives of every node that has one; waits for the GPU."""
@@ -320,7 +320,7 @@ class Simulation:
                 system.restore(states[node.id], world)
                 continue
             with self._guard.of(node):
-                self._take(self.kept, node, system, moment, world)
+                self._take(self.cached, node, system, moment, world)
         self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()
 
@@ -342,14 +342,16 @@ class Simulation:
             world: The figures as they stand there.
             time: Scene time there [s].
         """
-        kept = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
+        cached = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
         world = self._stood(world)
         for node, _, system in self._stepped:
             if not self._has_state(node, system):
                 continue
             with self._guard.of(node):
                 one, other = (
-                    self.given.state(node.id, step + i) or kept[i].get(node.id) or self.kept.state(node.id, step + i)
+                    self.given.state(node.id, step + i)
+                    or cached[i].get(node.id)
+                    or self.cached.state(node.id, step + i)
                     for i in (0, 1)
                 )
                 if one is not None and other is not None:
@@ -360,7 +362,7 @@ class Simulation:
     def _stood(self, world: World) -> World:
         """The world that systems see once what they meet and share stands as it does."""
         world = self._given(world)
-        self._advance_solids(world)
+        self._advance_colliders(world)
         for service in self.services.all():
             service.finish_step()
         return world
@@ -378,12 +380,12 @@ class Simulation:
         return any(step in self._given_of(node) for node, _, system in self._stepped if self._has_state(node, system))
 
     def _given_of(self, node: Node) -> range:
-        one, other = self.given.steps(node.id), self.kept.steps(node.id)
+        one, other = self.given.steps(node.id), self.cached.steps(node.id)
         if one and other and one.start <= other.stop and other.start <= one.stop:
             return range(min(one.start, other.start), max(one.stop, other.stop))
         return one or other
 
-    def give(self, step: int, world: World) -> None:
+    def show_baked(self, step: int, world: World) -> None:
         """Shows what is given as it is after a step, with the figures as they stood then."""
         world = self._given(world)
         for node, _, system in self._stepped:
@@ -392,9 +394,9 @@ class Simulation:
 
     def _give(self, node: Node, system: System, step: int, world: World) -> bool:
         """Brings a node to what is given or kept of a step; returns whether there is something."""
-        return self._take(self.given, node, system, step, world) or self._take(self.kept, node, system, step, world)
+        return self._take(self.given, node, system, step, world) or self._take(self.cached, node, system, step, world)
 
-    def _take(self, source: Given, node: Node, system: System, step: int, world: World) -> bool:
+    def _take(self, source: BakedStates, node: Node, system: System, step: int, world: World) -> bool:
         state = source.state(node.id, step) if self._has_state(node, system) else None
         if state is None:
             return False
@@ -410,7 +412,7 @@ class Simulation:
     def _has_state(self, node: Node, system: System) -> bool:
         """Whether a node takes part, and depends on the steps before."""
         is_out = self._guard.is_out(node.id)
-        return system.is_ready and system.has_state and node.id in self._heard and not is_out
+        return system.is_ready and system.has_state and node.id in self._simulated and not is_out
 
     def release(self) -> None:
         for system in self.systems.values():
@@ -419,7 +421,7 @@ class Simulation:
         self._stepped = []
         for service in self.services.all():
             service.release()
-        self.solids.release()
+        self.colliders.release()
         self._copies.release()
 
     # --- once a frame ---------------------------------------------------------------------------------
@@ -447,49 +449,49 @@ class Simulation:
             if self._guard.is_out(node.id) or not system.is_ready:
                 continue
             with self._guard.of(node):
-                if node.id in self._stale and node.id in self._heard and not system.has_state:
+                if node.id in self._stale and node.id in self._simulated and not system.has_state:
                     with scope(kind.name, node.name or node.id):
                         system.show(self._moment, world)
-                running = not system.halted
+                running = not system.stopped
                 system.poll(now)
-                self._tell_halt(node.id, system, running)
+                self._report_stop(node.id, system, running)
         self._stale.clear()
 
     def check(self) -> None:
         """Halts what blew up; waits for the GPU, so for commands without a window."""
         for node, _, system in self._stepped:
             if system.is_ready:
-                running = not system.halted
+                running = not system.stopped
                 with self._guard.of(node):
                     system.check()
-                self._tell_halt(node.id, system, running)
+                self._report_stop(node.id, system, running)
 
-    def _tell_halt(self, node_id: NodeId, system: System, was_running: bool) -> None:
-        if was_running and system.halted:
-            self._problems.append(Problem(node_id, system.halted))
+    def _report_stop(self, node_id: NodeId, system: System, was_running: bool) -> None:
+        if was_running and system.stopped:
+            self._problems.append(Problem(node_id, system.stopped))
 
     def _given(self, world: World) -> World:
         if world.services is self.services and world.start_time == self.start_time:
             return world
         return replace(world, services=self.services, start_time=self.start_time)
 
-    def _advance_solids(self, world: World) -> Solids:
-        placed: dict[NodeId, Placement] = {}
+    def _advance_colliders(self, world: World) -> Colliders:
+        placed: dict[NodeId, ColliderPlacement] = {}
         warnings: list[str] = []
         for kind in KINDS.values():
-            if kind.solids and (nodes := world.scene.heard_of_kind(kind.name)):
+            if kind.colliders and (nodes := world.scene.simulated_of_kind(kind.name)):
                 with self._context.timers.scope(f"{kind.name}s"):
                     placed |= self._placed(kind, nodes, world)
                 warnings += world.places.all_missing(nodes)
-        self._problems += [Problem("", line) for line in warnings if line not in self._told]
-        self._told = set(warnings)  # one that was mended and comes again is told again
-        return self.solids.advance(placed)
+        self._problems += [Problem("", line) for line in warnings if line not in self._reported]
+        self._reported = set(warnings)  # one that was mended and comes again is told again
+        return self.colliders.advance(placed)
 
-    def _placed(self, kind: Kind, nodes: Sequence[Node], world: World) -> dict[NodeId, Placement]:
+    def _placed(self, kind: Kind, nodes: Sequence[Node], world: World) -> dict[NodeId, ColliderPlacement]:
         """Where solids are now; those that cannot be placed are left out."""
         place, places = kind.load("solids"), world.places
         try:
-            found: dict[NodeId, Placement] = place(nodes, places)
+            found: dict[NodeId, ColliderPlacement] = place(nodes, places)
         except Exception:  # of one of them: alone each is told by the guard
             found = {}
             for node in nodes:
@@ -498,7 +500,7 @@ class Simulation:
 
     def _jump_services(self) -> None:
         for service in self.services.all():
-            service.jump()
+            service.teleport()
         self._stale |= self.systems.keys()
 
 

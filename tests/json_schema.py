@@ -60,9 +60,9 @@ def _required(value: Any, wanted: list[str], schema: Any, root: Any, where: str)
     return [f"{where}: {key!r} is missing" for key in wanted if not isinstance(value, dict) or key not in value]
 
 
-def _holds(told: str, holds: Any) -> Any:
+def _holds(reported: str, holds: Any) -> Any:
     def check(value: Any, wanted: Any, schema: Any, root: Any, where: str) -> list[str]:
-        return [] if holds(value, wanted) else [f"{where}: {value!r} {told} {wanted!r}"]
+        return [] if holds(value, wanted) else [f"{where}: {value!r} {reported} {wanted!r}"]
 
     return check
 

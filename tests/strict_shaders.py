@@ -48,11 +48,11 @@ def complaints(texts: Mapping[tuple[str, str], str], folder: Path) -> list[str]:
         files = list(names)[start : start + AT_ONCE]
         done = subprocess.run([VALIDATOR, *files], capture_output=True, text=True, check=False)
         if done.returncode:
-            found += _told(done.stdout, names)
+            found += _reported(done.stdout, names)
     return found
 
 
-def _told(output: str, names: Mapping[str, str]) -> list[str]:
+def _reported(output: str, names: Mapping[str, str]) -> list[str]:
     """Lines of errors, after each file's own name; there is one for every file, also without errors."""
     found, name = [], ""
     for line in output.splitlines():

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from widgets.overlay import Overlay
+from widgets.overlay import ViewportOverlay
 from widgets.theme import DARK
 from widgets.viewport import CLICK_SLOP
 
@@ -29,7 +29,7 @@ _DISC = QColor(236, 236, 236, 28)
 _TIP = "Drag to turn the view, click a knob to look along it"
 
 
-class AxisGizmo(Overlay):
+class AxisGizmo(ViewportOverlay):
     """Knobs at the ends of the axes, painted from back to front; dragging anywhere on its disc turns the view."""
 
     view_requested = Signal(str)  # "front", "back", "left", "right", "top" or "bottom"

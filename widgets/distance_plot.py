@@ -88,7 +88,7 @@ class DistancePlot(QWidget):
         self._under_mouse = time
         self._show_figures()
 
-    def figures(self) -> list[tuple[str, float, float]]:
+    def characters(self) -> list[tuple[str, float, float]]:
         """Name, largest and mean distance [m] of each node at the moment that is shown; not of one unknown there."""
         time, found = self._now if self._under_mouse is None else self._under_mouse, []
         for curve in self._curves:
@@ -125,7 +125,7 @@ class DistancePlot(QWidget):
     def _show_figures(self) -> None:
         names = [curve.name for curve in self._curves]
         parts = []
-        for name, most, mean in self.figures():
+        for name, most, mean in self.characters():
             colour = self._colour(names.index(name))
             far, middle = (f"{way * self._scale:.3g} {self._unit}" for way in (most, mean))
             swatch, label = f'<span style="color:{colour}">■</span>', html.escape(label_text(name))

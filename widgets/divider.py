@@ -4,13 +4,13 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from widgets.overlay import DIM, TEXT, Overlay
+from widgets.overlay import DIM, TEXT, ViewportOverlay
 
 _GRIP = 12
 _SHADOW = QColor(0, 0, 0, 120)
 
 
-class Divider(Overlay):
+class Divider(ViewportOverlay):
     """A narrow widget that stands at a share of the width of its parent.
 
     One gesture runs from press to release; Escape takes it back.  `edited` carries the place, 0 (left)
@@ -75,13 +75,13 @@ class Divider(Overlay):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.is_held:
-            self._let_go()
+            self._release_drag()
             self.edit_finished.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self._start is not None:
             start = self._start
-            self._let_go()
+            self._release_drag()
             self.set_value(start)
             self.edit_cancelled.emit()
             return
@@ -97,7 +97,7 @@ class Divider(Overlay):
     def _parent_x(self, event: QMouseEvent) -> float:
         return self.mapToParent(event.position()).x()
 
-    def _let_go(self) -> None:
+    def _release_drag(self) -> None:
         self._start = None
         self.releaseKeyboard()
         self.update()
@@ -110,6 +110,6 @@ class Divider(Overlay):
             painter.drawLine(QPointF(x, 0.0), QPointF(x, self.height()))
             painter.setPen(QPen(TEXT if self.is_held else DIM, 1.0))
             painter.drawLine(QPointF(x, 0.0), QPointF(x, self.height()))
-            grip = QRectF(x - 3.0, self.height() / 2.0 - 14.0, 6.0, 28.0)
+            knob = QRectF(x - 3.0, self.height() / 2.0 - 14.0, 6.0, 28.0)
             painter.setBrush(TEXT if self.is_held else DIM)
-            painter.drawRoundedRect(grip, 3.0, 3.0)
+            painter.drawRoundedRect(knob, 3.0, 3.0)

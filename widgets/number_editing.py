@@ -159,7 +159,7 @@ class NumberEditing(QLineEdit):
         try:
             text, typed = self.text(), self._typed()
         except NumberTextError as error:
-            self._tell(str(error))
+            self._report(str(error))
             self.selectAll()
             return False
         self._close_text()
@@ -181,7 +181,7 @@ class NumberEditing(QLineEdit):
         try:
             pasted = self._allowed(parse_number(QApplication.clipboard().text(), self._unit, self._value))
         except NumberTextError as error:
-            self._tell(str(error))
+            self._report(str(error))
         else:
             self._change_once(pasted)
 
@@ -214,10 +214,10 @@ class NumberEditing(QLineEdit):
         allowed = self._range.clamped(value)
         if abs(allowed - value) > 0.5 * self._range.whole:
             end = "lowest" if allowed > value else "highest"
-            self._tell(f"{allowed:g} {self._unit}".rstrip() + f" is the {end} value that is allowed")
+            self._report(f"{allowed:g} {self._unit}".rstrip() + f" is the {end} value that is allowed")
         return allowed
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), text, self)
 
     def _full_text(self, value: float) -> str:

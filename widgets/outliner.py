@@ -9,7 +9,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QItemSelection, Signal
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
-from sim.figures.look_settings import PART as MATERIAL
+from sim.characters.look_settings import PART as MATERIAL
 from sim.scene.change import Change, ChangeKind
 from sim.scene.scene import NodeId, ParamRef
 from sim.scene.view_state import Selection, selection_of
@@ -217,7 +217,7 @@ class Outliner(QWidget):
             lambda: self.lock_requested.emit(node_id, not locked)
         )
         self._add_action(menu, "duplicate", OutlinerAction.DUPLICATE, entry)
-        if self._target.scene.node(node_id).settings.is_figure:
+        if self._target.scene.node(node_id).settings.is_character:
             menu.addSeparator()
             self._add_action(menu, "reload", OutlinerAction.RELOAD, entry)
             self._add_action(menu, "locate", OutlinerAction.LOCATE, entry)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel
-from sim.figures.look_settings import MaterialLook
-from sim.figures.looks import dressed_materials, lost_images
+from sim.characters.look_settings import MaterialLook
+from sim.characters.materials import dressed_materials, lost_images
 from sim.kinds import KINDS
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view_state import Selection, selection_of
@@ -48,7 +48,7 @@ class Entry:
         speaker: Icon of the loudspeaker of what is simulated, or "" where there is none.
         muted: Whether the loudspeaker is off.
         locked: Whether there is a lock.
-        halted: Whether it stopped, so that it can be resumed or reset.
+        stopped: Whether it stopped, so that it can be resumed or reset.
         selection: What a click on the row selects.
         children: Rows below.
         parent: Row above, or None.
@@ -71,7 +71,7 @@ class Entry:
     speaker: str = ""
     muted: bool = False
     locked: bool = False
-    halted: bool = False
+    stopped: bool = False
     children: "list[Entry]" = field(default_factory=list, repr=False)
     parent: "Entry | None" = field(default=None, repr=False)
     row: int = 0
@@ -107,7 +107,7 @@ def view_entry() -> Entry:
 def scene_entries(
     scene: Scene,
     status_of: Callable[[NodeId], ModelStatus | None],
-    halts: Mapping[NodeId, str],
+    stop_reports: Mapping[NodeId, str],
     outdated: frozenset[NodeId] = frozenset(),
 ) -> list[Entry]:
     """Rows of all nodes, those in a group or riding on another one below it and above its parts, and of the view.
@@ -138,7 +138,9 @@ def scene_entries(
         parent.add(rows[node.id])
     for node in scene.nodes:
         status = status_of(node.id)
-        describe_node(rows[node.id], node, status, scene, halts.get(node.id, ""), is_outdated=node.id in outdated)
+        describe_node(
+            rows[node.id], node, status, scene, stop_reports.get(node.id, ""), is_outdated=node.id in outdated
+        )
         if status is not None and status.model is not None:
             add_model_entries(rows[node.id], node, status.model)
     roots.append(view_entry())
@@ -158,7 +160,7 @@ def _fold_entry(place: tuple[NodeId, str], nodes: list[NodeId]) -> Entry:
 
 
 def describe_node(
-    entry: Entry, node: Node, status: ModelStatus | None, scene: Scene, halt: str = "", *, is_outdated: bool = False
+    entry: Entry, node: Node, status: ModelStatus | None, scene: Scene, stop: str = "", *, is_outdated: bool = False
 ) -> None:
     """Brings the row of a node up to date; rows below stay.
 
@@ -178,8 +180,8 @@ def describe_node(
         entry.note = f"{sum(parent == node.id for parent in scene.parents.values()):,}"
     entry.tip, entry.dim = node.name, node.id not in scene.shown
     if KINDS[node.kind].can_be_muted:
-        _describe_sound(entry, node, scene, halt, is_outdated=is_outdated)
-    if not node.settings.is_figure:
+        _describe_sound(entry, node, scene, stop, is_outdated=is_outdated)
+    if not node.settings.is_character:
         return
     if status is None or status.state is ModelState.LOADING:
         progress = status.progress if status is not None else None
@@ -199,17 +201,17 @@ def describe_node(
         entry.tip = status.text or tip
 
 
-def _describe_sound(entry: Entry, node: Node, scene: Scene, halt: str, *, is_outdated: bool) -> None:
-    heard = node.id in scene.heard
-    entry.muted, entry.dim = node.muted, entry.dim or not heard
-    entry.halted = bool(halt)
+def _describe_sound(entry: Entry, node: Node, scene: Scene, stop: str, *, is_outdated: bool) -> None:
+    simulated = node.id in scene.simulated
+    entry.muted, entry.dim = node.muted, entry.dim or not simulated
+    entry.stopped = bool(stop)
     entry.speaker = "muted" if node.muted else "solo" if node.solo else "audible"
     label = KINDS[node.kind].label.lower()
-    state = silence_text(node, heard) or (f"Solo: every {label} that is not solo is silent." if node.solo else "")
+    state = silence_text(node, simulated) or (f"Solo: every {label} that is not solo is silent." if node.solo else "")
     hint = f"Click the loudspeaker to {'unmute' if node.muted else 'mute'} it."
-    if halt:
+    if stop:
         entry.mark, entry.note = "error", "stopped"
-        state = f"Stopped: {halt}\nThe arrow lets it go on from its last sound state, the bent one starts it anew."
+        state = f"Stopped: {stop}\nThe arrow lets it go on from its last sound state, the bent one starts it anew."
     elif node.baked:
         entry.note, entry.mark = ("outdated", "warning") if is_outdated else ("baked", "")
         state = state or (BAKED_BEFORE if is_outdated else BAKED)
@@ -220,15 +222,15 @@ def _describe_sound(entry: Entry, node: Node, scene: Scene, halt: str, *, is_out
 
 def hidden_text(node: Node, scene: Scene) -> str:
     """That a node is simulated though it is not seen; "" where it is seen, or is silent."""
-    runs = bool(KINDS[node.kind].system) and node.id in scene.heard and node.id not in scene.shown
+    runs = bool(KINDS[node.kind].system) and node.id in scene.simulated and node.id not in scene.shown
     return "Hidden, and simulated all the same; mute it to save the time." if runs else ""
 
 
-def silence_text(node: Node, heard: bool) -> str:
+def silence_text(node: Node, simulated: bool) -> str:
     """Why a node is silent; "" where it is heard."""
     if node.muted:
         return "Muted: it is not simulated." if KINDS[node.kind].system else "Muted: nothing collides with it."
-    return "" if heard else f"Silent: another {KINDS[node.kind].label.lower()} is solo."
+    return "" if simulated else f"Silent: another {KINDS[node.kind].label.lower()} is solo."
 
 
 def add_model_entries(entry: Entry, node: Node, model: CharacterModel) -> None:

@@ -96,7 +96,7 @@ class OutlinerModel(QAbstractItemModel):
         super().__init__(parent)
         self._model_of = model_of
         self._scene = Scene()
-        self._halts: Mapping[NodeId, str] = {}
+        self._stop_reports: Mapping[NodeId, str] = {}
         self._outdated: frozenset[NodeId] = frozenset()
         self._roots: list[Entry] = [view_entry()]
         # Indexes carry a number, not an object: Qt may keep an index longer than Python keeps the entry.
@@ -118,10 +118,14 @@ class OutlinerModel(QAbstractItemModel):
         for node in scene.nodes:
             self._describe(node.id)
 
-    def set_halts(self, halts: Mapping[NodeId, str]) -> None:
+    def set_stop_reports(self, stop_reports: Mapping[NodeId, str]) -> None:
         """Marks the nodes that stand still, with why they do."""
-        changed = {node_id for node_id in {**self._halts, **halts} if self._halts.get(node_id) != halts.get(node_id)}
-        self._halts = halts
+        changed = {
+            node_id
+            for node_id in {**self._stop_reports, **stop_reports}
+            if self._stop_reports.get(node_id) != stop_reports.get(node_id)
+        }
+        self._stop_reports = stop_reports
         self._describe_all(changed)
 
     def set_outdated(self, nodes: frozenset[NodeId]) -> None:
@@ -184,7 +188,7 @@ class OutlinerModel(QAbstractItemModel):
     def _rebuild(self) -> None:
         self.beginResetModel()
         self._forget(self._roots)
-        self._roots = scene_entries(self._scene, self._model_of, self._halts, self._outdated)
+        self._roots = scene_entries(self._scene, self._model_of, self._stop_reports, self._outdated)
         self._register(self._roots)
         self.endResetModel()
 
@@ -193,7 +197,7 @@ class OutlinerModel(QAbstractItemModel):
         node = self._scene.node(node_id)
         before = _shown_of(entry)
         status, is_outdated = self._model_of(node_id), node_id in self._outdated
-        describe_node(entry, node, status, self._scene, self._halts.get(node_id, ""), is_outdated=is_outdated)
+        describe_node(entry, node, status, self._scene, self._stop_reports.get(node_id, ""), is_outdated=is_outdated)
         if before != _shown_of(entry):
             self.dataChanged.emit(self.index_of(entry), self.index_of(entry))
         if entry.listed is not None and entry.looks is not node.settings.materials:
@@ -302,7 +306,7 @@ class OutlinerFilter(QSortFilterProxyModel):
         super().__init__(parent)
         self._model = model
         self._words: tuple[str, ...] = ()
-        self._kept: set[int] = set()
+        self._cached: set[int] = set()
         self.setSourceModel(model)
         model.modelReset.connect(self._refresh)
         model.rowsInserted.connect(self._refresh)
@@ -321,11 +325,11 @@ class OutlinerFilter(QSortFilterProxyModel):
         if not self._words:
             return True
         entry = self._model.entry(self._model.index(source_row, 0, source_parent))
-        return entry is not None and id(entry) in self._kept
+        return entry is not None and id(entry) in self._cached
 
     def _refresh(self) -> None:
-        had = bool(self._kept)
-        self._kept = set()
+        had = bool(self._cached)
+        self._cached = set()
         if self._words:
             for entry in self._model.entries():
                 if all(word in entry.name.casefold() for word in self._words):
@@ -335,8 +339,8 @@ class OutlinerFilter(QSortFilterProxyModel):
 
     def _keep(self, entry: Entry) -> None:
         above: Entry | None = entry
-        while above is not None and id(above) not in self._kept:
-            self._kept.add(id(above))
+        while above is not None and id(above) not in self._cached:
+            self._cached.add(id(above))
             above = above.parent
 
 
@@ -361,7 +365,7 @@ def badges_of(entry: Entry) -> Iterator[tuple[Badge, str, bool]]:
         yield Badge.SPEAKER, entry.speaker, entry.speaker != "solo"
     if entry.locked:
         yield Badge.LOCK, "locked", False
-    if entry.halted:
+    if entry.stopped:
         yield Badge.RESET, "reset", False
         yield Badge.RESUME, "resume", False
 

@@ -25,7 +25,7 @@ _LINE = QColor(90, 204, 255, 220)
 _SHADE = QColor(0, 0, 0, 110)
 
 
-class Overlay(QWidget):
+class ViewportOverlay(QWidget):
     """Transparent child of the viewport; the picture below is dark or light, so its colours are its own.
 
     Args:
@@ -40,7 +40,7 @@ class Overlay(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
 
-class HandlesCover(Overlay, Generic[H]):
+class HandlesCover(ViewportOverlay, Generic[H]):
     """Handles of something over the whole of the viewport, however large that is; lets the mouse through.
 
     Args:
@@ -88,7 +88,7 @@ def paint_ground(painter: QPainter, box: QRectF) -> None:
     painter.restore()
 
 
-class SideLabel(Overlay):
+class SideLabel(ViewportOverlay):
     """A line of text on a plate, readable over any picture."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
@@ -112,7 +112,7 @@ class SideLabel(Overlay):
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)
 
 
-class StatisticsOverlay(Overlay):
+class StatisticsOverlay(ViewportOverlay):
     """Lines of label and value, the values one below the other."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -158,7 +158,7 @@ class StatisticsOverlay(Overlay):
         return max((metrics.horizontalAdvance(label) for label, _ in self._rows), default=0) + SPACE_WIDE
 
 
-class Legend(Overlay):
+class Legend(ViewportOverlay):
     """Title, ramp, and the values at its ends and middle with their unit."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -225,7 +225,7 @@ def _ramp_image(ramp: Ramp) -> QImage:
     return QImage(data, len(colours), 1, 3 * len(colours), QImage.Format.Format_RGB888).copy()
 
 
-class RubberBand(Overlay):
+class RubberBand(ViewportOverlay):
     """Covers the viewport while it is shown, and lets the mouse through."""
 
     def __init__(self, viewport: QWidget) -> None:

@@ -20,7 +20,7 @@ _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 
 
 @dataclass(frozen=True, slots=True)
-class Channel:
+class PlotChannel:
     """A curve.
 
     Attributes:
@@ -48,7 +48,7 @@ class Plots(QWidget):
         parent: Parent widget.
     """
 
-    def __init__(self, channels: Sequence[Channel], icon: str, what: str, parent: QWidget | None = None) -> None:
+    def __init__(self, channels: Sequence[PlotChannel], icon: str, what: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._channels = {channel.name: channel for channel in channels}
         self._hint = f"Select {what} and press play."
@@ -162,7 +162,7 @@ class Plots(QWidget):
         plot.scene().sigMouseMoved.connect(self._moved_over(plot))
         return plot
 
-    def _make_curve(self, channel: Channel) -> pg.PlotDataItem:
+    def _make_curve(self, channel: PlotChannel) -> pg.PlotDataItem:
         return (self.right if channel.is_right else self.left).plot(antialias=False)
 
     def _make_line(self, plot: pg.PlotWidget) -> pg.InfiniteLine:
@@ -171,7 +171,7 @@ class Plots(QWidget):
         plot.addItem(line, ignoreBounds=True)
         return line
 
-    def _make_switch(self, channel: Channel) -> QToolButton:
+    def _make_switch(self, channel: PlotChannel) -> QToolButton:
         switch = QToolButton(self)
         switch.setCheckable(True)
         switch.setChecked(True)

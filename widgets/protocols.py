@@ -52,7 +52,7 @@ class EditTarget(Protocol):
         """Restores what the gesture changed and leaves no history entry."""
 
 
-class ViewportClient(Protocol):
+class ViewportDelegate(Protocol):
     """Draws into the viewport; every call comes with the viewport's context current."""
 
     def gl_init(self) -> None:
@@ -97,7 +97,7 @@ class ModelStatus:
 
 
 class PoseLike(Protocol):
-    """The pose of a skeleton at one moment; `sim.jobs.pose.Pose` is one."""
+    """The pose of a skeleton at one moment; `sim.animation.pose.Pose` is one."""
 
     @property
     def local(self) -> LocalPose:

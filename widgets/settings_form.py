@@ -7,7 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFormLayout, QLabel, QWidget
 
 from sim.scene.params import ParamError, params_of, validated
-from widgets.inspector.editor import Editor
+from widgets.inspector.editor import ValueEditor
 from widgets.inspector.editors import editor_for
 from widgets.inspector.name_choices import Choices
 from widgets.theme import SPACE
@@ -31,7 +31,7 @@ class SettingsForm(QWidget):
     def __init__(self, settings: msgspec.Struct, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.settings = settings
-        self._editors: dict[str, Editor] = {}
+        self._editors: dict[str, ValueEditor] = {}
         layout = QFormLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setVerticalSpacing(SPACE)

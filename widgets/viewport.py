@@ -1,6 +1,6 @@
 """OpenGL widget shell: owns the context and the mouse, not the resources.
 
-What is drawn belongs to a `ViewportClient`; overlays are ordinary child widgets laid over the picture.
+What is drawn belongs to a `ViewportDelegate`; overlays are ordinary child widgets laid over the picture.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from PySide6.QtOpenGLWidgets import QOpenGLWidget
 from PySide6.QtWidgets import QWidget
 
 from widgets.camera_controller import CameraController
-from widgets.protocols import ViewportClient
+from widgets.protocols import ViewportDelegate
 
 CLICK_SLOP = 4.0
 
@@ -56,7 +56,7 @@ class Viewport(QOpenGLWidget):
 
     def __init__(
         self,
-        client: ViewportClient,
+        client: ViewportDelegate,
         controller: CameraController,
         accepts: Callable[[str], bool],
         parent: QWidget | None = None,

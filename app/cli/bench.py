@@ -13,7 +13,7 @@ from app.cli.failure import CommandError, print_line, print_warnings
 from app.cli.options import add_back_end_option, output_file, positive, require_folder
 from app.cli.progress import Progress
 from sim.assets.format_registry import Format, Formats
-from sim.bench.old_report import OldReport, ReportError, comparison, differences, read_report
+from sim.bench.old_report import BaselineReport, ReportError, comparison, differences, read_report
 from sim.bench.report import report, table
 from sim.bench.row import Row
 from sim.bench.systems import ON_ONE_BACK_END, SYSTEMS
@@ -72,7 +72,7 @@ def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int, bac
     return rows
 
 
-def old_report(path: Path) -> OldReport:
+def old_report(path: Path) -> BaselineReport:
     """A report to compare with.
 
     Raises:
@@ -85,7 +85,7 @@ def old_report(path: Path) -> OldReport:
         raise CommandError(path, "", str(error)) from error
 
 
-def print_comparison(machine: Mapping[str, str], rows: Sequence[Row], old: OldReport, path: Path) -> None:
+def print_comparison(machine: Mapping[str, str], rows: Sequence[Row], old: BaselineReport, path: Path) -> None:
     """Prints how the figures of now compare with the old ones, and what makes that hard to tell."""
     print(f"\ncompared with {path}, less than 1 is faster:")
     print(comparison(rows, old))

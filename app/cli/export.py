@@ -27,16 +27,16 @@ from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.assets.build import build_model
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.load import read_raw
+from sim.characters.materials import lost_images, lost_lines
 from sim.export.atomic_file import naming
 from sim.export.error import require_package
 from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS
 from sim.export.options import Characters
 from sim.export.scene.writing import CHARACTERS, write_scene
-from sim.figures.looks import lost_images, lost_lines
 from sim.printable import counted, size_text
 from sim.scene.params import validated
 from sim.scene.scene import Node
-from sim.scene.view import Comparison
+from sim.scene.view import SkinningComparison
 
 SECONDS = 5.0
 """Length of what has no clip, by default [s]."""
@@ -167,7 +167,7 @@ def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:
             return node
         return msgspec.structs.replace(node, settings=validated(node.settings, clip=clip, bind_pose=False))
 
-    view = validated(scene.view, comparison=Comparison.OFF)
+    view = validated(scene.view, comparison=SkinningComparison.OFF)
     return replace(opened_scene, scene=msgspec.structs.replace(scene, nodes=tuple(map(moved, scene.nodes)), view=view))
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from app.files.project_error import ProjectError
 from sim.assets.raw import ModelError
+from sim.cache.bake import BakeError
 from sim.export.error import ExportError
-from sim.kept.bake import BakeError
 from sim.printable import printable
 
 DONE, FAILED, WRONG_COMMAND_LINE = 0, 1, 2

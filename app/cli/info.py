@@ -14,7 +14,7 @@ from sim.assets.build import build_model
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.info import info_text, model_info
 from sim.assets.load import read_raw
-from sim.figures.looks import lost_images, lost_lines
+from sim.characters.materials import lost_images, lost_lines
 from sim.printable import printable_json
 
 

@@ -23,8 +23,8 @@ class Interrupted(KeyboardInterrupt):
 
 def _replaced(handler: Callable[[int, FrameType | None], None]) -> dict[int, Any]:
     """Handles the signals, but for one that is ignored, as in the background of a shell; returns what did before."""
-    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    return {number: signal.signal(number, handler) for number in heard}
+    simulated = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    return {number: signal.signal(number, handler) for number in simulated}
 
 
 @contextmanager

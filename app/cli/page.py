@@ -30,10 +30,10 @@ def page(title: str, picture: str, caption: str, parts: Mapping[str, Sequence[Se
     """
     shown = _escaped(title)
     head = f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{shown}</title>"
-    figure = f"<figure><img alt='{shown}' src='data:image/png;base64,{picture}'>"
-    figure += f"<figcaption>{_escaped(caption)}</figcaption></figure>"
+    character = f"<figure><img alt='{shown}' src='data:image/png;base64,{picture}'>"
+    character += f"<figcaption>{_escaped(caption)}</figcaption></figure>"
     tables = "".join(f"<h2>{_escaped(heading)}</h2>{_table(rows)}" for heading, rows in parts.items())
-    body = f"<h1>{shown}</h1>{figure}{tables}"
+    body = f"<h1>{shown}</h1>{character}{tables}"
     return f"<!doctype html>\n<html lang='en'><head>{head}<style>{STYLE}</style></head><body>{body}</body></html>\n"
 
 

@@ -10,14 +10,14 @@ from app.cli.failure import CommandError, print_line
 from app.cli.model import chosen_clip, chosen_time, loaded
 from app.cli.options import any_of, finite_number, output_file, require_folder, whole_number
 from app.files.project_file import is_project
+from sim.animation.evaluate import evaluate_pose
+from sim.animation.pose import Pose
 from sim.assets.formats import MODEL_FORMATS, GltfOptions
 from sim.assets.model import CharacterModel, Interpolation
+from sim.characters.settings import SkinningMethod
 from sim.export.formats import SURFACE_WRITERS
 from sim.export.surface import surface_of
-from sim.figures.settings import SkinningMethod
 from sim.gl.back_end import BackEndChoice
-from sim.jobs.evaluate import evaluate_pose
-from sim.jobs.pose import Pose
 from sim.printable import counted
 
 Float32 = npt.NDArray[np.float32]
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
 
 def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod) -> tuple[Float32, Float32]:
     """Positions and unit normals, both (V, 3), by the double-precision skinning on the CPU."""
-    from sim.figures.reference import skin
+    from sim.characters.reference import skin
 
     skinned = skin(model.mesh, model.skin, pose.palette, method, pose.centres, pose.local.weights)
     return skinned.positions.astype(np.float32), skinned.normals.astype(np.float32)
@@ -92,7 +92,7 @@ def skin_on_gpu(
         CommandError: If this machine offers no OpenGL.
     """
     from app.cli.run import headless
-    from sim.figures.skinning import SkinnedMesh
+    from sim.characters.skinning import SkinnedMesh
     from sim.gl.library import ShaderLibrary
 
     with headless(choice, "; --backend reference needs none") as context:

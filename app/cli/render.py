@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from app.cli.annotation import annotated
 from app.cli.failure import CommandError
+from app.cli.image_sink import is_film, is_numbered, picture_sink
 from app.cli.options import (
     add_back_end_option,
     any_of,
@@ -24,7 +25,6 @@ from app.cli.options import (
     output_file,
     require_folder,
 )
-from app.cli.picture_sink import is_film, is_numbered, picture_sink
 from app.cli.progress import Progress, add_progress_option
 from app.cli.renderer import VIEWS, Renderer
 from app.cli.run import headless
@@ -34,16 +34,16 @@ from app.cli.variants import add_variant_options, joined, setting_text, skinned_
 from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Clip
+from sim.characters.settings import SkinningMethod
 from sim.export.error import require_package
 from sim.export.formats import RENDER_FORMATS
-from sim.figures.settings import SkinningMethod
 from sim.gl.context import Context
 from sim.kinds import KINDS
-from sim.profile.sample import SEPARATOR, Moment
+from sim.profile.sample import SEPARATOR, SceneMoment
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import params_of, validated
-from sim.scene.view import Comparison, DisplayMode, ViewSettings
+from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 SIMULATED_FRAMES = 300
 """Frames of a simulation without a clip, by default: five seconds."""
@@ -142,12 +142,12 @@ def run(options: argparse.Namespace) -> None:
     require_package(options.output, format)
     chosen = format_options(format, options.option, options.output)
     base = opened(options.path, allow_outside=options.allow_outside)
-    ways = [base, *(varied(base, text, allow_outside=options.allow_outside) for text in options.beside)]
+    variants = [base, *(varied(base, text, allow_outside=options.allow_outside) for text in options.beside)]
     labels = [options.path.stem, *options.beside]
     if len(options.beside) > 1:
-        ways, labels = ways[1:], labels[1:]
+        variants, labels = variants[1:], labels[1:]
     labels = [*options.label[: len(labels)], *labels[len(options.label) :]]
-    scenes = [as_wished(way, options) for way in ways]
+    scenes = [as_wished(way, options) for way in variants]
     settings = [[setting_text(scene, name) for name in options.burn_in or ()] for scene in scenes]
     titles = [[*([label] if label else []), *lines] for label, lines in zip(labels, settings, strict=True)]
     frames, rate = timed_frames(scenes[0], options)
@@ -220,7 +220,7 @@ def warm_up(context: Context, renderers: Sequence[Renderer], moments: Sequence[f
     for _ in range(WARM_UP):
         for renderer in renderers:
             renderer.picture(moments, camera)
-        context.timers.finish_frame(Moment(0, moments[0]))
+        context.timers.finish_frame(SceneMoment(0, moments[0]))
         if context.timers.poll():
             return
 
@@ -228,7 +228,7 @@ def warm_up(context: Context, renderers: Sequence[Renderer], moments: Sequence[f
 def cost_text(context: Context, frame: int, moment: float) -> str:
     """What the GPU spent on the last picture whose times are known, and where they come from."""
     timers = context.timers
-    timers.finish_frame(Moment(frame, moment))
+    timers.finish_frame(SceneMoment(frame, moment))
     samples = timers.poll()
     source = timers.status.source.value
     if not samples:
@@ -250,7 +250,7 @@ def as_wished(opened_scene: OpenedScene, options: argparse.Namespace) -> OpenedS
     wished = opened_scene if options.method is None else skinned_by(opened_scene, options.method)
     changes: dict[str, object] = {} if options.overlays else dict.fromkeys(OVERLAYS, False)
     if options.beside:
-        changes["comparison"] = Comparison.OFF
+        changes["comparison"] = SkinningComparison.OFF
     if options.display is not None:
         changes["display"] = options.display
     view = validated(wished.scene.view, **changes)

@@ -22,7 +22,7 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.params import validated
 from sim.scene.scene import NodeId, Scene
 from sim.scene.vectors import Colour
-from sim.scene.view import Comparison, DisplayMode, ViewSettings
+from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}
 """Yaw and pitch [°] of the views that frame what there is."""
@@ -99,7 +99,7 @@ class Renderer:
         camera = self._followed(camera)
         numbers, depth, nodes = self.engine.layers(camera, self.size)
         scene = self._scene.scene
-        view = validated(scene.view, display=DisplayMode.NORMALS, comparison=Comparison.OFF, samples=1)
+        view = validated(scene.view, display=DisplayMode.NORMALS, comparison=SkinningComparison.OFF, samples=1)
         self.engine.apply(msgspec.structs.replace(scene, view=view))
         normals = self._drawn(self.engine, camera).astype(np.float32) / 127.5 - 1.0
         self.engine.apply(scene)
@@ -128,10 +128,10 @@ class Renderer:
     def _followed(self, camera: Camera) -> Camera:
         """The camera of a project, gone along with the figure since the moment it was saved at."""
         state, node = self._scene.view_state, self._scene.leading()
-        figure = self.engine.figure(node.id) if node is not None else None
-        if state is None or camera is not state.camera or figure is None or not self._scene.scene.view.follow:
+        character = self.engine.character(node.id) if node is not None else None
+        if state is None or camera is not state.camera or character is None or not self._scene.scene.view.follow:
             return camera
-        return camera.moved(glm.dvec3(*travel(node, figure, state.time, self._time)))
+        return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
 
     def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
         """The camera, moved so that it shows a node at these moments.
@@ -198,12 +198,12 @@ class Renderer:
 
     def _facing(self, time: float) -> float:
         """Yaw of where the only figure looks at a moment; that of +z where there are others, or nothing tells [°]."""
-        figures = self._scene.scene.figures
-        figure = self.engine.figure(figures[0].id) if len(figures) == 1 else None
-        if figure is None:
+        characters = self._scene.scene.characters
+        character = self.engine.character(characters[0].id) if len(characters) == 1 else None
+        if character is None:
             return 0.0
         self.engine.advance(time)
-        return figure.facing()
+        return character.facing()
 
     def _warn(self, problems: list[str]) -> None:
         print_warnings(self._scene.path, problems)

@@ -30,7 +30,7 @@ from sim.export.formats import PAGE_FORMATS
 from sim.export.png import write_png
 from sim.gl.context import Context
 from sim.printable import counted, size_text
-from sim.profile.sample import FrameSample, Moment
+from sim.profile.sample import FrameSample, SceneMoment
 from sim.profile.statistics import summary
 from sim.scene.params import params_of, value_text, with_paths
 from sim.scene.scene import Node
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
             context.timers.switch(True)
             for index, time in enumerate(times):
                 pixels = renderer.picture([time], camera)
-                context.timers.finish_frame(Moment(options.frames[0] + index, time))
+                context.timers.finish_frame(SceneMoment(options.frames[0] + index, time))
                 samples += context.timers.poll()
                 progress((index + 1) / len(times))
             samples += context.timers.poll()
@@ -127,8 +127,8 @@ def costs(samples: Sequence[FrameSample]) -> list[Row]:
     rows: list[Row] = [("pass", "median ms", "95 %", "99 %", "largest", "handing out, median")]
     for path in sorted(spans):
         found = summary(np.array(spans[path]))
-        figures = (found.p50, found.p95, found.p99, found.maximum, summary(np.array(handed[path])).p50)
-        shown = ["lost" if math.isnan(figure) else f"{figure:.3f}" for figure in figures]
+        characters = (found.p50, found.p95, found.p99, found.maximum, summary(np.array(handed[path])).p50)
+        shown = ["lost" if math.isnan(character) else f"{character:.3f}" for character in characters]
         rows.append((path, *shown))
     return rows
 
@@ -140,8 +140,8 @@ def stability(scene: OpenedScene, renderer: Renderer) -> list[Row]:
         system = renderer.engine.system(node.id)
         if system is None:
             continue
-        silent = "" if node.id in scene.scene.heard else "silent"
-        state = system.halted or silent or ("sound" if system.is_ready else "waits for a file")
+        muted = "" if node.id in scene.scene.simulated else "silent"
+        state = system.stopped or muted or ("sound" if system.is_ready else "waits for a file")
         rows.append((node.name or node.id, state, system.warning or "none"))
     return rows if len(rows) > 1 else [("nothing is simulated",)]
 
@@ -155,9 +155,9 @@ def checksums(scene: OpenedScene, engine: Engine) -> list[Row]:
 
 
 def _arrays(node: Node, engine: Engine) -> Mapping[str, np.ndarray]:
-    figure, system = engine.figure(node.id), engine.system(node.id)
-    if figure is not None:
-        return {"skinned positions": figure.primary.read()["position"][:, :3]}
+    character, system = engine.character(node.id), engine.system(node.id)
+    if character is not None:
+        return {"skinned positions": character.primary.read()["position"][:, :3]}
     return {name: array.read() for name, array in system.arrays().items()} if system is not None else {}
 
 

@@ -9,12 +9,12 @@ from app.cli.failure import CommandError, print_warnings
 from app.cli.progress import Progress
 from app.cli.scene import OpenedScene
 from app.files.project_file import cache_folder
+from sim.cache.bake import Bake, BakeWriter, is_bake
+from sim.cache.keys import is_current, node_keys
 from sim.engine import Engine
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.errors import GLError
-from sim.kept.bake import Bake, BakeWriter, is_bake
-from sim.kept.key import is_current, node_keys
 from sim.scene.clock import STEP_TIME, step_end
 from sim.scene.scene import NodeId
 
@@ -98,7 +98,7 @@ class SceneRun:
             self.restart()
         while self.step_count < step:
             self.step_count += 1
-            self.engine.foresee(self.step_count, functools.partial(step_end, self._start))
+            self.engine.prefetch_poses(self.step_count, functools.partial(step_end, self._start))
             self.engine.step(step_end(self._start, self.step_count))
             if baker is not None:
                 baker.add()
@@ -118,12 +118,12 @@ class SceneRun:
         Warnings about the scene as a whole are printed instead.
         """
         self.engine.simulation.check()
-        told = self.engine.simulation.take_problems()
-        print_warnings(self._scene.path, [problem.text for problem in told if not problem.node])
+        reported = self.engine.simulation.take_problems()
+        print_warnings(self._scene.path, [problem.text for problem in reported if not problem.node])
         if self.bake is not None and self.bake.damaged:
             print_warnings(self._scene.path, [f"{self._name(one.node)}: {one}" for one in self.bake.damaged])
             self.bake.damaged.clear()
-        return [f"{self._name(p.node)}: {p.text}" for p in told if p.node]
+        return [f"{self._name(p.node)}: {p.text}" for p in reported if p.node]
 
     def release(self) -> None:
         self.engine.release()

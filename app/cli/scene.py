@@ -19,9 +19,9 @@ from sim.assets.mip_levels import MipImage, mip_image
 from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh
 from sim.assets.strands.load import load_strands
 from sim.assets.strands.strand_set import StrandSet
-from sim.figures.looks import TOLD_MAX, Lost, lost_images, lost_lines
-from sim.figures.placement import active_clip
-from sim.figures.settings import ModelSettings
+from sim.characters.materials import TOLD_MAX, MissingImage, lost_images, lost_lines
+from sim.characters.placement import active_clip
+from sim.characters.settings import ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.contract import FileUse
 from sim.scene.scene import Node, NodeId, Scene, node_named
@@ -104,7 +104,7 @@ def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
         node = Node(id="model", name=path.stem, settings=ModelSettings(path=str(path)))
         scene, view_state = Scene(nodes=(node,)), None
     models, budget = _models_of(path, scene), ImageBudget()
-    _tell_lost(scene, models)
+    _report_missing(scene, models)
     wanted = [(model.path, image) for model in models.values() for m in model.materials for image in m.images]
     images = _images_of([*wanted, *_named(path, scene, "image")], budget)
     textures = _images_of(_named(path, scene, "texture"), budget)
@@ -132,7 +132,7 @@ def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
     return models
 
 
-def _tell_lost(scene: Scene, models: Mapping[NodeId, CharacterModel]) -> None:
+def _report_missing(scene: Scene, models: Mapping[NodeId, CharacterModel]) -> None:
     """Tells the textures of models that were not found and that the project has nothing instead of, once each."""
     found: dict[Path, dict[str, dict[tuple[str, str], None]]] = {}
     for node_id, model in models.items():
@@ -141,7 +141,7 @@ def _tell_lost(scene: Scene, models: Mapping[NodeId, CharacterModel]) -> None:
         for one in lost_images(model, looks):
             found.setdefault(model.path, {}).setdefault(one.file, {}).update(dict.fromkeys(one.uses))
     for path, files in found.items():
-        print_warnings(path, lost_lines([Lost(file, tuple(uses)) for file, uses in files.items()]))
+        print_warnings(path, lost_lines([MissingImage(file, tuple(uses)) for file, uses in files.items()]))
 
 
 def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:

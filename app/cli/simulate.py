@@ -21,7 +21,7 @@ from app.cli.scene_files import add_outside_option
 from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.export.atomic_file import naming
 from sim.export.formats import ARRAY_WRITERS
-from sim.export.npz import Frames
+from sim.export.npz import FrameArrays
 from sim.kinds.contract import Array
 from sim.printable import counted, size_text
 from sim.scene.clock import STEP_TIME
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> None:
         raise Interrupted(request.number)
 
 
-class Recorder:
+class StepRecorder:
     """Arrays of every simulated node, frame by frame.
 
     Args:
@@ -107,7 +107,7 @@ class Recorder:
     def __init__(self, arrays: Mapping[str, Array], folder: Path) -> None:
         self._constant = {name: array.read() for name, array in arrays.items() if array.is_constant}
         self._moving = {name: array for name, array in arrays.items() if not array.is_constant}
-        self._frames = {name: Frames(folder, array.shape, array.dtype) for name, array in self._moving.items()}
+        self._frames = {name: FrameArrays(folder, array.shape, array.dtype) for name, array in self._moving.items()}
         self._count = 0
 
     def add(self) -> None:
@@ -116,7 +116,7 @@ class Recorder:
             self._frames[name].append(array.read())
         self._count += 1
 
-    def arrays(self, every: int, settings: str, back_ends: str) -> dict[str, npt.NDArray[Any] | Frames]:
+    def arrays(self, every: int, settings: str, back_ends: str) -> dict[str, npt.NDArray[Any] | FrameArrays]:
         """The arrays of the file, which names what they were made with."""
         return {
             **self._frames,
@@ -133,7 +133,7 @@ class Recorder:
 
 
 @contextlib.contextmanager
-def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) -> Iterator[Recorder]:
+def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) -> Iterator[StepRecorder]:
     """A recorder that is large enough and is closed afterwards.
 
     Raises:
@@ -145,7 +145,7 @@ def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) 
         raise CommandError(scene.path, "", "nothing in it is simulated")
     moving = [array for array in arrays.values() if not array.is_constant]
     require_room(output, frame_count * sum(math.prod(a.shape) * np.dtype(a.dtype).itemsize for a in moving))
-    made = Recorder(arrays, output.parent)
+    made = StepRecorder(arrays, output.parent)
     try:
         yield made
     finally:
@@ -157,7 +157,7 @@ def simulated_arrays(run: SceneRun, scene: OpenedScene) -> dict[str, Array]:
     found = {}
     for node in scene.scene.nodes:
         system = run.engine.simulation.systems.get(node.id)
-        if system is not None and node.id in scene.scene.heard:
+        if system is not None and node.id in scene.scene.simulated:
             found |= {f"{array_name(scene, node.name)}.{name}": array for name, array in system.arrays().items()}
     return found
 

@@ -22,10 +22,10 @@ from app.cli.scene import OpenedScene, opened
 from app.cli.scene_files import add_outside_option
 from app.cli.simulate import step_count
 from app.files.project_file import PROJECT_SUFFIX, is_project
+from sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combinations, with_values
 from sim.export.atomic_file import write_atomically
 from sim.export.formats import PICTURE_WRITERS
 from sim.gl.framebuffer import Framebuffer
-from sim.kept.sweep import Axis, Outcome, SweepError, axis_of, combinations, with_values
 from sim.printable import cell_text, counted
 from sim.scene.camera import Camera
 from sim.scene.params import ParamError, value_text
@@ -109,7 +109,9 @@ def run(options: argparse.Namespace) -> None:
         print_line(f"{options.pictures}: {counted(len(pictures), 'picture')}")
 
 
-def outcome(run: SceneRun, scene: OpenedScene, axes: Sequence[Axis], values: Sequence[object], steps: int) -> Outcome:
+def outcome(
+    run: SceneRun, scene: OpenedScene, axes: Sequence[SweepAxis], values: Sequence[object], steps: int
+) -> SweepOutcome:
     """Runs one combination from the start; ends early where a node halts or settings are refused."""
     run.engine.apply(with_values(scene.scene, axes, values))
     run.restart()
@@ -124,10 +126,10 @@ def outcome(run: SceneRun, scene: OpenedScene, axes: Sequence[Axis], values: Seq
         costs.append((time.perf_counter() - begun) / count * 1e3)
         _measure(run, axes, found)
     milliseconds = statistics.median(costs) if costs else math.nan
-    return Outcome(tuple(values), found, milliseconds, run.step_count, "; ".join(problems))
+    return SweepOutcome(tuple(values), found, milliseconds, run.step_count, "; ".join(problems))
 
 
-def _measure(run: SceneRun, axes: Sequence[Axis], found: dict[str, float]) -> None:
+def _measure(run: SceneRun, axes: Sequence[SweepAxis], found: dict[str, float]) -> None:
     """Takes the figures of the nodes whose settings are tried, else of all; one that several have is the largest."""
     systems = run.engine.simulation.systems
     nodes = [axis.ref.owner for axis in axes if axis.ref.owner in systems] or list(systems)
@@ -141,7 +143,7 @@ def _measure(run: SceneRun, axes: Sequence[Axis], found: dict[str, float]) -> No
         found[f"{name} max"] = max(value, found.get(f"{name} max", value))
 
 
-def columns(outcomes: Sequence[Outcome], wanted: str, project: Path) -> list[str]:
+def columns(outcomes: Sequence[SweepOutcome], wanted: str, project: Path) -> list[str]:
     """Names of the figures in the table.
 
     Raises:
@@ -159,26 +161,26 @@ def columns(outcomes: Sequence[Outcome], wanted: str, project: Path) -> list[str
     return [full for name in names for full in (name, f"{name} max") if full in (*known, TIME)]
 
 
-def table(axes: Sequence[Axis], outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
+def table(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], names: Sequence[str]) -> str:
     """Comma separated values: a row for each combination."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     heads = [TIME_COLUMN if name == TIME else name for name in names]
     writer.writerow([*(cell_text(axis.label) for axis in axes), *heads, "steps", "stable", "problem"])
     for one in outcomes:
-        figures = [one.milliseconds if name == TIME else one.measures.get(name, math.nan) for name in names]
-        shown = ["" if math.isnan(figure) else f"{figure:.6g}" for figure in figures]
+        characters = [one.milliseconds if name == TIME else one.measures.get(name, math.nan) for name in names]
+        shown = ["" if math.isnan(character) else f"{character:.6g}" for character in characters]
         words = [cell_text(value_text(value)) for value in one.values]
         writer.writerow([*words, *shown, one.steps, "no" if one.problem else "yes", cell_text(one.problem)])
     return text.getvalue()
 
 
-def columns_of_sheet(axes: Sequence[Axis]) -> int:
+def columns_of_sheet(axes: Sequence[SweepAxis]) -> int:
     """How many pictures stand side by side in a contact sheet."""
     return len(axes[-1].values) if len(axes) > 1 else math.ceil(math.sqrt(len(axes[0].values)))
 
 
-def contact_sheet(axes: Sequence[Axis], outcomes: Sequence[Outcome], pictures: Sequence[UInt8]) -> UInt8:
+def contact_sheet(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], pictures: Sequence[UInt8]) -> UInt8:
     """Pictures side by side with their values below; the last axis goes to the right where there are two or more."""
     across = columns_of_sheet(axes)
     down = math.ceil(len(pictures) / across)

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from app.cli.failure import CommandError
 from app.cli.run import SceneRun
 from app.cli.scene import OpenedScene
-from sim.export.npz import Frames
-from sim.export.scene.recording import Recording, Rig, Track
+from sim.characters.character import Character
+from sim.characters.materials import dressed_materials
+from sim.characters.settings import DoubleSided, ModelSettings, SkinningMethod, section_list
+from sim.export.npz import FrameArrays
+from sim.export.scene.recording import JointMotion, SceneRecording, Track
 from sim.export.surface import surface_of
-from sim.figures.character import Character
-from sim.figures.looks import dressed_materials
-from sim.figures.settings import DoubleSided, ModelSettings, SkinningMethod, section_list
 from sim.kinds.contract import System
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node
@@ -52,7 +52,7 @@ class SystemTrack:
             self.left = f"{name}: {guides:,} guides are written; left out: {left}"
         self._constant = {a.meaning: a.read() for a in arrays if a.is_constant}
         self._moving = {a.meaning: a for a in arrays if a.meaning in IN_TRACKS and not a.is_constant}
-        self._frames = {key: Frames(folder, a.shape, a.dtype) for key, a in self._moving.items()}
+        self._frames = {key: FrameArrays(folder, a.shape, a.dtype) for key, a in self._moving.items()}
 
     def add(self) -> None:
         """Adds the state after the last step; waits for the GPU."""
@@ -73,32 +73,32 @@ class SystemTrack:
             frames.close()
 
 
-class FigureTrack:
+class CharacterTrack:
     """A figure as it is posed and skinned.
 
     Args:
         name: Of the track.
         node: The figure's node.
-        figure: What is posed.
+        character: What is posed.
         folder: Where long recordings lie until they are written.
     """
 
-    def __init__(self, name: str, node: Node, figure: Character, folder: Path) -> None:
-        self._name, self._figure = name, figure
+    def __init__(self, name: str, node: Node, character: Character, folder: Path) -> None:
+        self._name, self._character = name, character
         assert isinstance(node.settings, ModelSettings)
         self._settings = node.settings
-        mesh = figure.model.mesh
-        materials = dressed_materials(figure.model, node.settings.materials)
+        mesh = character.model.mesh
+        materials = dressed_materials(character.model, node.settings.materials)
         is_bumped = mesh.tangents is not None and any(one.normal_image is not None for one in materials)
-        self._frames, self._normals = (Frames(folder, (mesh.vertex_count, 3), np.float32) for _ in range(2))
-        self._tangents = Frames(folder, (mesh.vertex_count, 4), np.float32) if is_bumped else None
+        self._frames, self._normals = (FrameArrays(folder, (mesh.vertex_count, 3), np.float32) for _ in range(2))
+        self._tangents = FrameArrays(folder, (mesh.vertex_count, 4), np.float32) if is_bumped else None
         self._pose = _Motion()
 
     def add(self) -> None:
         """Adds the figure as it is skinned now; waits for the GPU."""
-        figure = self._figure
-        matrix = figure.world_from_model
-        vertices = figure.primary.read()
+        character = self._character
+        matrix = character.world_from_model
+        vertices = character.primary.read()
         local = vertices["position"][:, :3].astype(np.float64)
         self._frames.append((local @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32))
         cofactor = np.linalg.det(matrix[:3, :3]) * np.linalg.inv(matrix[:3, :3])
@@ -108,13 +108,13 @@ class FigureTrack:
             tangents[:, :3] = _unit(tangents[:, :3] @ matrix[:3, :3].T)
             self._tangents.append(tangents)
         self._pose.placements.append(matrix.copy())
-        if figure.pose is not None:
-            self._pose.locals.append(figure.pose.local)
-            warps = figure.pose.warps
+        if character.pose is not None:
+            self._pose.locals.append(character.pose.local)
+            warps = character.pose.warps
             self._pose.is_warped |= warps is not None and bool(warps.functions)
 
     def track(self) -> Track:
-        model = self._figure.model
+        model = self._character.model
         surface = surface_of(model, model.mesh.positions, model.mesh.normals, None, 0.0)
         hidden = section_list(self._settings.hidden_sections)
         drawn = [number for number, section in enumerate(model.mesh.sections) if section.name not in hidden]
@@ -123,7 +123,7 @@ class FigureTrack:
         ends = np.cumsum([0, *(count for _, _, count in shown)])
         sides, colours = self._settings.double_sided, model.mesh.colours
         texcoords = surface.texcoords
-        if not self._figure.texture_origin_bottom:
+        if not self._character.texture_origin_bottom:
             texcoords = np.column_stack((model.mesh.texcoords[:, 0], np.float32(1.0) - model.mesh.texcoords[:, 1]))
         return Track(
             name=self._name, positions=self._frames.read(), texcoords=texcoords,
@@ -133,7 +133,7 @@ class FigureTrack:
             flat=tuple(one.is_flat for one in sections),
             colours=colours[None] if colours is not None and model.mesh.is_coloured else None,
             materials=dressed_materials(model, self._settings.materials),
-            rig=self._pose.rig(self._figure, self._settings), normals=self._normals.read(),
+            rig=self._pose.rig(self._character, self._settings), normals=self._normals.read(),
             tangents=self._tangents.read() if self._tangents is not None else None,
             unrigged="deformers are no part of a skin" if self._pose.is_warped else "",
         )  # fmt: skip
@@ -153,12 +153,12 @@ class _Motion:
     locals: list[Any] = field(default_factory=list)
     is_warped: bool = False  # by deformers, which other programs do not have
 
-    def rig(self, figure: Character, settings: ModelSettings) -> Rig | None:
+    def rig(self, character: Character, settings: ModelSettings) -> JointMotion | None:
         """The motion as arrays; None for what is not a matter of joints and morph targets alone."""
-        if not self.locals or self.is_warped or figure.model.skin is None:
+        if not self.locals or self.is_warped or character.model.skin is None:
             return None
-        return Rig(
-            model=figure.model,
+        return JointMotion(
+            model=character.model,
             positions=np.stack([one.positions for one in self.locals]),
             orientations=np.stack([one.orientations for one in self.locals]),
             scales=np.stack([one.scales for one in self.locals]),
@@ -191,7 +191,7 @@ class TrackRecorder:
         children: bool = False,
     ) -> None:  # fmt: skip
         self._run, self._scene, self._rate, self._children = run, scene, rate, children
-        self._recorded: list[SystemTrack | FigureTrack] = []
+        self._recorded: list[SystemTrack | CharacterTrack] = []
         if run.is_active and (STEPS_PER_SECOND % rate or rate > STEPS_PER_SECOND):
             raise CommandError(
                 scene.path, f"--rate {rate:g}", f"what is simulated has {STEPS_PER_SECOND} steps a second; 60, 30, 20 …"
@@ -222,20 +222,20 @@ class TrackRecorder:
         for track in self._recorded:
             track.add()
 
-    def recording(self, first: int) -> Recording:
+    def recording(self, first: int) -> SceneRecording:
         """What was recorded, frames being counted from `first`; to be used before `close`."""
-        return Recording(tuple(track.track() for track in self._recorded), self._rate, first)
+        return SceneRecording(tuple(track.track() for track in self._recorded), self._rate, first)
 
     def close(self) -> None:
         for track in self._recorded:
             track.close()
 
-    def _made(self, node: Node, name: str, folder: Path) -> SystemTrack | FigureTrack | None:
-        figure = self._run.engine.figure(node.id)
-        if figure is not None:
-            return FigureTrack(name, node, figure, folder) if figure.model.mesh.triangle_count else None
+    def _made(self, node: Node, name: str, folder: Path) -> SystemTrack | CharacterTrack | None:
+        character = self._run.engine.character(node.id)
+        if character is not None:
+            return CharacterTrack(name, node, character, folder) if character.model.mesh.triangle_count else None
         system = self._run.engine.system(node.id)
-        if system is None or not system.is_ready or node.id not in self._scene.scene.heard:
+        if system is None or not system.is_ready or node.id not in self._scene.scene.simulated:
             return None
         has_points = any(array.meaning == "points" for array in system.arrays().values())
         return SystemTrack(name, system, folder, children=self._children) if has_points else None

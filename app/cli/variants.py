@@ -13,11 +13,11 @@ from app.cli.annotation import annotated
 from app.cli.failure import CommandError
 from app.cli.scene import OpenedScene, opened
 from app.files.project_file import is_project
-from sim.figures.settings import SkinningMethod
+from sim.characters.settings import SkinningMethod
 from sim.refusal import refusal
 from sim.scene.params import ParamError, params_of, validated, value_text
 from sim.scene.scene import Node, ParamRef, with_value
-from sim.scene.view import Comparison
+from sim.scene.view import SkinningComparison
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -28,11 +28,11 @@ LINE = (255, 190, 60)
 def skinned_by(scene: OpenedScene, method: SkinningMethod) -> OpenedScene:
 
     def changed(node: Node) -> Node:
-        if not node.settings.is_figure:
+        if not node.settings.is_character:
             return node
         return msgspec.structs.replace(node, settings=validated(node.settings, skinning=method))
 
-    view = validated(scene.scene.view, comparison=Comparison.OFF)
+    view = validated(scene.scene.view, comparison=SkinningComparison.OFF)
     nodes = tuple(map(changed, scene.scene.nodes))
     return replace(scene, scene=msgspec.structs.replace(scene.scene, nodes=nodes, view=view))
 

@@ -17,9 +17,9 @@ from app.cli.run import SceneRun, headless
 from app.cli.scene import opened
 from app.cli.scene_files import add_outside_option
 from app.files.project_file import PROJECT_SUFFIX, cache_folder, is_project
+from sim.cache.bake import Bake, is_bake
+from sim.cache.keys import is_current
 from sim.engine import Engine
-from sim.kept.bake import Bake, is_bake
-from sim.kept.key import is_current
 from sim.kinds.contract import System
 from sim.scene.params import SettingsError
 from sim.scene.scene import NodeId
@@ -55,18 +55,18 @@ class Difference:
         now, baked = (one.get("positions", np.zeros((0, 3))).astype(np.float64) for one in (here, there))
         if now.shape != baked.shape:
             return
-        ways = np.linalg.norm(now - baked, axis=-1).reshape(-1)
-        if np.isfinite(ways).any() and not self.way >= (way := float(np.nanmax(ways))):
-            self.way, self.step, self.particle = way, step, int(np.nanargmax(ways))
+        variants = np.linalg.norm(now - baked, axis=-1).reshape(-1)
+        if np.isfinite(variants).any() and not self.way >= (way := float(np.nanmax(variants))):
+            self.way, self.step, self.particle = way, step, int(np.nanargmax(variants))
             self.place = tuple(baked.reshape(-1, 3)[self.particle].tolist())
 
     def __str__(self) -> str:
         what = f" in its {' and '.join(self.names)}" if self.names else ""
-        told = f"step {self.first} is the first that differs{what}"
+        reported = f"step {self.first} is the first that differs{what}"
         if not self.way > 0.0:
-            return told
+            return reported
         where = ", ".join(f"{number:.3f}" for number in self.place)
-        return f"{told}, by {self.way:.3g} m at most, at step {self.step} in particle {self.particle} ({where})"
+        return f"{reported}, by {self.way:.3g} m at most, at step {self.step} in particle {self.particle} ({where})"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

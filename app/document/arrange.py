@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 
 from sim.scene.params import ParamError
-from sim.scene.places import Places, relative_transform, vector
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.transform import Transform
+from sim.scene.world_transforms import WorldTransforms, relative_transform, vector
 
 Nodes = tuple[Node, ...]
 
@@ -23,7 +23,7 @@ def topmost(scene: Scene, node_ids: Collection[NodeId]) -> list[NodeId]:
     ]
 
 
-def put_on(places: Places, node_ids: Sequence[NodeId], attachment: Attachment) -> Nodes:
+def put_on(places: WorldTransforms, node_ids: Sequence[NodeId], attachment: Attachment) -> Nodes:
     """Nodes listed below another one: in a group, or riding on a node, a bone of it or nothing.
 
     What rides on something else than a group goes on riding on it where it is put into one.
@@ -47,7 +47,7 @@ def ordered(nodes: Nodes, node_ids: Sequence[NodeId], before: NodeId | None) -> 
     return (*rest[:place], *(chosen[node_id] for node_id in node_ids), *rest[place:])
 
 
-def grouped(places: Places, node_ids: Sequence[NodeId], group: Node) -> Nodes:
+def grouped(places: WorldTransforms, node_ids: Sequence[NodeId], group: Node) -> Nodes:
     """Nodes put into a new group in their midst, which is listed where they were, if that is one place.
 
     Args:
@@ -64,7 +64,7 @@ def grouped(places: Places, node_ids: Sequence[NodeId], group: Node) -> Nodes:
     group = msgspec.structs.replace(group, transform=Transform(position=vector(local)))
     first = next(index for index, node in enumerate(scene.nodes) if node.id in node_ids)
     nodes = (*scene.nodes[:first], group, *scene.nodes[first:])
-    there = Places(msgspec.structs.replace(scene, nodes=nodes), places.figures)
+    there = WorldTransforms(msgspec.structs.replace(scene, nodes=nodes), places.characters)
     # What rode on the parent of the group does so by way of the group.
     freed = {parent, ""}
     moved = {
@@ -73,7 +73,7 @@ def grouped(places: Places, node_ids: Sequence[NodeId], group: Node) -> Nodes:
     return tuple(moved.get(node.id, node) for node in nodes)
 
 
-def ungrouped(places: Places, groups: Collection[NodeId]) -> Nodes:
+def ungrouped(places: WorldTransforms, groups: Collection[NodeId]) -> Nodes:
     """Groups dissolved: what was in them is listed where they were."""
     scene = places.scene
     for group_id in topmost(scene, groups):
@@ -88,11 +88,11 @@ def ungrouped(places: Places, groups: Collection[NodeId]) -> Nodes:
                 node = msgspec.structs.replace(node, within=parent if is_group else "")
             nodes.append(node)
         scene = msgspec.structs.replace(scene, nodes=tuple(node for node in nodes if node.id != group_id))
-        places = Places(scene, places.figures)
+        places = WorldTransforms(scene, places.characters)
     return scene.nodes
 
 
-def _linked(places: Places, node: Node, attachment: Attachment, freed: Collection[NodeId] = ("",)) -> Node:
+def _linked(places: WorldTransforms, node: Node, attachment: Attachment, freed: Collection[NodeId] = ("",)) -> Node:
     """A node on something else; `freed` are carriers that it leaves for a group."""
     carriers, target = places.scene.by_id, places.scene.by_id.get(attachment.node)
     if target is not None and target.settings.is_group:
@@ -103,7 +103,7 @@ def _linked(places: Places, node: Node, attachment: Attachment, freed: Collectio
     return msgspec.structs.replace(_attached(places, node, attachment), within="")
 
 
-def _attached(places: Places, node: Node, attachment: Attachment) -> Node:
+def _attached(places: WorldTransforms, node: Node, attachment: Attachment) -> Node:
     """A node that rides on something else, where it stands in the world."""
     if attachment == node.attachment:
         return node

@@ -16,7 +16,7 @@ from PySide6.QtGui import QUndoCommand
 
 from app.document.commands import AddNode, RemoveNode, ReplaceNodes, SetParam
 from app.document.gesture import Gesture, GestureState
-from app.document.history import History
+from app.document.history import UndoHistory
 from app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from app.document.resize import Zoom, factor_of, followed
 from app.document.state import DocumentState
@@ -54,7 +54,7 @@ class Document(QObject):
         self._digest = ""
         self._unknown = UnknownContent()
         self._ids = NodeIds(self.scene)
-        self.undo_stack = History(self)
+        self.undo_stack = UndoHistory(self)
         self.undo_stack.cleanChanged.connect(self._on_clean_changed)
 
     # --- what is open ---------------------------------------------------------------------------------

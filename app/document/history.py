@@ -8,7 +8,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 from app.document.commands import SetParam
 
 
-class History(QUndoStack):
+class UndoHistory(QUndoStack):
     """Undo stack with macros that leave no empty entry, and with entries that can be dropped."""
 
     _macro_text: str | None = None

@@ -60,7 +60,7 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 def default_name(node: Node) -> str:
     """Name of a node that was given none: the stem of its file, else its kind, as a title."""
-    path = node.settings.path if node.settings.is_figure else ""
+    path = node.settings.path if node.settings.is_character else ""
     return PurePath(path).stem or node.kind.capitalize()
 
 

@@ -9,7 +9,7 @@ from sim.scene.params import param_of, params_of, value_text
 from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene, part_of, value_at
 
 
-class PastScenes:
+class SceneHistory:
     """Which scene each frame showed.
 
     Args:

@@ -13,9 +13,9 @@ import numpy as np
 from sim.kinds import KINDS
 from sim.scene.camera import Camera
 from sim.scene.params import bounded, params_of, scaled_length
-from sim.scene.places import vector
 from sim.scene.scene import Node, NodeId, ParamRef, Scene
 from sim.scene.vectors import Vec3
+from sim.scene.world_transforms import vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def factor_of(before: Node, after: Node) -> float:
 def followed(scene: Scene, node_id: NodeId, factor: float) -> tuple[dict[ParamRef, Any], Zoom | None]:
     """Values of the other nodes that follow a node which has become larger, and what the camera does."""
     node = scene.node(node_id)
-    sole = len(scene.figures) == 1 and not node.attachment.node
+    sole = len(scene.characters) == 1 and not node.attachment.node
     riders = {other.id for other in scene.nodes if any(above.id == node_id for above in scene.carriers(other.id))}
     values: dict[ParamRef, Any] = {}
     for other in scene.nodes:

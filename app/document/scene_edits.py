@@ -9,15 +9,15 @@ from app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from app.document.document import Document
 from app.files.node_text import nodes_of, nodes_text
 from sim.assets.model import Bounds
-from sim.figures.pose_settings import PART, BonePose
-from sim.figures.settings import SkinningMethod
+from sim.characters.pose_settings import PART, BonePose
+from sim.characters.settings import SkinningMethod
 from sim.kinds import KINDS, group_kind
 from sim.kinds.contract import AddPlace
 from sim.scene.params import params_of
-from sim.scene.places import Places
 from sim.scene.scene import VIEW, Attachment, Node, NodeId, ParamRef, Scene
-from sim.scene.view import Comparison, DisplayMode
+from sim.scene.view import DisplayMode, SkinningComparison
 from sim.scene.view_state import Selection, selection_of
+from sim.scene.world_transforms import WorldTransforms
 from widgets.camera_controller import orbited, preset
 
 
@@ -36,7 +36,7 @@ class SceneEdits:
         self,
         document: Document,
         active: Callable[[], Node | None],
-        places: Callable[[], Places],
+        places: Callable[[], WorldTransforms],
         box: Callable[[], Bounds | None],
         areas: Callable[[], tuple[float | None, float | None]],
     ) -> None:
@@ -58,17 +58,17 @@ class SceneEdits:
         wired = self._document.scene.view.display is DisplayMode.SHADED_WIRE
         self.set_view("display", DisplayMode.SHADED if wired else DisplayMode.SHADED_WIRE)
 
-    def compare(self, comparison: Comparison) -> None:
+    def compare(self, comparison: SkinningComparison) -> None:
         """Shows the two skinning methods side by side, their distance, or one of them; the same again ends that."""
         shown = self._document.scene.view.comparison
-        self.set_view("comparison", Comparison.OFF if comparison is shown else comparison)
+        self.set_view("comparison", SkinningComparison.OFF if comparison is shown else comparison)
 
     def skin_by(self, method: SkinningMethod) -> None:
         """Skins the active model another way, and shows that way."""
         node = self._active()
         if node is not None:
             skinning = ParamRef(node.id, node.kind, "skinning")
-            self._document.set_values({skinning: method, ParamRef(VIEW, VIEW, "comparison"): Comparison.OFF})
+            self._document.set_values({skinning: method, ParamRef(VIEW, VIEW, "comparison"): SkinningComparison.OFF})
 
     @property
     def _chosen(self) -> tuple[NodeId, ...]:
@@ -126,10 +126,10 @@ class SceneEdits:
     def posed_bones(self) -> list[tuple[NodeId, str]]:
         """Bones that are posed: the selected one, or all of the selected figures."""
         scene, selection = self._document.scene, self._document.selection
-        figures = [node for node in scene.figures if node.id in selection.all_nodes]
+        characters = [node for node in scene.characters if node.id in selection.all_nodes]
         return [
             (node.id, posed.bone)
-            for node in figures
+            for node in characters
             for posed in node.settings.pose
             if selection.bone in (None, posed.bone)
         ]
@@ -189,7 +189,7 @@ class SceneEdits:
             )
 
     @property
-    def places(self) -> Places:
+    def places(self) -> WorldTransforms:
         return self._places_now()
 
     @property

@@ -16,13 +16,13 @@ from app.files.export import export_model
 from app.files.node_text import FORMAT
 from app.files.project_error import ProjectError
 from sim.assets.formats import IMAGE_FORMATS
+from sim.cache.step_store import CacheBudget
+from sim.characters.settings import SkinningMethod
 from sim.export.formats import MODEL_WRITERS
-from sim.figures.settings import SkinningMethod
 from sim.gl.back_end import BackEndChoice
-from sim.kept.store import StepRoom
 from sim.kinds import KINDS
 from sim.scene.handles import HandleMode
-from sim.scene.view import Comparison, DisplayMode
+from sim.scene.view import DisplayMode, SkinningComparison
 from widgets.cheat_sheet import CheatSheet
 from widgets.file_filter import file_filter
 from widgets.theme import ThemeMode
@@ -110,7 +110,7 @@ def _playback_slots(editor: Editor) -> Slots:
         "simulate.sweep": lambda: editor.work.open_sweeps(),
         "simulate.verify": lambda: editor.verifying.start(),
         "simulate.reset": playback.reset_simulation,
-        **{f"step_room.{room.value}": _call(editor.set_step_room, room) for room in StepRoom},
+        **{f"step_room.{room.value}": _call(editor.set_cache_budget, room) for room in CacheBudget},
         **{f"back_end.{choice.value}": _call(editor.set_back_end, choice) for choice in BackEndChoice},
         "node.mute": lambda: toggle(editor, "muted"),
         "node.solo": lambda: toggle(editor, "solo"),
@@ -147,7 +147,7 @@ def _view_slots(editor: Editor) -> Slots:
         f"view.{name}": _call(edits.turn_camera, name) for name in ("front", "right", "top", "back", "left", "bottom")
     }
     slots |= {f"display.{mode.value}": _call(edits.show, mode) for mode in DisplayMode}
-    slots |= {f"compare.{mode.value}": _call(edits.compare, mode) for mode in Comparison}
+    slots |= {f"compare.{mode.value}": _call(edits.compare, mode) for mode in SkinningComparison}
     slots |= {f"skin.{method.value}": _call(edits.skin_by, method) for method in SkinningMethod}
     slots |= {f"theme.{mode.value}": _call(editor.set_theme, mode) for mode in ThemeMode}
     slots |= {f"overlay.{record.name}": _set_view(editor, record.name) for record in SWITCHES}
@@ -242,8 +242,8 @@ def export_selected(editor: Editor, writer: Writer[RawModel]) -> None:
     if path is not None:
         target, writer = MODEL_WRITERS.typed(path, writer)
         panels = editor.panels
-        told = {"done": panels.inform, "failed": panels.fail, "warned": panels.warn}
-        export_model(Path(loaded.model.path), target, writer, panels, **told)
+        reported = {"done": panels.inform, "failed": panels.fail, "warned": panels.warn}
+        export_model(Path(loaded.model.path), target, writer, panels, **reported)
 
 
 def _with(path: Path | None, use: Callable[[Path], object]) -> None:

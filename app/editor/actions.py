@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from sim.cache.step_store import CacheBudget
 from sim.export.formats import MODEL_WRITERS, SCENE_FORMATS
 from sim.gl.back_end import TITLES, BackEndChoice
-from sim.kept.store import StepRoom
 from sim.kinds import KINDS
 from sim.kinds.contract import Command, Panel
 from sim.printable import titled
@@ -152,7 +152,7 @@ SPECS: tuple[ActionSpec, ...] = (
     ),
     *(
         _spec(f"step_room.{room.value}", room.value, "How much of the disk kept steps may take.", group="step_room")
-        for room in StepRoom
+        for room in CacheBudget
     ),
     _spec("simulate.bake", "&Bake", "Fix the steps of the selected node, or of all, beside the project.",
           icon="mdi6.stove"),

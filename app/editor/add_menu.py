@@ -41,12 +41,12 @@ class AddMenu(QMenu):
                 self._add_entries(title, entries, actions)
             for extra in extras:
                 self._add_extra(extra, actions)
-        self.aboutToShow.connect(self.tell_place)
+        self.aboutToShow.connect(self.report_cursor)
 
-    def tell_place(self) -> None:
+    def report_cursor(self) -> None:
         """Says where something new goes."""
         for group in self._groups:
-            group.tell_place(self._place())
+            group.report_cursor(self._place())
 
     def _add_entries(self, title: str, entries: list[AddEntry], actions: Actions) -> None:
         if entries[0].group:
@@ -75,7 +75,7 @@ class GroupMenu(QMenu):
                 self.addSeparator()
             self.addAction(actions[f"add.{entry.id}"])
 
-    def tell_place(self, place: AddPlace) -> None:
+    def report_cursor(self, place: AddPlace) -> None:
         """Says where an entry would go."""
         if self._where is not None:
             self.setTitle(f"{self._name} {menu_text(self._where(place))}")
@@ -95,7 +95,7 @@ def add_place_menus(menu: QMenu, actions: Actions, place: AddPlace) -> None:
         for title, entries in groups_of(kind).items():
             if entries[0].where is not None:
                 group = GroupMenu(title, entries, actions, menu)
-                group.tell_place(place)
+                group.report_cursor(place)
                 menu.addMenu(group)
 
 

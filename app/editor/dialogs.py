@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from app.files.project_file import PROJECT_SUFFIX
-from app.files.project_files import Answer
+from app.files.project_files import UnsavedAnswer
 from app.files.recovery import Recovery
 from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
 from sim.kinds import KINDS
@@ -17,7 +17,7 @@ from widgets.file_filter import ALL_FILES, file_filter
 _PROJECTS = file_filter("Sinew projects", [PROJECT_SUFFIX])
 
 
-class Existing(enum.Enum):
+class OverwriteChoice(enum.Enum):
     """What the user says about files that are there already."""
 
     REPLACE = "replace"
@@ -37,7 +37,7 @@ class Dialogs:
         self.parent = parent
         self.folder: Callable[[], Path | None] = lambda: None
 
-    def unsaved(self, title: str, lost: str = "") -> Answer:
+    def unsaved(self, title: str, lost: str = "") -> UnsavedAnswer:
         """What to do with unsaved changes to a title, "" for none, where something else would be lost too."""
         button = QMessageBox.StandardButton
         box = QMessageBox(self.parent)
@@ -47,8 +47,12 @@ class Dialogs:
         box.setInformativeText(" ".join(filter(None, ["They are lost otherwise." if title else "", lost])))
         box.setStandardButtons((button.Save | button.Discard if title else button.Close) | button.Cancel)
         box.setDefaultButton(button.Save if title else button.Cancel)
-        answers = {button.Save: Answer.SAVE, button.Discard: Answer.DISCARD, button.Close: Answer.DISCARD}
-        return answers.get(button(box.exec()), Answer.CANCEL)
+        answers = {
+            button.Save: UnsavedAnswer.SAVE,
+            button.Discard: UnsavedAnswer.DISCARD,
+            button.Close: UnsavedAnswer.DISCARD,
+        }
+        return answers.get(button(box.exec()), UnsavedAnswer.CANCEL)
 
     def open_path(self) -> Path | None:
         both = file_filter("Projects and models", [PROJECT_SUFFIX, *MODEL_FORMATS.suffixes()])
@@ -84,7 +88,7 @@ class Dialogs:
         dialog.deleteLater()
         return Path(dialog.selectedFiles()[0]) if accepted else None
 
-    def pictures_there(self, folder: Path, name: str, count: int) -> Existing:
+    def pictures_there(self, folder: Path, name: str, count: int) -> OverwriteChoice:
         box = QMessageBox(self.parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Pictures are there already")
@@ -96,9 +100,15 @@ class Dialogs:
         box.exec()
         chosen = box.clickedButton()
         box.deleteLater()
-        return Existing.REPLACE if chosen is replace else Existing.KEEP if chosen is keep else Existing.CANCEL
+        return (
+            OverwriteChoice.REPLACE
+            if chosen is replace
+            else OverwriteChoice.KEEP
+            if chosen is keep
+            else OverwriteChoice.CANCEL
+        )
 
-    def recover(self, recovery: Recovery) -> Answer:
+    def recover(self, recovery: Recovery) -> UnsavedAnswer:
         """Whether to open what a crashed session left: SAVE recovers, DISCARD deletes it, CANCEL keeps it for later."""
         name = recovery.origin.name if recovery.origin else "an unsaved project"
         when = recovery.saved_at.astimezone().strftime("%d %B, %H:%M:%S")
@@ -113,7 +123,7 @@ class Dialogs:
         box.exec()
         chosen = box.clickedButton()
         box.deleteLater()
-        return Answer.SAVE if chosen is yes else Answer.DISCARD if chosen is no else Answer.CANCEL
+        return UnsavedAnswer.SAVE if chosen is yes else UnsavedAnswer.DISCARD if chosen is no else UnsavedAnswer.CANCEL
 
     def _existing(self, title: str, *kinds: str) -> Path | None:
         shown = ";;".join([*kinds, ALL_FILES])

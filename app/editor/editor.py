@@ -14,16 +14,16 @@ from app.document.document import Document
 from app.document.scene_edits import SceneEdits
 from app.editor.action_slots import action_slots
 from app.editor.add_menu import add_place_menus, add_section_menus
-from app.editor.desk import Desk
 from app.editor.dialogs import Dialogs
 from app.editor.disk_changes import DiskChanges
-from app.editor.halts import Halts
+from app.editor.editor_context import EditorContext
 from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
-from app.editor.recovering import Recovering
+from app.editor.recovery_questions import RecoveryQuestions
 from app.editor.selected_node import SelectedNode
 from app.editor.signals import EndSignals
 from app.editor.simulation_work import SimulationWork
+from app.editor.stop_reports import StopReports
 from app.editor.window_state import WindowState
 from app.files.access import FileAccess
 from app.files.autosave import Autosave
@@ -41,34 +41,34 @@ from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
 from app.timeline.bake_distance import BakeDistance
 from app.timeline.binding import TimelineBinding
-from app.timeline.kept_bars import KeptBars
+from app.timeline.cached_frame_bars import CachedFrameBars
 from app.timeline.playback import Playback
 from app.timeline.simulation_stepper import SimulationStepper
 from app.timeline.strips import StripsBinding
 from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
-from app.viewport.client import ViewportClient
-from app.viewport.compared import Compared
-from app.viewport.drawn import Drawn
+from app.viewport.bake_comparison import BakeComparison
 from app.viewport.follow import Follow
+from app.viewport.frame_info import FrameInfo
 from app.viewport.ghosts import Ghosts
 from app.viewport.handle_tool import HandleTool
 from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
 from app.viewport.particle_marks import ParticleMarks
 from app.viewport.picker import Picker
+from app.viewport.renderer import ViewportRenderer
 from app.viewport.second_engine import SecondEngine
+from app.viewport.task_loop import TaskLoop
 from app.viewport.tools import ViewportTools
-from app.viewport.turns import Turns
 from sim.assets.images import ImageBudget
 from sim.assets.model import Bounds
+from sim.cache.step_store import CacheBudget
 from sim.gl.back_end import BackEndChoice
-from sim.kept.store import StepRoom
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change
 from sim.scene.handles import HandleMode
-from sim.scene.places import Places
+from sim.scene.world_transforms import WorldTransforms
 from widgets.camera_controller import CameraController
 from widgets.guide import Guide
 from widgets.outliner_entries import Entry
@@ -119,9 +119,9 @@ class Editor:
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
         self.scene_files = SceneFiles(self.document, self.store, self.access, images)
-        self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
+        self.client = ViewportRenderer(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
         self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
-        self.client.limit_steps(stored_choice(self.settings, _STEP_ROOM, StepRoom.USUAL))
+        self.client.limit_steps(stored_choice(self.settings, _STEP_ROOM, CacheBudget.USUAL))
         self.client.compile_beside(self.store, programs)
         self.edits = SceneEdits(
             self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_areas
@@ -134,7 +134,7 @@ class Editor:
             ask_unsaved=self.dialogs.unsaved, ask_save_path=self.dialogs.project_save_path,
         )  # fmt: skip
         self.recovery = RecoveryStore(data_folder() / "recovery")
-        self.recovering = Recovering(self.recovery, self.files, self.dialogs.recover)
+        self.recovering = RecoveryQuestions(self.recovery, self.files, self.dialogs.recover)
         self.autosave = Autosave(self.document, self.recovery)
         self._frame_next = False
         self._guide: Guide | None = None
@@ -152,29 +152,29 @@ class Editor:
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
         self.stepper.bind(self.client, self.viewport)
         self._build_simulation()
-        self.turns = Turns(self.document, self.store, self.scene_files, self.client, self.viewport)
+        self.turns = TaskLoop(self.document, self.store, self.scene_files, self.client, self.viewport)
         self.handles = HandleTool(self.document, self.client, self.viewport)
         picker = Picker(self.document, self.client, self.viewport)
         self.tools = ViewportTools(self.document, self.client, self.viewport, picker)
         self.panels = Panels(self.document, self.store, self.client, self.edits)
-        self.desk = Desk(
+        self.context = EditorContext(
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
             self.active, self.scene_files, self.panels, self.dialogs,
             ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit,
         )  # fmt: skip
         self.rooms: dict[str, Panel] = {
-            name: kind.load("panel")(self.desk) for name, kind in KINDS.items() if kind.panel
+            name: kind.load("panel")(self.context) for name, kind in KINDS.items() if kind.panel
         }
         self.tools.take([self.handles, *(tool for room in self.rooms.values() for tool in room.tools)])
         self.panels.inspector.set_rooms(self.rooms)
         self.panels.inspector.names.section_names = self.scene_files.section_names
-        self.selected_node = SelectedNode(self.desk, self.rooms, config_folder(), self.baking)
+        self.selected_node = SelectedNode(self.context, self.rooms, config_folder(), self.baking)
         self.output = Output(self.document, self.access, self.active, self.dialogs, self.panels)
-        self.halts = Halts(self.desk, self.selected_node.resume)
+        self.stop_reports = StopReports(self.context, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.strips = StripsBinding(self.timeline, self.document, self.store, self.active)
-        self.kept_bars = KeptBars(self.timeline, self.document, self.client, self.baking)
+        self.cached_bars = CachedFrameBars(self.timeline, self.document, self.client, self.baking)
         self.overlays = ViewportOverlays(
             self.viewport, self.document, self.playback, self.active, self.client, self.rooms.values()
         )
@@ -199,7 +199,7 @@ class Editor:
             self.document, self.viewport, self.tools, self.window.actions_table, self.edits, self.rooms
         )
         self.dialogs.parent = self.window
-        chosen = {_THEME: self.theme.mode, _BACK_END: self.client.back_end, _STEP_ROOM: self.client.step_room}
+        chosen = {_THEME: self.theme.mode, _BACK_END: self.client.back_end, _STEP_ROOM: self.client.cache_budget}
         for name, value in chosen.items():
             self.window.actions_table.check_one(name, value.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
@@ -212,8 +212,8 @@ class Editor:
         )
         self.client.second = second
         self.client.ghosts = Ghosts(self.document, second, self.playback, self.baking.state)
-        self.client.compared = Compared(
-            self.document, another, self.baking.state, self.baking.steps, self._tell_distance
+        self.client.compared = BakeComparison(
+            self.document, another, self.baking.state, self.baking.steps, self._report_distance
         )
 
     def _connect(self) -> None:
@@ -222,7 +222,7 @@ class Editor:
         self.window.closing = self.close
         self.window.cancel_requested.connect(self.cancel)
         self.work.connect_to(self.window, self.panels)
-        self.kept_bars.outdated.connect(self.panels.outliner.model.set_outdated)
+        self.cached_bars.outdated.connect(self.panels.outliner.model.set_outdated)
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
         self.playback.time_changed.connect(self.document.set_time)
@@ -286,7 +286,7 @@ class Editor:
         timings.files.progressed.connect(self.window.show_transfer)
         timings.restore()
 
-    def _tell_distance(self, text: str) -> None:
+    def _report_distance(self, text: str) -> None:
         """Says how far the bake is from what is shown, once the picture is there."""
         QTimer.singleShot(0, self.window, lambda: self.window.show_news(text))
 
@@ -312,9 +312,9 @@ class Editor:
         """Fills the viewport with the selected node or bone; with everything when nothing is selected."""
         self._frame(self.document.selection.node)
 
-    def places(self) -> Places:
+    def places(self) -> WorldTransforms:
         if self.client.engine is None:
-            return Places(self.document.scene, {})
+            return WorldTransforms(self.document.scene, {})
         with self.viewport.gl_current():
             self.client.prepare()
         return self.client.engine.places
@@ -335,7 +335,7 @@ class Editor:
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
         """Offers what can go onto figures and bones where the outliner has a menu for them."""
         node = self.document.scene.by_id.get(entry.selection.node or "")
-        if node is not None and node.settings.is_figure:
+        if node is not None and node.settings.is_character:
             self.document.select(entry.selection)
             add_section_menus(menu, self.rooms, self.active.model, entry.selection.material)
             menu.addAction(self.window.actions_table["pose.reset"])
@@ -371,7 +371,7 @@ class Editor:
         self.client.switch_back_end(choice)
         self.viewport.update()
 
-    def set_step_room(self, room: StepRoom) -> None:
+    def set_cache_budget(self, room: CacheBudget) -> None:
         """Gives kept steps so much room on the disk; remembered."""
         self.settings.setValue(_STEP_ROOM, room.value)
         self.window.actions_table.check_one("step_room", room.value)
@@ -451,10 +451,10 @@ class Editor:
             self._frame_next = False
             self._frame(None, is_new=True)
 
-    def _on_drawn(self, drawn: Drawn) -> None:
-        self.playback.tell()
+    def _on_drawn(self, drawn: FrameInfo) -> None:
+        self.playback.report()
         self.binding.show_rate(drawn.rate)
-        if self.client.film is not None and self.client.film.is_catching_up:
+        if self.client.cache is not None and self.client.cache.is_catching_up:
             self.viewport.update()
 
     def _on_handle_mode(self, mode: HandleMode | None) -> None:
@@ -525,9 +525,9 @@ def run_editor(
 def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:
     """Prints the time of the first picture that shows what was opened, and ends; for the benchmark of the launch."""
 
-    def on_drawn(_drawn: Drawn) -> None:
+    def on_drawn(_drawn: FrameInfo) -> None:
         shown = editor.client.engine is not None and editor.client.engine.statistics().vertices > 0
-        if shown or not (editor.files.busy or editor.document.scene.figures):
+        if shown or not (editor.files.busy or editor.document.scene.characters):
             editor.client.drawn.disconnect(on_drawn)
             print(f"first-frame {time.time():.6f}", flush=True)
             # Not from here: closing deletes what the picture being painted still uses.

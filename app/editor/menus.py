@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 
 from app.editor.actions import EXPORTS, SCENE_EXPORTS, SWITCHES, Actions
 from app.editor.add_menu import AddMenu, Place
+from sim.cache.step_store import CacheBudget
 from sim.gl.back_end import BackEndChoice
-from sim.kept.store import StepRoom
 from sim.kinds.contract import Panel
 from widgets.theme import dress
 
@@ -30,7 +30,7 @@ VIEW = ("view.frame", "view.home", "view.maximise", SEPARATOR, "view.front", "vi
 SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "simulate.bake", "simulate.free",
               "simulate.verify", "simulate.sweep", SEPARATOR, "node.mute", "node.solo", SEPARATOR, "back_end",
               "step_room", SEPARATOR)  # fmt: skip
-STEP_ROOM = tuple(f"step_room.{room.value}" for room in StepRoom)
+STEP_ROOM = tuple(f"step_room.{room.value}" for room in CacheBudget)
 BACK_END = tuple(f"back_end.{choice.value}" for choice in BackEndChoice)
 TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", "timing.compare_back_ends", SEPARATOR,
           "timing.export_csv", "timing.export_trace", "timing.import", SEPARATOR, "timing.clear")  # fmt: skip

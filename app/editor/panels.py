@@ -11,7 +11,7 @@ from app.document.document import Document
 from app.document.scene_edits import SceneEdits
 from app.files.missing_models import relocated_paths
 from app.files.model_store import ModelStore
-from app.viewport.client import ViewportClient
+from app.viewport.renderer import ViewportRenderer
 from sim.kinds.contract import Command
 from sim.scene.params import ParamError
 from sim.scene.scene import Attachment, NodeId, ParamRef
@@ -40,7 +40,7 @@ class Panels(QObject):
     frame_requested = Signal()
     locate_requested = Signal(str)
 
-    def __init__(self, document: Document, store: ModelStore, client: ViewportClient, edits: SceneEdits) -> None:
+    def __init__(self, document: Document, store: ModelStore, client: ViewportRenderer, edits: SceneEdits) -> None:
         super().__init__()
         self._document, self._store, self._client, self._edits = document, store, client, edits
         self.outliner = Outliner(document, store.status)

@@ -6,9 +6,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from app.editor.desk import Desk
+from app.editor.editor_context import EditorContext
 from app.files.presets import PresetError, PresetStore
-from app.timeline.baking import Baking
+from app.timeline.bake_task import BakeTask
 from sim.kinds import KINDS
 from sim.kinds.contract import Command, Panel
 from sim.scene.params import Settings
@@ -22,18 +22,18 @@ class SelectedNode(QObject):
     """Looks at the selected node after every change and picture; what has not changed costs a comparison.
 
     Args:
-        desk: What is edited and simulated.
+        context: What is edited and simulated.
         rooms: What kinds have beyond rows.
         folder: Where the user's own presets lie, in a folder for each kind.
         baking: Knows what is baked.
     """
 
-    def __init__(self, desk: Desk, rooms: Mapping[str, Panel], folder: Path, baking: Baking) -> None:
+    def __init__(self, context: EditorContext, rooms: Mapping[str, Panel], folder: Path, baking: BakeTask) -> None:
         super().__init__()
-        self._desk, self._rooms, self._baking = desk, rooms, baking
+        self._context, self._rooms, self._baking = context, rooms, baking
         tip = "Simulate it again, with the settings of now."
         self._free = Command("free_bake", "Free Bake", tip, baking.free)
-        self._head = desk.panels.inspector.head
+        self._head = context.panels.inspector.head
         self._stores = {name: PresetStore(folder, kind) for name, kind in KINDS.items() if kind.presets is not None}
         self._own: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in self._stores}
         self._listed = ""
@@ -45,10 +45,10 @@ class SelectedNode(QObject):
 
     def offer(self, node_id: NodeId, text: str) -> str:
         """A problem of a node, with what can be done where it stopped, or what becomes of settings that are refused."""
-        node, system = self._desk.document.scene.by_id.get(node_id), self._desk.system(node_id)
+        node, system = self._context.document.scene.by_id.get(node_id), self._context.system(node_id)
         if node is None or system is None:
             return text
-        if system.halted:
+        if system.stopped:
             return f"{text}. Reset or resume it in the inspector."
         self._refusals[node_id] = node.settings, text
         return f"{text}; it goes on as it was" if system.is_ready else text
@@ -56,8 +56,8 @@ class SelectedNode(QObject):
     # --- following ------------------------------------------------------------------------------------
 
     def refresh(self, *_: object) -> None:
-        node = self._desk.document.selected
-        system = self._desk.system(node.id) if node is not None else None
+        node = self._context.document.selected
+        system = self._context.system(node.id) if node is not None else None
         if node is not None:
             status = self._status(node, system)
             if status != self._head.status:
@@ -76,10 +76,13 @@ class SelectedNode(QObject):
 
     def _status(self, node: Node, system: Any) -> NodeStatus:
         room, refused = self._rooms.get(node.kind, _NO_ROOM), self._refusals.get(node.id)
-        heard = not KINDS[node.kind].can_be_muted or node.id in self._desk.document.scene.heard
-        lack = self._desk.files.note_of(node.settings)
+        simulated = not KINDS[node.kind].can_be_muted or node.id in self._context.document.scene.simulated
+        lack = self._context.files.note_of(node.settings)
         note = (
-            silence_text(node, heard) or hidden_text(node, self._desk.document.scene) or lack or room.note(node, system)
+            silence_text(node, simulated)
+            or hidden_text(node, self._context.document.scene)
+            or lack
+            or room.note(node, system)
         )
         if refused is not None and refused[0] is node.settings:
             note = refused[1]
@@ -87,15 +90,15 @@ class SelectedNode(QObject):
             return NodeStatus(note=note)
         if node.baked and self._baking.steps(node.id):
             if not self._baking.is_of_now(node.id):
-                return NodeStatus(system.halted, BAKED_BEFORE, note, self._free)
+                return NodeStatus(system.stopped, BAKED_BEFORE, note, self._free)
             note = note or BAKED
         remedy = room.remedy(node, system) if system.warning or lack else None
         if remedy is not None and not system.warning:
-            return NodeStatus(system.halted, lack, "" if note == lack else note, remedy)
-        if not (note or system.warning or system.halted):
+            return NodeStatus(system.stopped, lack, "" if note == lack else note, remedy)
+        if not (note or system.warning or system.stopped):
             found = next((one for room in self._rooms.values() if (one := room.suggestion(node)) is not None), None)
             return NodeStatus("", *(found[0], "", found[1]) if found is not None else ())
-        return NodeStatus(system.halted, system.warning, note, remedy)
+        return NodeStatus(system.stopped, system.warning, note, remedy)
 
     def _on_changed(self, *_: object) -> None:
         self._show_preset()
@@ -104,33 +107,33 @@ class SelectedNode(QObject):
     # --- presets --------------------------------------------------------------------------------------
 
     def use_preset(self, name: str) -> None:
-        node = self._desk.document.selected
+        node = self._context.document.selected
         presets = KINDS[node.kind].presets if node is not None else None
         if node is None or presets is None:
             return
         values = presets.values.get(name) or self._own[node.kind].get(name)
         if values is not None:
-            document = self._desk.document
+            document = self._context.document
             alike = [document.scene.node(node_id) for node_id in document.selection.nodes]
             alike = [other for other in alike if other.kind == node.kind]
             text = f"Use {name} for {document.nodes_text([other.id for other in alike])}"
-            self._desk.edits.set_all(text, {other.id: presets.changes(other.settings, values) for other in alike})
+            self._context.edits.set_all(text, {other.id: presets.changes(other.settings, values) for other in alike})
             self._show_preset()
 
     def save_preset(self, name: str) -> None:
-        node = self._desk.document.selected
+        node = self._context.document.selected
         presets = KINDS[node.kind].presets if node is not None else None
         if node is None or presets is None:
             return
         if name in presets.values:
-            self._desk.panels.fail("", f"{name} is a preset that comes with Sinew; choose another name")
+            self._context.panels.fail("", f"{name} is a preset that comes with Sinew; choose another name")
             return
         values = presets.of(node.settings)
         self._try(lambda: self._stores[node.kind].save(name, values))
         self._load(node.kind)
 
     def delete_preset(self, name: str) -> None:
-        node = self._desk.document.selected
+        node = self._context.document.selected
         if node is not None and node.kind in self._stores:
             self._try(lambda: self._stores[node.kind].delete(name))
             self._load(node.kind)
@@ -139,17 +142,17 @@ class SelectedNode(QObject):
         try:
             act()
         except PresetError as error:
-            self._desk.panels.fail("", str(error))
+            self._context.panels.fail("", str(error))
 
     def _load(self, kind: str) -> None:
         self._own[kind], errors = self._stores[kind].load()
         for error in errors:
-            self._desk.panels.fail("", str(error))
+            self._context.panels.fail("", str(error))
         self._listed = ""
         self._show_preset()
 
     def _show_preset(self) -> None:
-        node = self._desk.document.selected
+        node = self._context.document.selected
         presets = KINDS[node.kind].presets if node is not None else None
         if node is None or presets is None:
             return
@@ -163,22 +166,22 @@ class SelectedNode(QObject):
 
     def resume(self, node_id: NodeId) -> None:
         """Lets the simulation of a node go on from its last sound state."""
-        system = self._desk.system(node_id)
+        system = self._context.system(node_id)
         if system is not None:
-            self._desk.stepper.alter(system.resume)
+            self._context.stepper.alter(system.resume)
 
     def _connect(self) -> None:
-        desk, head = self._desk, self._head
-        desk.document.selection_changed.connect(self._on_changed)
-        desk.document.changed.connect(self._on_changed)
-        desk.files.changed.connect(self.refresh)
+        context, head = self._context, self._head
+        context.document.selection_changed.connect(self._on_changed)
+        context.document.changed.connect(self._on_changed)
+        context.files.changed.connect(self.refresh)
         # Not while the picture is painted: what appears in the inspector may give the viewport another size.
-        desk.client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
+        context.client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
         head.presets.chosen.connect(self.use_preset)
         head.presets.saved.connect(self.save_preset)
         head.presets.deleted.connect(self.delete_preset)
-        head.reset_requested.connect(desk.playback.reset_simulation)
-        head.resume_requested.connect(lambda: self.resume(desk.document.selection.node or ""))
+        head.reset_requested.connect(context.playback.reset_simulation)
+        head.resume_requested.connect(lambda: self.resume(context.document.selection.node or ""))
 
 
 _NO_ROOM = Panel()

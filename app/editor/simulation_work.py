@@ -6,14 +6,14 @@ from app.document.document import Document
 from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
 from app.files.access import FileAccess
-from app.timeline.baking import Baking
+from app.timeline.bake_task import BakeTask
 from app.timeline.playback import Playback
 from app.timeline.seek import SimulationSeek
 from app.timeline.simulation_stepper import SimulationStepper
+from app.timeline.sweep_task import SweepTask
 from app.timeline.sweep_window import SweepWindow
-from app.timeline.sweeping import Sweeping
-from app.timeline.verifying import Verifying
-from app.viewport.client import ViewportClient
+from app.timeline.verify_task import VerifyTask
+from app.viewport.renderer import ViewportRenderer
 from sim.kinds import KINDS
 from widgets.viewport import Viewport
 
@@ -31,14 +31,14 @@ class SimulationWork(QObject):
         access: FileAccess,
         playback: Playback,
         stepper: SimulationStepper,
-        client: ViewportClient,
+        client: ViewportRenderer,
         viewport: Viewport,
     ) -> None:
         super().__init__()
         self._document = document
         self.seek = SimulationSeek(document, playback, stepper)
-        self.baking = Baking(document, playback, stepper, self.seek, client, viewport)
-        self.verifying, self.sweeping = Verifying(document, access, client), Sweeping(document, access, client)
+        self.baking = BakeTask(document, playback, stepper, self.seek, client, viewport)
+        self.verifying, self.sweeping = VerifyTask(document, access, client), SweepTask(document, access, client)
         self._window: MainWindow | None = None
         self._sweeps: SweepWindow | None = None
         for part in (self.seek, self.baking, self.verifying, self.sweeping):
@@ -52,8 +52,8 @@ class SimulationWork(QObject):
             work.ended.connect(window.show_news)
         self.baking.warned.connect(lambda text: panels.warn("", text))
         self.baking.failed.connect(lambda text: panels.fail("", text))
-        self.verifying.told.connect(panels.inform)
-        self.verifying.told.connect(lambda *_: window.docks.reveal("messages"))  # where it can be read at leisure
+        self.verifying.reported.connect(panels.inform)
+        self.verifying.reported.connect(lambda *_: window.docks.reveal("messages"))  # where it can be read at leisure
         self.verifying.warned.connect(panels.warn)
         self.verifying.failed.connect(panels.fail)
 

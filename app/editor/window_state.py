@@ -15,9 +15,9 @@ from app.files.project_file import cache_folder
 from app.files.project_files import ProjectFiles
 from app.files.recent_files import RecentFiles
 from app.timeline.active_model import ActiveModel
-from sim.kept.bake import is_bake
+from sim.cache.bake import is_bake
 from sim.kinds import KINDS
-from sim.scene.view import Comparison
+from sim.scene.view import SkinningComparison
 from widgets.shown import label_text, menu_text, tip_text
 
 
@@ -57,7 +57,7 @@ class WindowState(QObject):
         actions.check_one("compare", view.comparison.value)
         node = self._active.node
         settings = node.settings if node else None
-        shows_one = settings is not None and view.comparison is Comparison.OFF
+        shows_one = settings is not None and view.comparison is SkinningComparison.OFF
         actions.check_one("skin", settings.skinning.value if settings and shows_one else "")
         actions.check("play.bind_pose", bool(settings and settings.bind_pose))
         for record in SWITCHES:

@@ -52,7 +52,7 @@ class Autosave(QObject):
         self._saved_at: float | None = None
         self._failure = ""
         self._status = ""
-        self._writing = self._is_kept = False
+        self._writing = self._is_cached = False
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._timer = self._single_shot(self._write)
@@ -70,8 +70,8 @@ class Autosave(QObject):
     def flush(self) -> str:
         """Write what is unsaved at once, and keep it beyond the end; returns why that failed, or ""."""
         self._pool.waitForDone()
-        self._is_kept = self._document.modified
-        return self._outcome(self._values()) if self._is_kept else ""
+        self._is_cached = self._document.modified
+        return self._outcome(self._values()) if self._is_cached else ""
 
     def shutdown(self) -> None:
         """End orderly: wait for a running write, then remove the recovery file of this session."""
@@ -79,7 +79,7 @@ class Autosave(QObject):
         self._settling.stop()
         self._ticking.stop()
         self._pool.waitForDone()
-        if not self._is_kept:
+        if not self._is_cached:
             self._store.close()
 
     def _single_shot(self, slot: Callable[[], None]) -> QTimer:

@@ -33,7 +33,7 @@ class FileWatch(QObject):
         super().__init__(parent)
         self._known = known
         self._digests: dict[Path, tuple[tuple[int, ...], str]] = {}
-        self._told: dict[Path, str] = {}
+        self._reported: dict[Path, str] = {}
         self._is_looking = False
         self._watcher = QFileSystemWatcher(self)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
@@ -71,10 +71,10 @@ class FileWatch(QObject):
 
     def _compare(self, before: Mapping[Path, str], found: Mapping[Path, str]) -> None:
         self._is_looking, now = False, self._known()
-        told, self._told = self._told, dict(found)
+        reported, self._reported = self._reported, dict(found)
         changed = []
         for path, digest in found.items():
-            expected = {before[path], now.get(path, digest), told.get(path, digest if not before[path] else "")}
+            expected = {before[path], now.get(path, digest), reported.get(path, digest if not before[path] else "")}
             if digest and digest not in expected:
                 changed.append(path)
         if changed:

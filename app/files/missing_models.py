@@ -8,7 +8,7 @@ from sim.scene.scene import NodeId, Scene
 
 
 def model_paths(scene: Scene) -> dict[NodeId, str]:
-    return {node.id: node.settings.path for node in scene.figures if node.settings.path}
+    return {node.id: node.settings.path for node in scene.characters if node.settings.path}
 
 
 def missing_models(scene: Scene, exists: Callable[[str], bool] = os.path.isfile) -> tuple[NodeId, ...]:

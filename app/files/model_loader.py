@@ -17,8 +17,8 @@ from sim.assets.load import load_model
 from sim.assets.mip_levels import MipImage, load_mip_image
 from sim.assets.model import CharacterModel, ImageSource
 from sim.assets.raw import LoadCancelled, ModelError
-from sim.figures.looks import TOLD_MAX
-from sim.figures.prepared import PreparedModel, prepare_model
+from sim.characters.materials import TOLD_MAX
+from sim.characters.prepared import PreparedModel, prepare_model
 from sim.printable import printable
 from sim.scene.scene import NodeId
 
@@ -60,7 +60,7 @@ class LoadedModel:
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _ModelRequest:
     id: int
     node_id: NodeId
     path: Path
@@ -113,7 +113,7 @@ class ModelLoader(QObject):
         super().__init__(parent)
         self._load, self._budget = load, budget or ImageBudget()
         self._ids = itertools.count(1)
-        self._requests: dict[int, _Request] = {}
+        self._requests: dict[int, _ModelRequest] = {}
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(worker_count)
         self._advanced.connect(self._on_advanced, Qt.ConnectionType.QueuedConnection)
@@ -124,7 +124,7 @@ class ModelLoader(QObject):
     def load(self, node_id: NodeId, path: Path) -> int:
         """Start loading the model of a node; returns the request id."""
         self.cancel_node(node_id)
-        request = _Request(next(self._ids), node_id, Path(path))
+        request = _ModelRequest(next(self._ids), node_id, Path(path))
         self._requests[request.id] = request
         self._pool.start(lambda: self._work(request))
         return request.id
@@ -156,7 +156,7 @@ class ModelLoader(QObject):
 
     # --- on a worker thread ---------------------------------------------------------------------------
 
-    def _work(self, request: _Request) -> None:
+    def _work(self, request: _ModelRequest) -> None:
         """Load and report; every outcome is a value, as an exception would end in the thread pool."""
         try:
             self._finished.emit(request, self._loaded(request))
@@ -168,7 +168,7 @@ class ModelLoader(QObject):
             _log.exception("loading %s failed", printable(str(request.path)))
             self._finished.emit(request, _line(f"{request.path}: {type(error).__name__}: {error}"))
 
-    def _loaded(self, request: _Request) -> LoadedModel:
+    def _loaded(self, request: _ModelRequest) -> LoadedModel:
         report = _Progress(lambda fraction: self._advanced.emit(request, fraction))
         request.stop_here()
         stopped, digest = request.stopped.is_set, file_digest(request.path)
@@ -191,19 +191,19 @@ class ModelLoader(QObject):
             warnings += self._budget.take_notes()
             loaded = LoadedModel(model, images, prepare_model(model), tuple(warnings), digest)
         except BaseException:
-            self._budget.give(_pixel_count(images))
+            self._budget.show_baked(_pixel_count(images))
             raise
-        weakref.finalize(loaded, self._budget.give, _pixel_count(images)).atexit = False
+        weakref.finalize(loaded, self._budget.show_baked, _pixel_count(images)).atexit = False
         report(1.0)
         return loaded
 
     # --- on the thread of the loader ------------------------------------------------------------------
 
-    def _on_advanced(self, request: _Request, fraction: float) -> None:
+    def _on_advanced(self, request: _ModelRequest, fraction: float) -> None:
         if request.id in self._requests:
             self.progress.emit(request.id, fraction)
 
-    def _on_finished(self, request: _Request, outcome: LoadedModel | str) -> None:
+    def _on_finished(self, request: _ModelRequest, outcome: LoadedModel | str) -> None:
         if self._requests.pop(request.id, None) is None:
             return
         if isinstance(outcome, LoadedModel):

@@ -116,7 +116,7 @@ class ModelStore(QObject):
 
     def sync(self) -> None:
         """Loads what the scene names and forgets what it no longer has."""
-        nodes = {node.id: node for node in self._document.scene.figures}
+        nodes = {node.id: node for node in self._document.scene.characters}
         for node_id in [node_id for node_id in self._paths if node_id not in nodes]:
             self._forget(node_id)
         for node in nodes.values():

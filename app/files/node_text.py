@@ -15,15 +15,15 @@ from app.files.project_decode import ProjectDecoder
 from app.files.project_encode import node_content
 from app.files.project_error import ProjectError
 from app.files.project_json import json_text, parse_json
-from sim.scene.places import WORLD, Places, relative_transform
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.transform import Transform
+from sim.scene.world_transforms import WORLD, WorldTransforms, relative_transform
 
 FORMAT = "sinew-nodes"
 _SOURCE = Path("clipboard")
 
 
-def nodes_text(places: Places, node_ids: Sequence[NodeId]) -> str:
+def nodes_text(places: WorldTransforms, node_ids: Sequence[NodeId]) -> str:
     """Some nodes of a scene as text; paths are absolute."""
     scene = places.scene
     copied = [node for node in scene.nodes if node.id in node_ids]

@@ -140,8 +140,8 @@ class ProjectDecoder:
         for node in nodes:
             name = names.take(node.name or default_name(node))
             if node.name and name != node.name:
-                told = _short(node.name), _short(node.id), _short(name)
-                self.warnings.append("two nodes are called {}; {} is now {}".format(*told))
+                reported = _short(node.name), _short(node.id), _short(name)
+                self.warnings.append("two nodes are called {}; {} is now {}".format(*reported))
             named.append(msgspec.structs.replace(node, name=name))
         return tuple(named)
 

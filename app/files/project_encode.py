@@ -55,12 +55,12 @@ def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: 
     return {**content, **unknown.keys.get(place, {})}
 
 
-def _with_unknown_keys(value: Any, kept: Iterable[UnknownInEntry]) -> Any:
+def _with_unknown_keys(value: Any, cached: Iterable[UnknownInEntry]) -> Any:
     """The value as JSON; entries of a list with the unknown keys that they had."""
     content = msgspec.to_builtins(value)
-    free = list(range(len(value))) if kept else []
+    free = list(range(len(value))) if cached else []
     # Those that stand unchanged somewhere take their places first.
-    for one in sorted(kept, key=lambda one: one.entry not in value):
+    for one in sorted(cached, key=lambda one: one.entry not in value):
         index = one.place_in(value, free)
         if index is not None:
             free.remove(index)

@@ -21,9 +21,9 @@ from app.files.project_loader import ProjectLoader, ReadProject
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery
 from sim.assets.load import is_model
-from sim.figures.front import front_at_first
-from sim.figures.settings import ModelSettings
-from sim.kept.bake import BakeError, carry
+from sim.cache.bake import BakeError, carry
+from sim.characters.front import front_at_first
+from sim.characters.settings import ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.contract import AddPlace
 from sim.scene.camera import Camera
@@ -36,7 +36,7 @@ Maker = Callable[[Path, AddPlace], Node]
 _IMPORT = "import:"
 
 
-class Answer(enum.Enum):
+class UnsavedAnswer(enum.Enum):
     """What the user says about unsaved changes."""
 
     SAVE = "save"
@@ -45,7 +45,7 @@ class Answer(enum.Enum):
 
 
 @dataclass(slots=True)
-class _Import:
+class _PendingImport:
     """A model that is being read, to replace the scene or to be added to it."""
 
     path: Path
@@ -96,14 +96,14 @@ class ProjectFiles(QObject):
         access: FileAccess,
         recent: RecentFiles,
         *,
-        ask_unsaved: Callable[[str, str], Answer],
+        ask_unsaved: Callable[[str, str], UnsavedAnswer],
         ask_save_path: Callable[[Path], Path | None],
     ) -> None:
         super().__init__()
         self._document, self._store, self._loader, self._recent = document, store, loader, recent
         self._projects, self._access = projects, access
         self._ask_unsaved, self._ask_save_path = ask_unsaved, ask_save_path
-        self._imports: dict[int, _Import] = {}
+        self._imports: dict[int, _PendingImport] = {}
         self._showing = self._is_reloading = False
         loader.progress.connect(self._on_progress)
         loader.loaded.connect(self._on_loaded)
@@ -238,7 +238,7 @@ class ProjectFiles(QObject):
         if replace:  # what is still being read was meant for the scene that goes
             self._cancel_reading()
         request = self._loader.load(f"{_IMPORT}{path}", path)
-        self._imports[request] = _Import(path, replace)
+        self._imports[request] = _PendingImport(path, replace)
         self._show_progress(0.0)
 
     def _add(self, path: Path, make: Maker) -> None:
@@ -282,11 +282,11 @@ class ProjectFiles(QObject):
     def _on_cancelled(self, request: int) -> None:
         self._drop(request, self.warned, "loading was cancelled")
 
-    def _drop(self, request: int, told: SignalInstance, text: str) -> None:
+    def _drop(self, request: int, reported: SignalInstance, text: str) -> None:
         item = self._imports.pop(request, None)
         if item is not None:
             self._show_progress(0.0)
-            told.emit(str(item.path), text)
+            reported.emit(str(item.path), text)
             self._show_arrived()
 
     def _show_arrived(self) -> None:
@@ -321,7 +321,7 @@ class ProjectFiles(QObject):
             )
         else:
             with self._document.macro(f"Import {path.name}"):
-                if not self._document.scene.figures:
+                if not self._document.scene.characters:
                     self._document.set_camera(msgspec.structs.replace(self._document.view_state.camera, yaw=yaw))
                     self._document.set_value(ParamRef(VIEW, VIEW, "follow"), True)
                 for kind, make in makers.items():
@@ -376,8 +376,8 @@ class ProjectFiles(QObject):
 
     def _suggested_path(self) -> Path:
         """The project is named after its first model."""
-        figures = self._document.scene.figures
-        return Path(f"{figures[0].name if figures else self._document.title}{PROJECT_SUFFIX}")
+        characters = self._document.scene.characters
+        return Path(f"{characters[0].name if characters else self._document.title}{PROJECT_SUFFIX}")
 
     def may_discard(self, lost: str = "") -> bool:
         """Whether the open scene may be replaced, and what else would be `lost`: the user saved it or gives it up."""
@@ -385,7 +385,7 @@ class ProjectFiles(QObject):
         if not modified and not lost:
             return True
         answer = self._ask_unsaved(self._document.title if modified else "", lost)
-        return self.save() if answer is Answer.SAVE else answer is Answer.DISCARD
+        return self.save() if answer is UnsavedAnswer.SAVE else answer is UnsavedAnswer.DISCARD
 
 
 def can_open(path: Path) -> bool:

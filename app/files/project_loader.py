@@ -38,7 +38,7 @@ class ReadProject:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Request:
+class _ProjectRequest:
     path: Path
     trusted: tuple[Path, ...]
     recovery: Recovery | None
@@ -64,7 +64,7 @@ class ProjectLoader(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self._request: _Request | None = None
+        self._request: _ProjectRequest | None = None
         self._advanced.connect(self._on_advanced, Qt.ConnectionType.QueuedConnection)
 
     @property
@@ -80,7 +80,7 @@ class ProjectLoader(QObject):
             recovery: What the file is of, if a crashed session left it; then it belongs where the project was open.
         """
         self.cancel()
-        request = self._request = _Request(path, tuple(trusted), recovery)
+        request = self._request = _ProjectRequest(path, tuple(trusted), recovery)
         run_in_background(lambda: self._read(request), lambda outcome: self._finish(request, outcome), self)
 
     def cancel(self) -> None:
@@ -89,7 +89,7 @@ class ProjectLoader(QObject):
             request.stopped.set()
             self.cancelled.emit(str(request.path))
 
-    def _read(self, request: _Request) -> ReadProject | str:
+    def _read(self, request: _ProjectRequest) -> ReadProject | str:
         """Runs on the worker thread, where exceptions would end unseen."""
         try:
             project = load_project(
@@ -109,11 +109,11 @@ class ProjectLoader(QObject):
             _log.exception("reading %s failed", printable(str(request.path)))
             return f"{request.path}: {type(error).__name__}: {printable(str(error), _TEXT_MAX)}"
 
-    def _on_advanced(self, request: _Request, fraction: float) -> None:
+    def _on_advanced(self, request: _ProjectRequest, fraction: float) -> None:
         if request is self._request:
             self.progress.emit(str(request.path), fraction)
 
-    def _finish(self, request: _Request, outcome: ReadProject | str) -> None:
+    def _finish(self, request: _ProjectRequest, outcome: ReadProject | str) -> None:
         if request is not self._request:
             return
         self._request = None

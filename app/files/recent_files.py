@@ -44,10 +44,10 @@ class RecentFiles(QObject):
         self._store([added, *rest])
 
     def _store(self, paths: Iterable[Path]) -> None:
-        kept = tuple(paths)[:COUNT_MAX]
-        if kept == self.paths():
+        cached = tuple(paths)[:COUNT_MAX]
+        if cached == self.paths():
             return
-        self._settings.setValue(_KEY, [str(path) for path in kept])
+        self._settings.setValue(_KEY, [str(path) for path in cached])
         self._settings.sync()
         self.changed.emit()
 

@@ -65,7 +65,7 @@ class SceneFiles(QObject):
         self.textures: dict[Path, MipImage] = {}
         self.strands: dict[Path, StrandSet] = {}
         self._uses: dict[NodeId, tuple[FileUse, ...]] = {}
-        self._kept: tuple[dict[Any, Any], ...] = (self.meshes, self.images, self.textures, self.strands)
+        self._cached: tuple[dict[Any, Any], ...] = (self.meshes, self.images, self.textures, self.strands)
         self._reading: set[str | Path] = set()
         self._outdated: set[str | Path] = set()
         self._failures: dict[str | Path, str] = {}
@@ -133,11 +133,11 @@ class SceneFiles(QObject):
 
     @property
     def known(self) -> Mapping[Path, str]:
-        return {Path(path): "" for kept in self._kept for path in kept}
+        return {Path(path): "" for cached in self._cached for path in cached}
 
     def reread(self, path: Path) -> None:
         """Reads a file again that is another one now; what was read of it before stays until then."""
-        self._outdated.update(key for kept in self._kept for key in kept if Path(key) == path)
+        self._outdated.update(key for cached in self._cached for key in cached if Path(key) == path)
         self.retry(str(path))
 
     def retry(self, path: str) -> None:
@@ -146,22 +146,22 @@ class SceneFiles(QObject):
             self._failures.pop(key, None)
         self.sync()
 
-    def _follow(self, kept: dict[K, V], wanted: set[K], read: Callable[[K], V | str]) -> None:
-        for path in kept.keys() - wanted:
-            self._drop(kept.pop(path))
-        for path in wanted - (kept.keys() - self._outdated) - self._reading - self._failures.keys():
+    def _follow(self, cached: dict[K, V], wanted: set[K], read: Callable[[K], V | str]) -> None:
+        for path in cached.keys() - wanted:
+            self._drop(cached.pop(path))
+        for path in wanted - (cached.keys() - self._outdated) - self._reading - self._failures.keys():
             self._reading.add(path)
             self._outdated.discard(path)
             run_in_background(
-                lambda path=path: read(path), lambda result, path=path: self._arrived(kept, path, result), self
+                lambda path=path: read(path), lambda result, path=path: self._arrived(cached, path, result), self
             )
 
     def _drop(self, gone: object) -> None:
         pixels = gone.pixels if isinstance(gone, MipImage) else gone
         if isinstance(pixels, np.ndarray):
-            self._budget.give(pixels.shape[0] * pixels.shape[1])
+            self._budget.show_baked(pixels.shape[0] * pixels.shape[1])
 
-    def _arrived(self, kept: dict[K, V], path: K, result: V | str) -> None:
+    def _arrived(self, cached: dict[K, V], path: K, result: V | str) -> None:
         if path not in self._reading:  # it was given up
             return
         self._reading.discard(path)
@@ -169,8 +169,8 @@ class SceneFiles(QObject):
             self._failures[path] = result
             self.failed.emit(str(path), f"{result}{_consequence(self._document.scene, path)}")
         else:
-            self._drop(kept.get(path))
-            kept[path] = result
+            self._drop(cached.get(path))
+            cached[path] = result
         for note in self._budget.take_notes():
             self.failed.emit(str(path), note)
         # Meanwhile the scene may name another file.

@@ -7,13 +7,13 @@ import msgspec
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 
-from app.cli.picture_sink import NUMBERED
+from app.cli.image_sink import NUMBERED
 from app.document.document import Document
-from app.editor.dialogs import Dialogs, Existing
+from app.editor.dialogs import Dialogs, OverwriteChoice
 from app.editor.panels import Panels
 from app.files.access import FileAccess
 from app.files.project_error import ProjectError
-from app.output.jobs import Job, JobQueue
+from app.output.jobs import JobQueue, OutputJob
 from app.output.settings import (
     ExportSettings,
     RenderSettings,
@@ -97,11 +97,11 @@ class Output:
             answer = (
                 self._dialogs.pictures_there(file.parent, NUMBERED.sub("…", file.name), there)
                 if there
-                else Existing.REPLACE
+                else OverwriteChoice.REPLACE
             )
-            if answer is Existing.CANCEL:
+            if answer is OverwriteChoice.CANCEL:
                 return
-            chosen = msgspec.structs.replace(settings, resume=True) if answer is Existing.KEEP else settings
+            chosen = msgspec.structs.replace(settings, resume=True) if answer is OverwriteChoice.KEEP else settings
             self._queue(file, lambda project: render_words(chosen, file, project, self._selected()), preview=True)
 
     def export(self, settings: ExportSettings, format: SceneFormat, options: msgspec.Struct | None) -> None:
@@ -126,7 +126,7 @@ class Output:
         except ProjectError as error:
             self._failed(str(path), str(error))
             return
-        job = Job(path, words_of(project), folder)
+        job = OutputJob(path, words_of(project), folder)
         if preview:
             job.words += ["--preview", str(job.preview)]
         self.queue.add(job)

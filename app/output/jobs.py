@@ -14,7 +14,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
 
 import app
-from app.cli.picture_sink import NUMBERED
+from app.cli.image_sink import NUMBERED
 from app.cli.progress import LINE, time_left
 from app.document.document import Document
 from app.files.access import FileAccess
@@ -30,7 +30,7 @@ WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "faile
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class OutputJob:
     """Something that is written.
 
     Attributes:
@@ -93,9 +93,9 @@ class JobQueue(QObject):
     def __init__(self, document: Document, access: FileAccess, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._document, self._access = document, access
-        self.jobs: list[Job] = []
-        self._waiting: deque[Job] = deque()
-        self._running: Job | None = None
+        self.jobs: list[OutputJob] = []
+        self._waiting: deque[OutputJob] = deque()
+        self._running: OutputJob | None = None
         self._process: QProcess | None = None
         self._force = QTimer(self, interval=PATIENCE, singleShot=True)
         self._force.timeout.connect(lambda: self._process and self._process.kill())
@@ -133,13 +133,13 @@ class JobQueue(QObject):
             raise
         return folder, path
 
-    def add(self, job: Job) -> None:
+    def add(self, job: OutputJob) -> None:
         self.jobs.append(job)
         self._waiting.append(job)
         self.changed.emit(job)
         self._go_on()
 
-    def cancel(self, job: Job) -> None:
+    def cancel(self, job: OutputJob) -> None:
         """Gives a job up; nothing half written remains."""
         if job is self._running and self._process is not None:
             job.state = CANCELLED
@@ -175,7 +175,7 @@ class JobQueue(QObject):
         process.start(sys.executable, ["-m", "app", *job.words, "--allow-outside", "--progress"])
         self.changed.emit(job)
 
-    def _read(self, job: Job, process: QProcess) -> None:
+    def _read(self, job: OutputJob, process: QProcess) -> None:
         for line in bytes(process.readAllStandardOutput().data()).decode(errors="replace").splitlines():
             word, _, rest = line.partition(" ")
             if word == LINE:
@@ -184,12 +184,12 @@ class JobQueue(QObject):
                 job.notes.append(line)
         self.changed.emit(job)
 
-    def _could_not_start(self, job: Job, process: QProcess, error: QProcess.ProcessError) -> None:
+    def _could_not_start(self, job: OutputJob, process: QProcess, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart:
             job.notes.append(process.errorString())
             self._finished(job, process, 1)
 
-    def _finished(self, job: Job, process: QProcess, status: int) -> None:
+    def _finished(self, job: OutputJob, process: QProcess, status: int) -> None:
         self._force.stop()
         said = bytes(process.readAllStandardError().data()).decode(errors="replace").splitlines()
         self._running = self._process = None
@@ -213,7 +213,7 @@ class JobQueue(QObject):
             self.failed.emit(str(job.path), job.text)
         self._go_on()
 
-    def _end(self, job: Job, state: str) -> None:
+    def _end(self, job: OutputJob, state: str) -> None:
         job.state = state
         self.changed.emit(job)
         job.folder.cleanup()

@@ -9,16 +9,16 @@ from typing import Annotated
 
 import msgspec
 
-from app.cli.picture_sink import NUMBERED
+from app.cli.image_sink import NUMBERED
 from sim.export.error import missing_package
-from sim.export.formats import FILM_FORMATS, RENDER_FORMATS, FilmFormat
+from sim.export.formats import FILM_FORMATS, RENDER_FORMATS, VideoFormat
 from sim.export.options import VideoCodec, VideoOptions
 from sim.scene.params import param, params_of
 
 Words = list[str]
 
 
-class Seen(enum.Enum):
+class Viewpoint(enum.Enum):
     """Where a rendering is seen from."""
 
     VIEWPORT = "viewport"
@@ -27,7 +27,7 @@ class Seen(enum.Enum):
     TOP = "top"
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True):
+class FrameSpan(msgspec.Struct, frozen=True, kw_only=True):
     """Which frames; shared by exports and renderings."""
 
     first: Annotated[
@@ -44,7 +44,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
         return ["--frames", f"{self.first}:{max(self.first, self.last)}", "--rate", f"{self.rate:.10g}"]
 
 
-class ExportSettings(Span, frozen=True, kw_only=True):
+class ExportSettings(FrameSpan, frozen=True, kw_only=True):
     """What is exported; options of the format come beside it."""
 
     selected: Annotated[
@@ -56,12 +56,12 @@ class ExportSettings(Span, frozen=True, kw_only=True):
     ] = False
 
 
-class RenderSettings(Span, frozen=True, kw_only=True):
+class RenderSettings(FrameSpan, frozen=True, kw_only=True):
     """How an animation is rendered."""
 
     width: Annotated[int, param("Width of the picture.", unit="px", lo=16, hi=8192, soft=(320, 3840))] = 1280
     height: Annotated[int, param("Height of the picture.", unit="px", lo=16, hi=8192, soft=(180, 2160))] = 720
-    seen: Annotated[Seen, param("Where it is seen from.", label="View")] = Seen.VIEWPORT
+    seen: Annotated[Viewpoint, param("Where it is seen from.", label="View")] = Viewpoint.VIEWPORT
     alpha: Annotated[bool, param("Leave the background out; pictures, WebP and GIF only.", label="Transparent")] = False
     overlays: Annotated[bool, param("Draw grid, axes and other marks as the viewport does.")] = False
     blur: Annotated[
@@ -111,7 +111,7 @@ def refused(settings: RenderSettings, path: Path) -> str:
     format = RENDER_FORMATS.of(path)
     if hint := missing_package(format):
         return f"{format.name} {hint}"
-    if settings.alpha and isinstance(format, FilmFormat) and not format.has_alpha:
+    if settings.alpha and isinstance(format, VideoFormat) and not format.has_alpha:
         return (
             f"{format.name} keeps no opacity; pictures, {' and '.join(f.name for f in FILM_FORMATS if f.has_alpha)} do"
         )
@@ -141,7 +141,7 @@ def render_words(settings: RenderSettings, path: Path, project: Path, around: st
         "--size",
         f"{settings.width}x{settings.height}",
         "--view",
-        "saved" if settings.seen is Seen.VIEWPORT else settings.seen.value,
+        "saved" if settings.seen is Viewpoint.VIEWPORT else settings.seen.value,
     ]
     words += [f"--{name}" for name in ("alpha", "overlays", "resume") if getattr(settings, name)]
     words += ["--blur", str(settings.blur)] if settings.blur > 1 else []

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, JobQueue
+from app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
 from app.output.settings import ExportSettings, RenderSettings, missing_films
 from sim.export.error import missing_package
 from sim.export.formats import SCENE_FORMATS, SceneFormat
@@ -93,7 +93,7 @@ class OutputWindow(QDialog):
 
     def _build_list(self) -> None:
         """The queue and its preview below them."""
-        self._rows: dict[Job, JobRow] = {}
+        self._rows: dict[OutputJob, JobRow] = {}
         self._list = QVBoxLayout()
         self._list.addStretch(1)
         self._nothing = QLabel("Nothing is queued.")
@@ -172,7 +172,7 @@ class OutputWindow(QDialog):
                 self._option_place.addWidget(form)
             self._options[self.format.name].show()
 
-    def _show_job(self, job: Job) -> None:
+    def _show_job(self, job: OutputJob) -> None:
         if job not in self._rows:
             self._rows[job] = JobRow(job, self._queue.cancel)
             self._list.insertWidget(0, self._rows[job])
@@ -190,8 +190,8 @@ class OutputWindow(QDialog):
         running = next((job for job in self._queue.jobs if job.state == RUNNING), None)
         picture = QPixmap()
         if running is not None and running.preview.exists() and picture.load(str(running.preview)):
-            kept, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
-            self.preview.setPixmap(picture.scaled(PREVIEW, kept, smooth))
+            cached, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+            self.preview.setPixmap(picture.scaled(PREVIEW, cached, smooth))
             if not self.preview.isVisible():
                 self.preview.show()
                 self._grow()
@@ -200,7 +200,7 @@ class OutputWindow(QDialog):
 class JobRow(QWidget):
     """One job: its file, how it stands, and a way to end it or to see what was written."""
 
-    def __init__(self, job: Job, cancel: Callable[[Job], None]) -> None:
+    def __init__(self, job: OutputJob, cancel: Callable[[OutputJob], None]) -> None:
         super().__init__()
         self._job = job
         self.name, self.bar = QLabel(job.path.name), QProgressBar()
@@ -230,7 +230,7 @@ class JobRow(QWidget):
         self.layout().invalidate()  # what it says may take another number of lines
         self.updateGeometry()
 
-    def _act(self, cancel: Callable[[Job], None]) -> None:
+    def _act(self, cancel: Callable[[OutputJob], None]) -> None:
         if self._job.state == DONE:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._job.path.parent)))
         else:

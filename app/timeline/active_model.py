@@ -5,8 +5,8 @@ import math
 from app.document.document import Document
 from app.files.model_store import ModelStore
 from sim.assets.model import CharacterModel, Clip
-from sim.figures.placement import active_clip
-from sim.figures.playing import clip_of, parts_of, playing_time, strips_of
+from sim.characters.placement import active_clip
+from sim.characters.playing import clip_of, parts_of, playing_time, strips_of
 from sim.kinds import KINDS
 from sim.scene.playback import LENGTH
 from sim.scene.scene import Node
@@ -23,8 +23,8 @@ class ActiveModel:
     @property
     def node(self) -> Node | None:
         """The node, or None in a scene without models."""
-        figures, selected = self._document.scene.figures, self._document.selection.node
-        return next((node for node in figures if node.id == selected), figures[0] if figures else None)
+        characters, selected = self._document.scene.characters, self._document.selection.node
+        return next((node for node in characters if node.id == selected), characters[0] if characters else None)
 
     @property
     def model(self) -> CharacterModel | None:
@@ -95,5 +95,5 @@ class ActiveModel:
 
     def _models(self) -> list[tuple[Node, CharacterModel]]:
         """Figures whose files are read."""
-        found = ((node, self._store.status(node.id)) for node in self._document.scene.figures)
+        found = ((node, self._store.status(node.id)) for node in self._document.scene.characters)
         return [(node, status.model) for node, status in found if status is not None and status.model is not None]

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, Qt
 
 from app.timeline.playback import Playback
-from app.viewport.client import ViewportClient
+from app.viewport.renderer import ViewportRenderer
 from widgets.distance_plot import DistanceCurve, DistancePlot
 
 
@@ -14,7 +14,7 @@ class BakeDistance(QObject):
         plot: The panel.
     """
 
-    def __init__(self, client: ViewportClient, playback: Playback) -> None:
+    def __init__(self, client: ViewportRenderer, playback: Playback) -> None:
         super().__init__()
         self.plot = DistancePlot()
         self._client, self._playback, self._version = client, playback, -1

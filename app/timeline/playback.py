@@ -20,7 +20,7 @@ MAX_STEPS = 8
 LONGEST_GAP = 1.0
 
 
-class Stepper(Protocol):
+class SimulationControl(Protocol):
     """Does simulation steps; the viewport's client is one."""
 
     @property
@@ -109,7 +109,7 @@ class Playback(QObject):
         self,
         settings: Callable[[], PlaybackSettings],
         duration: Callable[[], float],
-        stepper: Stepper | None = None,
+        stepper: SimulationControl | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -121,7 +121,7 @@ class Playback(QObject):
         self._stepping = 0.0  # Part of real time that steps took
         self._playhead = Playhead()
         self._scrubbing = self._in_hand = False
-        self._told: SimulationState | None = None
+        self._reported: SimulationState | None = None
         self._last = clock()
         self.meter = FrameMeter()
         self._timer = QTimer(self)
@@ -180,11 +180,11 @@ class Playback(QObject):
         if playhead.playing != before.playing or playhead.direction != before.direction:
             self._run()
             self.playing_changed.emit(playhead.playing, playhead.direction)
-            self.tell()
+            self.report()
         if playhead.time != before.time:
             self.time_changed.emit(playhead.time)
             if not playhead.playing:
-                self.tell()
+                self.report()
 
     def toggle(self, direction: int = 1) -> None:
         """Plays in a direction, or pauses when it plays in that direction already.
@@ -214,7 +214,7 @@ class Playback(QObject):
         self.set_playhead(playhead)
         if playhead.time <= self.start and self._stepper is not None and self._stepper.step_count:
             self._reset_steps()
-        self.tell()
+        self.report()
 
     def visit_next(self, playhead: Playhead) -> None:
         """Goes a little further, and simulates what is missing on the way where that is not much."""
@@ -241,7 +241,7 @@ class Playback(QObject):
         self._share = 1.0
         self._steps.reset()
         self.set_playhead(replace(self._playhead, time=seconds))
-        self.tell()
+        self.report()
 
     def fit(self) -> None:
         """Keeps the playhead within another clip; without one it stays where it is."""
@@ -257,7 +257,7 @@ class Playback(QObject):
         """While the user holds a part of a simulation it runs, even when the playhead stands."""
         self._in_hand = held
         self._run()
-        self.tell()
+        self.report()
 
     def tick(self) -> None:
         """Advances by the real time since the last call."""
@@ -282,7 +282,7 @@ class Playback(QObject):
         self.set_playhead(scrub(self._playhead, self.start, self._duration()))
         self._reset_steps()
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Says how the simulation clock stands, if that is news."""
         if self._stepper is None:
             return
@@ -291,8 +291,8 @@ class Playback(QObject):
         held = active and self._stepper.has_state and self._stepper.is_held(self._playhead.time)
         stale = held and not running
         state = SimulationState(active, running, self._stepper.step_count, self._share, stale, held)
-        if state != self._told:
-            self._told = state
+        if state != self._reported:
+            self._reported = state
             self.simulated.emit(state)
 
     def _simulates(self) -> bool:
@@ -317,7 +317,7 @@ class Playback(QObject):
         if due.steps:
             self._share += 0.1 * (done / (due.steps + due.dropped) - self._share)
             self._stepping += 0.1 * ((now - begun) / max(elapsed, STEP_TIME) - self._stepping)
-            self.tell()
+            self.report()
         elif self._is_slow:
             self.seen_changed.emit()
 
@@ -338,7 +338,7 @@ class Playback(QObject):
             self.set_playhead(replace(after, time=moment))
         if not reached:
             self._check_behind()
-        self.tell()
+        self.report()
 
     def _check_behind(self) -> None:
         """Says so where steps are missing before the ones that are to be played."""
@@ -352,7 +352,7 @@ class Playback(QObject):
             self._stepper.reset()
             self._share = 1.0
             self._steps.reset()
-            self.tell()
+            self.report()
 
     def _run(self) -> None:
         self._last = self._clock()

@@ -82,30 +82,30 @@ class SimulationSeek(QObject):
 
     def _begin(self, plays: int) -> None:
         self._stop()
-        film = self._stepper.film
-        if film is None:
+        cache = self._stepper.cache
+        if cache is None:
             return
-        wanted = film.step_of(self._playback.playhead.time)
-        self._count = film.missing(wanted)
+        wanted = cache.step_of(self._playback.playhead.time)
+        self._count = cache.missing(wanted)
         self._first, self._done, self._turns, self._plays = wanted - self._count, 0, 0, plays
         self.busy = True
         self._timer.start()
-        self._tell()
+        self._report()
 
     def _turn(self) -> None:
         """As many steps as fit into a turn."""
         if self._stepper.is_waiting:  # the steps are others once that takes part
             self._begin(self._plays)
             return
-        film = self._stepper.film
-        if film is None or not self._stepper.is_active:
+        cache = self._stepper.cache
+        if cache is None or not self._stepper.is_active:
             self._stop()  # there is nothing left to step
             return
         self._turns += 1
         ends = self._clock() + TURN
         self._stepper.rush(self._steps_until(ends), watch=self._turns % WATCH == 0)
         if self._done < self._count:
-            self._tell()
+            self._report()
         else:
             done = f"Simulated {self._count} steps, {self._count * STEP_TIME:.2f} s"
             self._finish(done if self._count else "All steps up to here are kept already")
@@ -121,10 +121,10 @@ class SimulationSeek(QObject):
     # --- ends -----------------------------------------------------------------------------------------
 
     def _finish(self, text: str) -> None:
-        film, plays = self._stepper.film, self._plays if self._done == self._count else 0
+        cache, plays = self._stepper.cache, self._plays if self._done == self._count else 0
         self._stop()
-        if film is not None:
-            reached = film.time_of(self._first + self._done)
+        if cache is not None:
+            reached = cache.time_of(self._first + self._done)
             self._playback.adopt(reached)
             self._stepper.settle(reached)
         self.ended.emit(text)
@@ -137,7 +137,7 @@ class SimulationSeek(QObject):
             self._timer.stop()
             self.progressed.emit("", 1.0)
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self.progressed.emit(f"Simulating step {self._done} of {self._count}", self._done / max(self._count, 1))
 
     def _on_changed(self, change: Change) -> None:

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from app.viewport.client import ViewportClient
+from app.viewport.renderer import ViewportRenderer
+from sim.cache.simulation_cache import SimulationCache
 from sim.engine import Engine
-from sim.kept.film import Film
 from sim.simulation import Grab
 from widgets.viewport import Viewport
 
@@ -22,10 +22,10 @@ class SimulationStepper:
 
     def __init__(self) -> None:
         self.grab: Grab | None = None
-        self._client: ViewportClient | None = None
+        self._client: ViewportRenderer | None = None
         self._viewport: Viewport | None = None
 
-    def bind(self, client: ViewportClient, viewport: Viewport) -> None:
+    def bind(self, client: ViewportRenderer, viewport: Viewport) -> None:
         """Says whose engine is stepped, in whose context."""
         self._client, self._viewport = client, viewport
 
@@ -46,20 +46,20 @@ class SimulationStepper:
         return engine is not None and engine.simulation.has_state
 
     @property
-    def film(self) -> Film | None:
-        return self._client.film if self._client else None
+    def cache(self) -> SimulationCache | None:
+        return self._client.cache if self._client else None
 
     @property
     def step_count(self) -> int:
-        return self.film.step_count if self.film is not None else 0
+        return self.cache.step_count if self.cache is not None else 0
 
     def is_held(self, time: float) -> bool:
         """Whether what is shown at a moment of the scene [s] is an earlier step, since its own is missing."""
-        return self.film is not None and self.film.is_held(time)
+        return self.cache is not None and self.cache.is_held(time)
 
     def can_reach(self, time: float) -> bool:
         """Whether the step at a moment of the scene [s] is kept, or is the next to be simulated."""
-        return self.film is None or self.film.can_reach(self.film.step_of(time))
+        return self.cache is None or self.cache.can_reach(self.cache.step_of(time))
 
     def step(self, time: float) -> float:
         """Goes to the step at a moment of the scene clock [s], or simulates it where it is the next.
@@ -68,10 +68,10 @@ class SimulationStepper:
             When that step ends [s].
         """
 
-        def act(_: Engine, film: Film) -> float:
-            step = film.step_of(time)
-            film.advance(step, self.grab)
-            return film.time_of(step)
+        def act(_: Engine, cache: SimulationCache) -> float:
+            step = cache.step_of(time)
+            cache.advance(step, self.grab)
+            return cache.time_of(step)
 
         moment = self._run(act)
         return time if moment is None else moment
@@ -80,7 +80,7 @@ class SimulationStepper:
         """Simulates a step of what the user holds while time stands."""
         grab = self.grab
         if grab is not None:
-            self._run(lambda _, film: film.pull(grab))
+            self._run(lambda _, cache: cache.pull(grab))
 
     def rush(self, steps: Iterable[int], *, watch: bool) -> None:
         """Goes to steps, one after the other, without a picture.
@@ -92,56 +92,56 @@ class SimulationStepper:
             watch: Look for what blew up.
         """
         client, viewport = self._client, self._viewport
-        if client is None or viewport is None or client.engine is None or client.film is None:
+        if client is None or viewport is None or client.engine is None or client.cache is None:
             return
         with viewport.gl_current():
             client.prepare()
             for step in steps:
-                client.film.advance(step)
+                client.cache.advance(step)
                 client.engine.context.finish()
             if watch:
                 client.engine.refresh(time.monotonic())
-                client.film.note_halts()
+                client.cache.note_stop_reports()
 
     def reset(self) -> None:
         """Back to the start; what follows is a run with the settings of now."""
 
-        def act(_: Engine, film: Film) -> None:
-            film.restart()
-            film.settle()
+        def act(_: Engine, cache: SimulationCache) -> None:
+            cache.restart()
+            cache.settle()
 
         self._run(act)
 
     def forget(self) -> None:
         """Lets go of all steps that are kept: another project follows."""
-        if self.film is not None:
-            self.film.clear()
+        if self.cache is not None:
+            self.cache.clear()
 
     def settle(self, time: float) -> None:
         """Brings the engine to a moment of the scene clock [s] at once, not with the next picture."""
 
-        def act(_: Engine, film: Film) -> None:
-            film.show(time)
-            film.flush()
+        def act(_: Engine, cache: SimulationCache) -> None:
+            cache.show(time)
+            cache.flush()
 
         self._run(act)
 
     def alter(self, change: Callable[[], None]) -> None:
         """Changes what is simulated by something other than a setting, at the step that is shown."""
 
-        def act(_: Engine, film: Film) -> None:
-            film.settle()
+        def act(_: Engine, cache: SimulationCache) -> None:
+            cache.settle()
             change()
-            film.altered()
+            cache.altered()
 
         self._run(act)
 
-    def _run(self, act: Callable[[Engine, Film], T]) -> T | None:
+    def _run(self, act: Callable[[Engine, SimulationCache], T]) -> T | None:
         client, viewport = self._client, self._viewport
-        if client is None or viewport is None or client.engine is None or client.film is None:
+        if client is None or viewport is None or client.engine is None or client.cache is None:
             return None
         with viewport.gl_current():
             client.prepare()
-            done = act(client.engine, client.film)
+            done = act(client.engine, client.cache)
         viewport.update()
         return done

@@ -12,7 +12,7 @@ from app.document.gesture import Gesture
 from app.files.model_store import ModelStore
 from app.timeline.active_model import ActiveModel
 from sim.assets.model import CharacterModel
-from sim.figures.playing import clip_of, strips_of
+from sim.characters.playing import clip_of, strips_of
 from sim.scene.params import ParamError
 from sim.scene.scene import Node, ParamRef
 from sim.scene.strips import STRIPS_MAX, Strip
@@ -58,7 +58,7 @@ class StripsBinding(QObject):
 
     def refresh(self, *_: object) -> None:
         active, rows = self._active.node, []
-        for node in self._document.scene.figures:
+        for node in self._document.scene.characters:
             model = self._model(node)
             if model is not None and (strips := strips_of(node.settings, model)):
                 bars = strip_bars(strips, _durations(model), [clip.name for clip in model.clips])

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.document.document import Document
-from app.timeline.sweeping import PICTURE, Sweeping, Tried, axes_of, in_words
-from sim.kept.sweep import Axis, SweepError
+from app.timeline.sweep_task import PICTURE, SweepResult, SweepTask, axes_of, in_words
+from sim.cache.sweep import SweepAxis, SweepError
 from sim.kinds import KINDS
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect, Param, ParamError, Role, Scale, params_of, value_text
@@ -48,17 +48,17 @@ class SweepWindow(QDialog):
         parent: The window of the editor.
     """
 
-    def __init__(self, document: Document, sweeping: Sweeping, parent: QWidget | None = None) -> None:
+    def __init__(self, document: Document, sweeping: SweepTask, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document, self._sweeping = document, sweeping
         self._node = ""
-        self._axes: list[Axis] = []
-        self._tried: list[Tried] = []
+        self._axes: list[SweepAxis] = []
+        self._tried: list[SweepResult] = []
         self.names, self.values = (QComboBox(), QComboBox()), (QLineEdit(), QLineEdit())
         self.steps = QSpinBox(minimum=1, maximum=STEPS_MAX, value=STEPS)
         self.start_button, self.cancel_button = QPushButton("Start"), QPushButton("Cancel")
-        self.bar, self.told = QProgressBar(maximum=100), QLabel()
-        self.told.setWordWrap(True)
+        self.bar, self.reported = QProgressBar(maximum=100), QLabel()
+        self.reported.setWordWrap(True)
         self.map, self.measure, self.picture = SweepMap(), QComboBox(), QLabel()
         self.picture.setFixedSize(*PICTURE)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -79,7 +79,7 @@ class SweepWindow(QDialog):
         self.map.chosen.connect(self.take)
         sweeping.progressed.connect(self._show_progress)
         sweeping.done.connect(self._show_tried)
-        sweeping.failed.connect(self.told.setText)
+        sweeping.failed.connect(self.reported.setText)
         document.changed.connect(self._on_changed)
         self._show_progress("", 0.0)
 
@@ -106,7 +106,7 @@ class SweepWindow(QDialog):
         habits.setEnabled(False)
         form.addWidget(habits, 2, 2)
         form.setColumnStretch(2, 1)
-        work = packed(QHBoxLayout(), (self.told, 1), self.bar, self.start_button, self.cancel_button, spacing=SPACE)
+        work = packed(QHBoxLayout(), (self.reported, 1), self.bar, self.start_button, self.cancel_button, spacing=SPACE)
         beside = packed(QVBoxLayout(), self.picture, (self.facts, 1), spacing=SPACE)
         shown = packed(QHBoxLayout(), (self.map, 1), beside, spacing=SPACE_WIDE)
         coloured = packed(QHBoxLayout(), QLabel("Colours"), (self.measure, 1), spacing=SPACE)
@@ -150,9 +150,9 @@ class SweepWindow(QDialog):
         chosen = [(name.currentData(), value.text()) for name, value in zip(self.names, self.values, strict=True)]
         return [(record.name, text.replace(", ", ",")) for record, text in chosen if record is not None]
 
-    def _check(self) -> list[Axis]:
+    def _check(self) -> list[SweepAxis]:
         """The axes, where they mean something; says what does not."""
-        axes: list[Axis] = []
+        axes: list[SweepAxis] = []
         try:
             if not self._document.scene.has(self._node):
                 raise SweepError("What was to be tried is gone; select something that is simulated")
@@ -161,7 +161,7 @@ class SweepWindow(QDialog):
         except (SweepError, ParamError) as error:
             text = str(error)
         if not self._sweeping.busy:
-            self.told.setText(label_text(text))
+            self.reported.setText(label_text(text))
         self.start_button.setEnabled(bool(axes) and not self._sweeping.busy)
         return axes
 
@@ -183,7 +183,7 @@ class SweepWindow(QDialog):
         if self._document.scene.has(self._axes[0].ref.owner):
             changes: dict[ParamRef, Any] = {axis.ref: value for axis, value in zip(self._axes, values, strict=True)}
             self._document.set_as_one(f"Take {in_words(self._axes, values)}", changes)
-            self.told.setText(label_text(f"Taken: {in_words(self._axes, values)}"))
+            self.reported.setText(label_text(f"Taken: {in_words(self._axes, values)}"))
 
     def _show_progress(self, text: str, share: float) -> None:
         self.bar.setVisible(bool(text))
@@ -191,15 +191,15 @@ class SweepWindow(QDialog):
         self.cancel_button.setVisible(bool(text))
         self.start_button.setVisible(not text)
         if text:
-            self.told.setText(text)
+            self.reported.setText(text)
 
-    def _show_tried(self, tried: Sequence[Tried]) -> None:
+    def _show_tried(self, tried: Sequence[SweepResult]) -> None:
         self._tried = list(tried)
         self.pages.setCurrentIndex(1 if tried else 0)
         chosen = self.measure.currentText()
         self.measure.blockSignals(True)
         self.measure.clear()
-        self.measure.addItems(list(dict.fromkeys(name for one in tried for name in one.figures)))
+        self.measure.addItems(list(dict.fromkeys(name for one in tried for name in one.characters)))
         self.measure.setCurrentIndex(max(self.measure.findText(chosen), 0))
         self.measure.blockSignals(False)
         self._show_map()
@@ -207,14 +207,14 @@ class SweepWindow(QDialog):
         self._check()
         if tried:
             stopped = sum(bool(one.problem) for one in tried)
-            self.told.setText(f"{len(tried)} runs, {stopped} of them stopped; a click takes values over")
+            self.reported.setText(f"{len(tried)} runs, {stopped} of them stopped; a click takes values over")
 
     def _show_map(self) -> None:
         name = self.measure.currentText()
         cells = [
             SweepCell(
-                f"{one.figures.get(name, math.nan):.3g}" if not one.problem else "stopped",
-                one.figures.get(name, math.nan), not one.problem, in_words(self._axes, one.values),
+                f"{one.characters.get(name, math.nan):.3g}" if not one.problem else "stopped",
+                one.characters.get(name, math.nan), not one.problem, in_words(self._axes, one.values),
             )
             for one in self._tried
         ]  # fmt: skip
@@ -238,8 +238,8 @@ class SweepWindow(QDialog):
         height, width = one.picture.shape[:2]
         image = QImage(one.picture.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888)
         self.picture.setPixmap(QPixmap.fromImage(image))
-        figures = [f"{name}: {value:.4g}" for name, value in one.figures.items() if math.isfinite(value)]
-        lines = [in_words(self._axes, one.values), f"{one.steps} steps", *figures]
+        characters = [f"{name}: {value:.4g}" for name, value in one.characters.items() if math.isfinite(value)]
+        lines = [in_words(self._axes, one.values), f"{one.steps} steps", *characters]
         self.facts.setText("\n".join([*lines, one.problem] if one.problem else lines))
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from app.viewport.client import ViewportClient
-from app.viewport.drawn import Drawn
+from app.viewport.frame_info import FrameInfo
+from app.viewport.renderer import ViewportRenderer
 from sim.gl.back_end import TITLES, BackEndChoice
-from sim.profile.recording import Recording
+from sim.profile.recording import TimingRecording
 from sim.profile.sample import FrameSample
 
 SIDES = (BackEndChoice.TF, BackEndChoice.COMPUTE)
@@ -37,7 +37,7 @@ class BackEndTrial(QObject):
     progressed = Signal(int)
     finished = Signal(object, object)
 
-    def __init__(self, client: ViewportClient, redraw: Callable[[], None]) -> None:
+    def __init__(self, client: ViewportRenderer, redraw: Callable[[], None]) -> None:
         super().__init__()
         self._client, self._redraw = client, redraw
         self._made_by: dict[int, BackEndChoice] = {}
@@ -71,12 +71,12 @@ class BackEndTrial(QObject):
             self.stop()
             status = self._client.timer_status
             recordings = (
-                Recording(TITLES[side], tuple(found[FIRST : FIRST + FRAMES]), status)
+                TimingRecording(TITLES[side], tuple(found[FIRST : FIRST + FRAMES]), status)
                 for side, found in self._found.items()
             )
             self.finished.emit(*recordings)
 
-    def _on_drawn(self, drawn: Drawn) -> None:
+    def _on_drawn(self, drawn: FrameInfo) -> None:
         """The picture is done, with its steps: the next one and its steps are made by the other."""
         engine = self._client.engine
         if not self.running or engine is None:

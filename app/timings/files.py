@@ -11,9 +11,9 @@ from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import LoadCancelled
 from sim.profile.chrome_trace import write_chrome_trace
 from sim.profile.csv_file import TimingsFileError, read_csv, write_csv
-from sim.profile.recording import Recording
+from sim.profile.recording import TimingRecording
 
-Write = Callable[[Path, Recording, LoadWatch], None]
+Write = Callable[[Path, TimingRecording, LoadWatch], None]
 
 
 class TimingFiles(QObject):
@@ -22,7 +22,7 @@ class TimingFiles(QObject):
     Signals:
         progressed: What is done, and the share of it, 0 to 1; an empty text when nothing is left.
         written: A file that is complete.
-        imported: The `Recording` of a file.
+        imported: The `TimingRecording` of a file.
         failed: A file, and one line why it was not written or read.
     """
 
@@ -45,17 +45,17 @@ class TimingFiles(QObject):
         for given_up in self._running:
             given_up.set()
 
-    def export_csv(self, path: Path, recording: Recording) -> None:
+    def export_csv(self, path: Path, recording: TimingRecording) -> None:
         """Writes a row for each frame and pass."""
         self._export(path, recording, write_csv)
 
-    def export_trace(self, path: Path, recording: Recording) -> None:
+    def export_trace(self, path: Path, recording: TimingRecording) -> None:
         self._export(path, recording, write_chrome_trace)
 
     def import_csv(self, path: Path) -> None:
         self._run(f"Reading {path.name}", path, lambda watch: read_csv(path, watch).prepared(), self.imported.emit)
 
-    def _export(self, path: Path, recording: Recording, write: Write) -> None:
+    def _export(self, path: Path, recording: TimingRecording, write: Write) -> None:
         def work(watch: LoadWatch) -> None:
             write(path, recording, watch)
 
@@ -65,7 +65,7 @@ class TimingFiles(QObject):
         given_up = threading.Event()
         self._running.append(given_up)
         self.progressed.emit(text, 0.0)
-        watch = LoadWatch(lambda share: self._tell(text, share, given_up), given_up.is_set)
+        watch = LoadWatch(lambda share: self._report(text, share, given_up), given_up.is_set)
 
         def finish(result: object) -> None:
             self._running.remove(given_up)
@@ -78,7 +78,7 @@ class TimingFiles(QObject):
 
         run_in_background(lambda: _result(work, watch), finish, self)
 
-    def _tell(self, text: str, share: float, given_up: threading.Event) -> None:
+    def _report(self, text: str, share: float, given_up: threading.Event) -> None:
         """Called by workers; what is over says nothing any more."""
         if share < 1.0 and not given_up.is_set():
             self.progressed.emit(text, share)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject, QTimer
 
 from app.timeline.active_model import ActiveModel
-from sim.profile.by_frame import ByFrame
+from sim.profile.by_frame import FrameCollector
 from sim.profile.sample import FrameSample, TimeSource
 from widgets.timeline.cost_strip import CostStrip
 
@@ -25,7 +25,7 @@ class FrameCostStrip(QObject):
     def __init__(self, strip: CostStrip, active: ActiveModel) -> None:
         super().__init__()
         self._strip, self._active = strip, active
-        self.by_frame = ByFrame()
+        self.by_frame = FrameCollector()
         self._measuring = False
         self._subject: object = None
         self._source = TimeSource.CLOCK

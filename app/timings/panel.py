@@ -14,10 +14,10 @@ from app.timings.files import TimingFiles
 from app.timings.frame_costs import FrameCostStrip
 from app.timings.past_values import PastValues
 from app.timings.recordings import Recordings
-from app.viewport.client import ViewportClient
-from app.viewport.drawn import Drawn
-from sim.profile.history import History
-from sim.profile.recording import Recording
+from app.viewport.frame_info import FrameInfo
+from app.viewport.renderer import ViewportRenderer
+from sim.profile.history import QuantityHistory
+from sim.profile.recording import TimingRecording
 from sim.profile.sample import FrameSample
 from widgets.timeline.cost_strip import CostStrip
 from widgets.timeline.timeline import Timeline
@@ -61,7 +61,7 @@ class TimingsPanel(QObject):
 
     def __init__(
         self,
-        client: ViewportClient,
+        client: ViewportRenderer,
         active: ActiveModel,
         past: PastValues,
         timeline: Timeline,
@@ -72,7 +72,7 @@ class TimingsPanel(QObject):
         super().__init__()
         self._client, self._past, self._dialogs, self._settings = client, past, dialogs, settings
         self._redraw = redraw
-        self.view, self.history = TimingsView(), History()
+        self.view, self.history = TimingsView(), QuantityHistory()
         self.recordings, self.files = Recordings(), TimingFiles()
         self.trial = BackEndTrial(client, redraw)
         self.strip = FrameCostStrip(CostStrip(timeline), active)
@@ -175,7 +175,7 @@ class TimingsPanel(QObject):
         view.clear_requested.connect(self.clear)
         view.held_changed.connect(self._on_held)
         view.state_changed.connect(self.save_look)
-        recordings.changed.connect(lambda: view.set_recordings(recordings.kept))
+        recordings.changed.connect(lambda: view.set_recordings(recordings.cached))
         recordings.started.connect(self._on_started)
         recordings.stopped.connect(self._on_stopped)
         view.back_ends_requested.connect(self.compare_back_ends)
@@ -187,12 +187,12 @@ class TimingsPanel(QObject):
         files.failed.connect(self.failed)
         files.imported.connect(self._on_imported)
 
-    def _note(self, drawn: Drawn) -> None:
+    def _note(self, drawn: FrameInfo) -> None:
         """Keeps the scene that was drawn, before anything changes it."""
         oldest = self.history[0].number if len(self.history) else 0
         self._past.note(drawn.frame, oldest if self._held_from is None else min(oldest, self._held_from))
 
-    def _on_drawn(self, drawn: Drawn) -> None:
+    def _on_drawn(self, drawn: FrameInfo) -> None:
         self.strip.drawn(drawn.frame)
         self._show_status()
 
@@ -223,22 +223,22 @@ class TimingsPanel(QObject):
         self.view.set_recording(True)
         self.recording.emit(True)
 
-    def _on_stopped(self, recording: Recording | None) -> None:
+    def _on_stopped(self, recording: TimingRecording | None) -> None:
         self.view.set_recording(False)
         self.recording.emit(False)
         self.hint.emit(f"Recorded {recording.name}: {recording.summary}" if recording else "Nothing was recorded")
 
-    def _on_compared(self, tf: Recording, compute: Recording) -> None:
-        kept = [self.recordings.add(recording) for recording in (tf, compute)]
-        self.view.compare(*(recording.name for recording in kept))
+    def _on_compared(self, tf: TimingRecording, compute: TimingRecording) -> None:
+        cached = [self.recordings.add(recording) for recording in (tf, compute)]
+        self.view.compare(*(recording.name for recording in cached))
         self.hint.emit("Back ends compared: the same steps by transform feedback and by compute, frame by frame")
 
-    def _on_imported(self, recording: Recording) -> None:
-        kept = self.recordings.add(recording)
-        self.informed.emit(recording.origin, f"imported as “{kept.name}”: {kept.summary}")
-        self.hint.emit(f"Imported {kept.name}: choose it under Compare")
+    def _on_imported(self, recording: TimingRecording) -> None:
+        cached = self.recordings.add(recording)
+        self.informed.emit(recording.origin, f"imported as “{cached.name}”: {cached.summary}")
+        self.hint.emit(f"Imported {cached.name}: choose it under Compare")
 
-    def _export(self, suffix: str, kind: str, write: Callable[[Path, Recording], None]) -> None:
+    def _export(self, suffix: str, kind: str, write: Callable[[Path, TimingRecording], None]) -> None:
         shown = self._shown()
         if not shown.samples:
             self.hint.emit("There are no timings to export: choose Timing ▸ Measure, and play")
@@ -248,7 +248,7 @@ class TimingsPanel(QObject):
         if path is not None:
             write(path if path.suffix else path.with_suffix(suffix), shown)
 
-    def _shown(self) -> Recording:
+    def _shown(self) -> TimingRecording:
         """The chosen recording where recordings are compared; else the region of a held view, else the last minute."""
         view, status = self.view, self._client.timer_status
         chosen = view.compare_page.chosen if view.pages.currentWidget() is view.compare_page else None
@@ -256,7 +256,7 @@ class TimingsPanel(QObject):
             return chosen
         area = view.frames_page.area
         if not view.is_held or area.frames is None:
-            return Recording(_LATEST, tuple(self.history.samples), status)
+            return TimingRecording(_LATEST, tuple(self.history.samples), status)
         where = area.extent() if area.region is not None else slice(None)
         samples = (area.frames.sample(index) for index in range(*where.indices(len(area.frames))))
-        return Recording(_LATEST, tuple(samples), status)
+        return TimingRecording(_LATEST, tuple(samples), status)

@@ -5,7 +5,7 @@ import itertools
 from PySide6.QtCore import QObject
 
 from app.document.document import Document
-from app.document.past_scenes import PastScenes, difference_text, values_that_differ
+from app.document.past_scenes import SceneHistory, difference_text, values_that_differ
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from sim.profile.sample import FrameSample
@@ -38,7 +38,7 @@ class PastValues(QObject):
     def __init__(self, document: Document, playback: Playback, active: ActiveModel, inspector: Inspector) -> None:
         super().__init__()
         self._document, self._playback, self._active, self._inspector = document, playback, active, inspector
-        self._scenes = PastScenes()
+        self._scenes = SceneHistory()
         self._shown: FrameSample | None = None
         document.changed.connect(self._on_changed)
         playback.playing_changed.connect(self._on_playing)
@@ -71,7 +71,7 @@ class PastValues(QObject):
             return f"Frame {sample.number:,}: {_FORGOTTEN}"
         self._shown = sample
         self._inspector.show_past(scene)
-        self._tell(scene)
+        self._report(scene)
         return missing
 
     def back(self) -> None:
@@ -99,14 +99,14 @@ class PastValues(QObject):
         self._playback.visit(pause(scrub(self._playback.playhead, moment.time, self._playback.duration)))
         return ""
 
-    def _tell(self, scene: Scene) -> None:
+    def _report(self, scene: Scene) -> None:
         assert self._shown is not None
         now = self._document.scene
         differing = values_that_differ(now, scene)
-        told = [difference_text(now, ref, value) for ref, value in itertools.islice(differing.items(), _TOLD)]
+        reported = [difference_text(now, ref, value) for ref, value in itertools.islice(differing.items(), _TOLD)]
         more = f" and {len(differing) - _TOLD} more" if len(differing) > _TOLD else ""
-        text = f"Other than now: {', '.join(told)}{more}." if told else "All values are the same as now."
-        self._inspector.past.tell(
+        text = f"Other than now: {', '.join(reported)}{more}." if reported else "All values are the same as now."
+        self._inspector.past.report(
             f"As it was at frame {self._shown.number:,}. {text}", _TIP, restorable=bool(differing)
         )
 
@@ -116,7 +116,7 @@ class PastValues(QObject):
         elif self._shown is not None:
             scene = self._scenes.at(self._shown.number)
             assert scene is not None
-            self._tell(scene)
+            self._report(scene)
 
     def _on_playing(self, playing: bool, _direction: int) -> None:
         if playing:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from sim.profile.history import FRAMES_MAX, History
-from sim.profile.recording import ENDLESS, Recording
+from sim.profile.history import FRAMES_MAX, QuantityHistory
+from sim.profile.recording import ENDLESS, TimingRecording
 from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
 
@@ -22,7 +22,7 @@ class Recordings(QObject):
     Signals:
         changed: There is another list of recordings.
         started: A recording runs; carries its name.
-        stopped: It ended; carries the `Recording`, or None where it has no frames.
+        stopped: It ended; carries the `TimingRecording`, or None where it has no frames.
     """
 
     changed = Signal()
@@ -31,14 +31,14 @@ class Recordings(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self._kept: list[Recording] = []
+        self._cached: list[TimingRecording] = []
         self._name: str | None = None
-        self._history = History(ENDLESS)
+        self._history = QuantityHistory(ENDLESS)
         self._status = self._first_status = TimerStatus()
 
     @property
-    def kept(self) -> tuple[Recording, ...]:
-        return tuple(self._kept)
+    def cached(self) -> tuple[TimingRecording, ...]:
+        return tuple(self._cached)
 
     @property
     def running(self) -> str | None:
@@ -51,7 +51,7 @@ class Recordings(QObject):
     def start(self, name: str, status: TimerStatus) -> None:
         """Begins a recording; one that runs ends."""
         self.stop()
-        self._name, self._history = self._free_name(name), History(ENDLESS)
+        self._name, self._history = self._free_name(name), QuantityHistory(ENDLESS)
         self._status = self._first_status = status
         self.started.emit(self._name)
 
@@ -70,33 +70,33 @@ class Recordings(QObject):
         if self._name is None:
             return
         name, self._name = self._name, None
-        history, self._history = self._history, History(ENDLESS)
+        history, self._history = self._history, QuantityHistory(ENDLESS)
         status = replace(
             self._status,
             dropped=max(self._status.dropped - self._first_status.dropped, 0),
             warmup_discarded=max(self._status.warmup_discarded - self._first_status.warmup_discarded, 0),
         )
-        recording = Recording.of(name, history, status) if len(history) else None
+        recording = TimingRecording.of(name, history, status) if len(history) else None
         if recording is not None:
             self._keep(recording)
         self.stopped.emit(recording)
 
-    def add(self, recording: Recording) -> Recording:
+    def add(self, recording: TimingRecording) -> TimingRecording:
         """Keeps one that was imported; returns it under a name that no other has."""
         named = recording.renamed(self._free_name(recording.name))
         self._keep(named)
         return named
 
     def remove(self, name: str) -> None:
-        self._kept = [one for one in self._kept if one.name != name]
+        self._cached = [one for one in self._cached if one.name != name]
         self.changed.emit()
 
-    def _keep(self, recording: Recording) -> None:
-        self._kept = [*self._kept, recording][-RECORDINGS_MAX:]
+    def _keep(self, recording: TimingRecording) -> None:
+        self._cached = [*self._cached, recording][-RECORDINGS_MAX:]
         self.changed.emit()
 
     def _free_name(self, wanted: str) -> str:
-        wanted = " ".join(wanted.split())[:NAME_MAX] or "Recording"
-        taken = {one.name for one in self._kept}
+        wanted = " ".join(wanted.split())[:NAME_MAX] or "TimingRecording"
+        taken = {one.name for one in self._cached}
         numbered = (f"{wanted} {number}" for number in itertools.count(2))
         return next(name for name in itertools.chain([wanted], numbered) if name not in taken)

@@ -6,40 +6,40 @@ from PySide6.QtCore import QObject
 from app.document.document import Document
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
-from app.viewport.client import ViewportClient
-from sim.figures.character import Character
-from sim.figures.placement import active_clip, up_axis
-from sim.figures.settings import ModelSettings
-from sim.jobs.root_motion import root_motion
+from app.viewport.renderer import ViewportRenderer
+from sim.animation.root_motion import root_motion
+from sim.characters.character import Character
+from sim.characters.placement import active_clip, up_axis
+from sim.characters.settings import ModelSettings
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
 
 STILL = (0.0, 0.0, 0.0)
 
 
-def travel(node: Node, figure: Character, before: float, after: float) -> Vec3:
+def travel(node: Node, character: Character, before: float, after: float) -> Vec3:
     """Way of the figure over the ground [m] between two moments of the scene clock [s]; nothing where it stays.
 
-    It is that of the joint that carries the body (`sim.jobs.root_motion`), so that swaying does not count.
+    It is that of the joint that carries the body (`sim.animation.root_motion`), so that swaying does not count.
     """
-    model, settings = figure.model, node.settings
+    model, settings = character.model, node.settings
     assert isinstance(settings, ModelSettings)
     clip = active_clip(settings, model)
     if clip is None or model.skeleton is None or settings.lock_root:
         return STILL
     motion = root_motion(model.skeleton, clip, up_axis(settings, model))
-    start, end = figure.pose_at(before), figure.pose_at(after)
+    start, end = character.pose_at(before), character.pose_at(after)
     if motion is None or start is None or end is None:
         return STILL
     way = end.model_from_joint[motion.joint, :3, 3] - start.model_from_joint[motion.joint, :3, 3]
-    x, _, z = (figure.world_from_model[:3, :3] @ (way * motion.horizontal)).tolist()
+    x, _, z = (character.world_from_model[:3, :3] @ (way * motion.horizontal)).tolist()
     return x, 0.0, z
 
 
 class Follow(QObject):
     """Keeps the place of the camera relative to the figure whenever time moves, if the view settings say so."""
 
-    def __init__(self, document: Document, playback: Playback, active: ActiveModel, client: ViewportClient) -> None:
+    def __init__(self, document: Document, playback: Playback, active: ActiveModel, client: ViewportRenderer) -> None:
         super().__init__()
         self._document, self._active, self._client = document, active, client
         self._time = playback.playhead.time
@@ -48,9 +48,9 @@ class Follow(QObject):
     def _on_time(self, time: float) -> None:
         before, self._time = self._time, time
         node, engine = self._active.node, self._client.engine
-        figure = engine.figure(node.id) if node is not None and engine is not None else None
-        if node is None or figure is None or not self._document.scene.view.follow:
+        character = engine.character(node.id) if node is not None and engine is not None else None
+        if node is None or character is None or not self._document.scene.view.follow:
             return
-        x, y, z = travel(node, figure, before, time)
+        x, y, z = travel(node, character, before, time)
         if x or z:
             self._document.set_camera(self._document.view_state.camera.moved(glm.dvec3(x, y, z)))

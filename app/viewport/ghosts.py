@@ -14,20 +14,20 @@ import msgspec
 from app.document.document import Document
 from app.timeline.playback import Playback
 from app.viewport.second_engine import SecondEngine
+from sim.cache.simulation_cache import SimulationCache
 from sim.engine import Engine
 from sim.gl.framebuffer import Framebuffer
-from sim.kept.film import Film
 from sim.kinds import KINDS
-from sim.render.care.pending import PendingPicture
-from sim.render.care.scheduler import POLL, TURN
-from sim.render.ghost_pass import Depicted, GhostLook, GhostPass
+from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
+from sim.render.progressive.pending_image import PendingImage
+from sim.render.progressive.scheduler import POLL, TURN
 from sim.scene.params import SettingsError
 from sim.scene.scene import NodeId, Scene
 
 BEFORE, AFTER = (0.35, 0.62, 1.0), (1.0, 0.62, 0.25)
 """Colours of ghosts, sRGB-encoded."""
 
-BAKE_LOOK = GhostLook((0.95, 0.35, 0.85), 1.0, 0.0, 0.9)
+BAKE_LOOK = GhostStyle((0.95, 0.35, 0.85), 1.0, 0.0, 0.9)
 """The bake is a line alone: what is simulated has the colours of how far it is from there."""
 
 
@@ -44,7 +44,7 @@ class Ghost:
 
     step: int
     time: float
-    look: GhostLook | None
+    look: GhostStyle | None
     mark: object = None
     is_baked: bool = False
 
@@ -75,10 +75,10 @@ class Ghosts:
         self._document, self._second, self._playback, self._baked = document, second, playback, baked
         self._pass: GhostPass | None = None
         self._depth: Framebuffer | None = None
-        self._made: list[tuple[Ghost, Depicted]] = []
+        self._made: list[tuple[Ghost, ImageWithDepth]] = []
         self._stamp: tuple[object, ...] = ()
         self._wanted: list[Ghost] = []
-        self._begun: tuple[Ghost, PendingPicture] | None = None
+        self._begun: tuple[Ghost, PendingImage] | None = None
 
     @property
     def delay(self) -> float:
@@ -96,13 +96,13 @@ class Ghosts:
     def is_due(self) -> bool:
         return self.is_on and any(self._picture(ghost) is None for ghost in self._wanted)
 
-    def lay(self, live: Engine, film: Film, output: Framebuffer) -> None:
+    def lay(self, live: Engine, cache: SimulationCache, output: Framebuffer) -> None:
         """Lays over a picture, which was just drawn, the ghosts that are there, and says which are wanted."""
         if not self.is_on:
             self._wanted = []
             self._give_up()
             return
-        self._take(live, film, output)
+        self._take(live, cache, output)
         found = [(ghost, picture) for ghost in self._wanted if (picture := self._picture(ghost)) is not None]
         mask = next((picture for ghost, picture in found if ghost.look is None), None)
         if any(ghost.look is not None for ghost, _ in found):
@@ -117,18 +117,18 @@ class Ghosts:
                 self._pass.draw(output, picture, ghost.look, behind, hides)
         live.context.invalidate()
 
-    def _behind(self, live: Engine, output: Framebuffer) -> Depicted:
+    def _behind(self, live: Engine, output: Framebuffer) -> ImageWithDepth:
         """How far away all is in the picture that was just drawn."""
         if self._depth is None or self._depth.size != output.size:
             if self._depth is not None:
                 self._depth.release()
             self._depth = Framebuffer(live.context, output.size, (), label="depth behind ghosts")
-        return Depicted(self._depth, live.copy_depth(self._depth))
+        return ImageWithDepth(self._depth, live.copy_depth(self._depth))
 
-    def turn(self, live: Engine, film: Film) -> bool:
+    def turn(self, live: Engine, cache: SimulationCache) -> bool:
         """Draws a part of one that is missing, or uploads what that takes; returns whether all are there now."""
         if self._begun is None:
-            self._begin(live, film)
+            self._begin(live, cache)
             return False
         assert self._second.engine is not None
         ghost, pending = self._begun
@@ -137,12 +137,12 @@ class Ghosts:
             return False
         picture = Framebuffer(live.context, pending.size, label="ghost")
         pending.show(picture)
-        self._made.append((ghost, Depicted(picture, self._second.engine.copy_depth(picture))))
+        self._made.append((ghost, ImageWithDepth(picture, self._second.engine.copy_depth(picture))))
         self._give_up()
         live.context.invalidate()
         return not self.is_due
 
-    def _begin(self, live: Engine, film: Film) -> None:
+    def _begin(self, live: Engine, cache: SimulationCache) -> None:
         """Begins to draw the next one; not while there is something to upload."""
         engine, scene = self._second.bring(live), self._document.scene
         if engine is None:
@@ -153,7 +153,7 @@ class Ghosts:
             if ghost.is_baked:
                 nodes = self._go_to_bake(engine, ghost, nodes)
             elif live.has_state:
-                state = film.state_at(ghost.step)
+                state = cache.state_at(ghost.step)
                 if state is not None:
                     engine.restore(state, ghost.time)
             else:
@@ -179,7 +179,7 @@ class Ghosts:
 
     # --- what is wanted -------------------------------------------------------------------------------
 
-    def _take(self, live: Engine, film: Film, output: Framebuffer) -> None:
+    def _take(self, live: Engine, cache: SimulationCache, output: Framebuffer) -> None:
         """Says which are wanted now; pictures of others go, and all where the view is another."""
         self._camera, self._size = self._document.view_state.camera, output.size
         scene = self._document.scene
@@ -187,7 +187,7 @@ class Ghosts:
         if stamp != self._stamp:
             self._stamp = stamp
             self._forget()
-        self._wanted = list(self._ghosts(live, film, scene))
+        self._wanted = list(self._ghosts(live, cache, scene))
         if self._begun is not None and not any(self._begun[0].is_like(ghost) for ghost in self._wanted):
             self._give_up()
         gone = [made for made in self._made if not any(made[0].is_like(ghost) for ghost in self._wanted)]
@@ -195,7 +195,7 @@ class Ghosts:
             self._made.remove(made)
             made[1].picture.release()
 
-    def _ghosts(self, live: Engine, film: Film, scene: Scene) -> Iterable[Ghost]:
+    def _ghosts(self, live: Engine, cache: SimulationCache, scene: Scene) -> Iterable[Ghost]:
         view, playhead, frame = scene.view, self._playback.playhead, 1.0 / scene.playback.rate
         spacing, start = view.ghost_spacing * frame, scene.playback.start_time
         now = playhead.time
@@ -209,23 +209,23 @@ class Ghosts:
                     continue
                 fade = 1.0 - 0.6 * (abs(offset) - 1) / view.ghost_count
                 colour = BEFORE if offset < 0 or (not offset and playhead.playing) else AFTER
-                look = GhostLook(colour, 0.55, 0.28 * min(fade, 1.0), 0.75 * min(fade, 1.0))
+                look = GhostStyle(colour, 0.55, 0.28 * min(fade, 1.0), 0.75 * min(fade, 1.0))
                 is_mask = not offset and not playhead.playing
-                ghost = _kept(film, moment, None if is_mask else look, is_free=not live.has_state)
+                ghost = _cached(cache, moment, None if is_mask else look, is_free=not live.has_state)
                 if ghost is not None:
                     yield ghost
         if view.bake_ghost and not playhead.playing:
-            step = film.shown
+            step = cache.shown
             if any(not node.baked and self._baked(node.id, step) is not None for node in scene.nodes):
-                yield Ghost(step, film.time_of(step), BAKE_LOOK, film.mark(step), is_baked=True)
+                yield Ghost(step, cache.time_of(step), BAKE_LOOK, cache.mark(step), is_baked=True)
 
     def _moving(self, scene: Scene) -> Sequence[NodeId]:
         """What there are ghosts of: what is selected and moves, else all that does."""
-        moving = [n.id for n in scene.nodes if n.settings.is_figure or KINDS[n.kind].system]
+        moving = [n.id for n in scene.nodes if n.settings.is_character or KINDS[n.kind].system]
         chosen = scene.with_contents(self._document.selection.all_nodes)
         return [node for node in moving if node in chosen] or moving
 
-    def _picture(self, ghost: Ghost) -> Depicted | None:
+    def _picture(self, ghost: Ghost) -> ImageWithDepth | None:
         return next((picture for made, picture in self._made if made.is_like(ghost)), None)
 
     def _forget(self) -> None:
@@ -245,10 +245,10 @@ class Ghosts:
         return list(states)
 
 
-def _kept(film: Film, moment: float, look: GhostLook | None, *, is_free: bool) -> Ghost | None:
+def _cached(cache: SimulationCache, moment: float, look: GhostStyle | None, *, is_free: bool) -> Ghost | None:
     """The ghost of a moment [s]; None where its step is not kept, unless nothing depends on steps."""
     if is_free:
         return Ghost(0, moment, look)
-    step = film.step_of(moment)
-    mark = film.mark(step)
-    return Ghost(step, film.time_of(step), look, mark) if mark is not None else None
+    step = cache.step_of(moment)
+    mark = cache.mark(step)
+    return Ghost(step, cache.time_of(step), look, mark) if mark is not None else None

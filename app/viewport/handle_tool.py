@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from app.document.document import Document
 from app.document.gesture import Gesture
-from app.viewport.client import ViewportClient
-from sim.figures.pose_settings import PART, BonePose
-from sim.jobs.pose_offsets import frame_below
+from app.viewport.renderer import ViewportRenderer
+from sim.animation.pose_offsets import frame_below
+from sim.characters.pose_settings import PART, BonePose
 from sim.kinds.contract import Tool
-from sim.scene.handles import HandleMode, Handles, View, dragged, handles_of, moved_along
+from sim.scene.handles import HandleMode, Handles, HandleView, dragged, handles_of, moved_along
 from sim.scene.params import bounded
 from sim.scene.scene import Node, NodeId, ParamRef
 from sim.scene.transform import Transform
@@ -26,7 +26,7 @@ _VERBS = {HandleMode.MOVE: "Move", HandleMode.ROTATE: "Rotate", HandleMode.SCALE
 
 
 @dataclass(frozen=True, slots=True)
-class _Handled:
+class _HandleTarget:
     """What the handles are of: a node, or the pose of a bone on top of the clip.
 
     Attributes:
@@ -46,8 +46,8 @@ class _Handled:
 
 
 @dataclass(frozen=True, slots=True)
-class _Drag:
-    handled: _Handled
+class _HandleDrag:
+    handled: _HandleTarget
     handles: Handles
     handle: int
     press: tuple[float, float]
@@ -68,11 +68,11 @@ class HandleTool(QObject, Tool):
     is_over = True
     cursor = Qt.CursorShape.SizeAllCursor
 
-    def __init__(self, document: Document, client: ViewportClient, viewport: Viewport) -> None:
+    def __init__(self, document: Document, client: ViewportRenderer, viewport: Viewport) -> None:
         super().__init__(viewport)
         self._document, self._client, self._viewport = document, client, viewport
         self._overlay = HandlesOverlay(viewport)
-        self._drag: _Drag | None = None
+        self._drag: _HandleDrag | None = None
         self._hovered: int | None = None
         self.mode: HandleMode | None = None
         document.changed.connect(self.refresh)
@@ -105,7 +105,9 @@ class HandleTool(QObject, Tool):
         handle = handles.hit(press) if handles else None
         if handled is None or handles is None or handle is None:
             return False
-        self._drag = _Drag(handled, handles, handle, press, self._document.new_gesture(self._text(handled, handles)))
+        self._drag = _HandleDrag(
+            handled, handles, handle, press, self._document.new_gesture(self._text(handled, handles))
+        )
         return True
 
     def drag(self, position: QPointF) -> None:
@@ -133,7 +135,7 @@ class HandleTool(QObject, Tool):
         self._drag = None
         self.refresh()
 
-    def _handled(self) -> _Handled | None:
+    def _handled(self) -> _HandleTarget | None:
         selection, scene, engine = self._document.selection, self._document.scene, self._client.engine
         node = scene.by_id.get(selection.node or "")
         if self.mode is None or engine is None or node is None or node.id not in scene.shown & scene.unlocked:
@@ -147,31 +149,36 @@ class HandleTool(QObject, Tool):
             # What rides on one that moves is moved by that.
             if other.id in scene.unlocked and chosen.isdisjoint(above.id for above in scene.carriers(other.id))
         )
-        return _Handled(
+        return _HandleTarget(
             node.id, "transform", node.transform, engine.places.world_from_parent(node), node.name, followers
         )
 
-    def _bone(self, node: Node, bone: str) -> _Handled | None:
+    def _bone(self, node: Node, bone: str) -> _HandleTarget | None:
         """The pose of a bone, relative to where the clip alone would have it."""
-        figure = self._client.engine.figure(node.id) if self._client.engine else None
+        character = self._client.engine.character(node.id) if self._client.engine else None
         posed = node.settings.part(f"{PART}{bone}")
-        if figure is None or figure.pose is None or figure.model.skeleton is None or not isinstance(posed, BonePose):
+        if (
+            character is None
+            or character.pose is None
+            or character.model.skeleton is None
+            or not isinstance(posed, BonePose)
+        ):
             return None
-        below = frame_below(figure.model.skeleton, figure.pose, posed)
+        below = frame_below(character.model.skeleton, character.pose, posed)
         if below is None:
             return None
         transform = Transform(position=posed.position, rotation=posed.rotation, scale=posed.scale)
         name = f"{bone} of {node.name}"
-        return _Handled(node.id, f"{PART}{bone}", transform, figure.world_from_model @ below, name)
+        return _HandleTarget(node.id, f"{PART}{bone}", transform, character.world_from_model @ below, name)
 
     def _handles(self) -> Handles | None:
         handled = self._handled()
         if handled is None or self.mode is None:
             return None
         size = self._viewport.size_f
-        view = View(self._document.view_state.camera, (size.width(), size.height()))
+        view = HandleView(self._document.view_state.camera, (size.width(), size.height()))
         return handles_of(self.mode, view, handled.world_from_parent, handled.transform)
 
-    def _text(self, handled: _Handled, handles: Handles) -> str:
+    def _text(self, handled: _HandleTarget, handles: Handles) -> str:
         count = 1 + len(handled.followers)
         return f"{_VERBS[handles.mode]} {handled.name if count == 1 else f'{count} objects'}"

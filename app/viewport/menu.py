@@ -49,7 +49,7 @@ class ViewportMenu(QObject):
         if node is None:
             self._fill(menu, NOTHING)
             add = AddMenu(self._actions, self._rooms, lambda: self._edits.place, menu)
-            add.tell_place()
+            add.report_cursor()
             menu.addMenu(add)
             return menu
         if node.kind in self._rooms:
@@ -57,7 +57,7 @@ class ViewportMenu(QObject):
         if KINDS[node.kind].can_be_muted:
             self._fill(menu, (SEPARATOR, *SIMULATED))
         self._fill(menu, OBJECT)
-        if node.settings.is_figure:
+        if node.settings.is_character:
             menu.addSeparator()
             add_place_menus(menu, self._actions, self._edits.place)
         return menu

@@ -9,14 +9,14 @@ from app.document.gesture import Gesture
 from app.help import TOUR, shipped_samples
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
-from app.viewport.client import ViewportClient
-from app.viewport.drawn import Drawn
-from sim.figures.comparison import ComparisonStatistics
-from sim.figures.settings import SkinningMethod
+from app.viewport.frame_info import FrameInfo
+from app.viewport.renderer import ViewportRenderer
+from sim.characters.comparison import ComparisonStatistics
+from sim.characters.settings import SkinningMethod
 from sim.kinds.contract import ColourKey, Panel
 from sim.maths.ramps import Ramp
 from sim.scene.scene import VIEW, ParamRef
-from sim.scene.view import Comparison, DisplayMode
+from sim.scene.view import DisplayMode, SkinningComparison
 from widgets.axis_gizmo import AxisGizmo
 from widgets.divider import Divider
 from widgets.overlay import Legend, SideLabel, StatisticsOverlay
@@ -41,7 +41,7 @@ class ViewportOverlays(QObject):
         document: Document,
         playback: Playback,
         active: ActiveModel,
-        client: ViewportClient,
+        client: ViewportRenderer,
         rooms: Collection[Panel],
     ) -> None:
         super().__init__(viewport)
@@ -74,16 +74,16 @@ class ViewportOverlays(QObject):
     def refresh(self, *_: object) -> None:
         """Shows what the view settings ask for."""
         view = self._document.scene.view
-        self.divider.setVisible(view.comparison is Comparison.SPLIT)
+        self.divider.setVisible(view.comparison is SkinningComparison.SPLIT)
         self.divider.set_value(view.divider)
         for side, text in zip(self.sides, self._side_texts(), strict=True):
             side.set_text(text)
-            side.setVisible(view.comparison is Comparison.SPLIT)
+            side.setVisible(view.comparison is SkinningComparison.SPLIT)
         legend = self._shown_key = self._legend()
-        self.legend.setVisible(view.comparison is Comparison.DIFFERENCE or legend is not None)
-        self.statistics.setVisible(view.statistics or view.comparison is not Comparison.OFF)
+        self.legend.setVisible(view.comparison is SkinningComparison.DIFFERENCE or legend is not None)
+        self.statistics.setVisible(view.statistics or view.comparison is not SkinningComparison.OFF)
         self.empty.setVisible(not self._document.scene.nodes)
-        if legend is not None and view.comparison is not Comparison.DIFFERENCE:
+        if legend is not None and view.comparison is not SkinningComparison.DIFFERENCE:
             self.legend.show_ramp(legend.ramp, legend.title, legend.lo, legend.hi, legend.unit)
         self.place()
 
@@ -139,9 +139,9 @@ class ViewportOverlays(QObject):
         left.move(column - left.width() - 2 * MARGIN, height - left.height() - MARGIN)
         right.move(column + 2 * MARGIN, height - right.height() - MARGIN)
 
-    def _on_drawn(self, drawn: Drawn) -> None:
+    def _on_drawn(self, drawn: FrameInfo) -> None:
         self.gizmo.set_rotation(self._document.view_state.camera.rotation())
-        if self._document.scene.view.comparison is Comparison.DIFFERENCE:
+        if self._document.scene.view.comparison is SkinningComparison.DIFFERENCE:
             self.legend.show_ramp(Ramp.VIRIDIS, "Distance LBS – DQS", 0.0, drawn.difference_scale or 1.0, "m")
             self.legend.move(MARGIN, self._viewport.height() - self.legend.height() - MARGIN)
         elif self._legend() != self._shown_key:
@@ -149,11 +149,11 @@ class ViewportOverlays(QObject):
         if self.statistics.isVisible():
             self.statistics.set_rows(self._rows(drawn))
 
-    def _rows(self, drawn: Drawn) -> list[tuple[str, str]]:
+    def _rows(self, drawn: FrameInfo) -> list[tuple[str, str]]:
         counts = self._count_rows(drawn) if self._document.scene.view.statistics else []
         return counts + comparison_rows(drawn.comparison, drawn.unit_scale)
 
-    def _count_rows(self, drawn: Drawn) -> list[tuple[str, str]]:
+    def _count_rows(self, drawn: FrameInfo) -> list[tuple[str, str]]:
         engine = self._client.engine
         if engine is None:
             return []

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from app.document.document import Document
-from app.viewport.client import ViewportClient
-from sim.render.shot import ParticleRef
+from app.viewport.renderer import ViewportRenderer
+from sim.render.render_view import ParticleRef
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect
 from sim.scene.scene import NodeId
@@ -14,7 +14,7 @@ from widgets.viewport import Viewport
 class ParticleMarks:
     """Keeps the choice valid while the scene changes, and shows it in the viewport."""
 
-    def __init__(self, document: Document, client: ViewportClient, viewport: Viewport) -> None:
+    def __init__(self, document: Document, client: ViewportRenderer, viewport: Viewport) -> None:
         self._document, self._client, self._viewport = document, client, viewport
         self._hovered: ParticleRef | None = None
         self._chosen: dict[NodeId, tuple[int, ...]] = {}

@@ -7,7 +7,7 @@ from pyglm import glm
 from PySide6.QtCore import QPointF
 
 from app.document.document import Document
-from app.viewport.client import ViewportClient
+from app.viewport.renderer import ViewportRenderer
 from sim.render.pick_pass import Pick
 from sim.scene.camera import Camera
 from sim.scene.picking import project_points, ray_plane
@@ -20,7 +20,7 @@ MARK_RADIUS = 12.0
 class Picker:
     """Asks the engine in the viewport's context; places are logical pixels from the top left."""
 
-    def __init__(self, document: Document, client: ViewportClient, viewport: Viewport) -> None:
+    def __init__(self, document: Document, client: ViewportRenderer, viewport: Viewport) -> None:
         self._document, self._client, self._viewport = document, client, viewport
 
     @property

@@ -1,4 +1,4 @@
-"""Compiles shaders beside the editor, see `sim.render.care.precompiler`: with a context like that of the viewport."""
+"""Compiles shaders beside the editor, with a context like that of the viewport."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from app.files.scene_files import SceneFiles
 from app.timeline.playback import Playback
 from sim.gl.context import Context
 from sim.gl.errors import GLError
-from sim.render.care.precompiler import Contents, Precompiler
+from sim.render.progressive.precompiler import Contents, Precompiler
 from sim.scene.scene import Scene
 
 
@@ -54,7 +54,7 @@ class Precompiling:
         if compiler is None or self._store.loading or files.is_reading:
             return False
         scene = self._document.scene
-        loaded = {node.id: self._store.loaded(node.id) for node in scene.figures}
+        loaded = {node.id: self._store.loaded(node.id) for node in scene.characters}
         compiler.begin(
             Contents(
                 scene,
@@ -74,9 +74,9 @@ class Precompiling:
         nodes = (node for node in self._document.scene.nodes if node.id in self._compiler.waiting)
         return ", ".join(node.name or node.id for node in nodes), self._compiler.share
 
-    def give_up(self) -> None:
+    def cancel_preparing(self) -> None:
         if self._compiler is not None:
-            self._compiler.give_up()
+            self._compiler.cancel_preparing()
 
     def release(self) -> None:
         if self._compiler is not None:

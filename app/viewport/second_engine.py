@@ -11,7 +11,7 @@ from app.timeline.playback import Playback
 from sim.assets.mip_levels import MipImage
 from sim.engine import Engine
 from sim.gl.errors import GLError
-from sim.gl.steps import Steps
+from sim.gl.task import Task
 from sim.scene.scene import NodeId, Scene
 
 Key = NodeId | Path
@@ -47,7 +47,7 @@ class SecondEngine:
         self._document, self._files, self._playback, self._loaded = document, files, playback, loaded
         self.engine: Engine | None = None
         self.is_busy = False
-        self._upload: tuple[Key, Wanted, Steps[None]] | None = None
+        self._upload: tuple[Key, Wanted, Task[None]] | None = None
         self._failed: dict[Key, Wanted] = {}
 
     def bring(self, live: Engine) -> Engine | None:
@@ -106,9 +106,9 @@ class SecondEngine:
             if time.monotonic() >= ends:
                 return True
 
-    def _missing(self, engine: Engine, scene: Scene) -> Iterable[tuple[Key, Wanted, Steps[None]]]:
+    def _missing(self, engine: Engine, scene: Scene) -> Iterable[tuple[Key, Wanted, Task[None]]]:
         for node in scene.nodes:
-            loaded = self._loaded(node.id) if node.settings.is_figure else None
+            loaded = self._loaded(node.id) if node.settings.is_character else None
             if loaded is None or loaded is self._failed.get(node.id) or engine.model_of(node.id) is loaded.model:
                 continue
             yield node.id, loaded, engine.model_upload(node.id, loaded.prepared, {})

@@ -7,7 +7,7 @@ from PySide6.QtGui import QOpenGLContext
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from sim.engine import Engine
-from sim.profile.sample import FrameSample, Moment
+from sim.profile.sample import FrameSample, SceneMoment
 from sim.profile.status import TimerStatus, Vsync
 
 
@@ -49,12 +49,12 @@ class ViewportTiming:
         self.status = timers.status
         return number, samples
 
-    def _moment(self, engine: Engine) -> Moment:
+    def _moment(self, engine: Engine) -> SceneMoment:
         clip, frame = "", math.nan
         time = self._playback.playhead.time
         if self._active is not None:
             clip, frame = self._active.clip_frame(time)
-        return Moment(engine.simulation.step_count, time, clip, frame)
+        return SceneMoment(engine.simulation.step_count, time, clip, frame)
 
 
 def vsync_now() -> Vsync:

@@ -6,11 +6,11 @@ import numpy as np
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from app.document.document import Document
-from app.viewport.client import ViewportClient
 from app.viewport.picker import Picker
+from app.viewport.renderer import ViewportRenderer
 from sim.assets.model import CharacterModel
 from sim.kinds.contract import Tool
-from sim.render.shot import JointRef
+from sim.render.render_view import JointRef
 from sim.scene.picking import pick_joint
 from sim.scene.view import DisplayMode
 from sim.scene.view_state import Selection, toggled
@@ -30,7 +30,7 @@ class ViewportTools(QObject):
 
     hint = Signal(str)
 
-    def __init__(self, document: Document, client: ViewportClient, viewport: Viewport, picker: Picker) -> None:
+    def __init__(self, document: Document, client: ViewportRenderer, viewport: Viewport, picker: Picker) -> None:
         super().__init__(viewport)
         self._document, self._client, self._viewport, self._picker = document, client, viewport, picker
         self._tools: list[Tool] = []
@@ -54,7 +54,7 @@ class ViewportTools(QObject):
         engine = self._client.engine
         if engine is None or not self._document.scene.view.bones:
             return None
-        for node in self._document.scene.figures:
+        for node in self._document.scene.characters:
             view, model = engine.view(node.id), engine.model_of(node.id)
             if (
                 node.id not in self._document.scene.shown & self._document.scene.unlocked

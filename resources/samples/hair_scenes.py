@@ -8,11 +8,12 @@ import msgspec
 from resources.samples.figure_charts import SCALP
 from resources.samples.fox_model import COLOUR, DENSITY, LENGTH
 from sim.assets.load import load_model
-from sim.figures.settings import ModelSettings, SkinningMethod
+from sim.characters.settings import ModelSettings, SkinningMethod
+from sim.colliders.state import ColliderShape
 from sim.kinds.collider.fit import fit_colliders
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.hair.presets import with_preset
-from sim.kinds.hair.root_settings import Channel
+from sim.kinds.hair.root_settings import ImageChannel
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
@@ -22,7 +23,6 @@ from sim.scene.transform import Transform
 from sim.scene.vectors import Vec3
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState
-from sim.solids.state import SolidShape
 
 UNDER_HAIR = ("neck", "chest", "spine_3", "clavicle_l", "clavicle_r", "upper_arm_l", "upper_arm_r")
 """Bones whose colliders long hair can meet; every one costs time, and that of the head would lift it off its roots."""
@@ -45,9 +45,9 @@ def short_hair(models: Path) -> Node:
         "Short",
         density_section="skin",
         density_texture=scalp,
-        density_channel=Channel.RED,
+        density_channel=ImageChannel.RED,
         length_texture=scalp,
-        length_channel=Channel.GREEN,
+        length_channel=ImageChannel.GREEN,
         guides=900,
         children=20_000,
         knots=9,
@@ -86,7 +86,7 @@ def _on_sphere() -> tuple[Scene, ViewState]:
     place = Transform(position=(0.0, 0.4, 0.0))
     settings = _hair("Springs on a head", source=HairSource.ELLIPSOID, collide=False)
     hair = Node(id="hair", name="Hair", transform=place, settings=settings)
-    head = ColliderSettings(shape=SolidShape.SPHERE, radius=0.48)
+    head = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.48)
     ball = Node(id="head", name="Head", transform=place, settings=head)
     camera = Camera(target=(0.0, 0.0, 0.0), yaw=28.0, pitch=14.0, distance=5.0, field_of_view=34.0)
     scene = Scene(nodes=(hair, ball, _light((2.4, 4.0, 3.0), 5.0)), view=ViewSettings())
@@ -96,7 +96,7 @@ def _on_sphere() -> tuple[Scene, ViewState]:
 def _long_hair(models: Path) -> tuple[Scene, ViewState]:
     """The figure walks with long hair, which colliders fitted to its bones keep off neck and shoulders."""
     path = models / "humanoid" / "humanoid.ezm"
-    figure = Node(
+    character = Node(
         id="humanoid",
         name="Humanoid",
         settings=ModelSettings(path=str(path), clip="walk", skinning=SkinningMethod.DQS),
@@ -136,7 +136,7 @@ def _long_hair(models: Path) -> tuple[Scene, ViewState]:
     ]
     camera = Camera(target=(0.0, 1.52, -0.02), yaw=128.0, pitch=6.0, distance=1.45, field_of_view=32.0)
     scene = Scene(
-        nodes=(figure, hair, _light((-1.6, 3.2, -2.0), 3.4), *colliders),
+        nodes=(character, hair, _light((-1.6, 3.2, -2.0), 3.4), *colliders),
         playback=PlaybackSettings(loop=LoopMode.LOOP),
         view=ViewSettings(solids=False),
     )

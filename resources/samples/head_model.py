@@ -283,21 +283,21 @@ def _clip() -> RawClip:
     """Every target in turn, with blinks in between."""
     times = np.arange(0.0, LENGTH + 1e-9, 1.0 / 12.0)
 
-    def swell(start: float, end: float) -> Float64:
+    def lod_scale(start: float, end: float) -> Float64:
         part = np.clip((times - start) / (end - start), 0.0, 1.0)
         return np.sin(np.pi * part) ** 2
 
-    blink = swell(0.6, 1.1) + swell(3.4, 3.9) + swell(6.1, 6.6)
-    talk = 0.8 * swell(3.0, 3.7) + 0.5 * swell(3.7, 4.1) + 0.7 * swell(4.1, 4.9)
+    blink = lod_scale(0.6, 1.1) + lod_scale(3.4, 3.9) + lod_scale(6.1, 6.6)
+    talk = 0.8 * lod_scale(3.0, 3.7) + 0.5 * lod_scale(3.7, 4.1) + 0.7 * lod_scale(4.1, 4.9)
     keys = {
-        "Smile": swell(0.4, 2.6) + 0.6 * swell(6.8, 7.9),
-        "Frown": swell(4.9, 6.6),
+        "Smile": lod_scale(0.4, 2.6) + 0.6 * lod_scale(6.8, 7.9),
+        "Frown": lod_scale(4.9, 6.6),
         "Jaw open": talk,
-        "Blink left": blink + swell(7.0, 7.6),
+        "Blink left": blink + lod_scale(7.0, 7.6),
         "Blink right": blink,
-        "Brows up": swell(1.0, 2.4) + 0.7 * swell(3.0, 4.4),
-        "Brows down": swell(4.9, 6.4),
-        "Puff cheeks": swell(2.2, 3.2),
+        "Brows up": lod_scale(1.0, 2.4) + 0.7 * lod_scale(3.0, 4.4),
+        "Brows down": lod_scale(4.9, 6.4),
+        "Puff cheeks": lod_scale(2.2, 3.2),
     }
     values = np.column_stack([keys[name] for name in TARGETS])
     return RawClip("faces", 0, 0.0, 0.0, [], [RawChannel(0, "weights", "LINEAR", times, values)])

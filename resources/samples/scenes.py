@@ -7,8 +7,9 @@ import msgspec
 from resources.samples.cape_model import COLLAR
 from resources.samples.figure_colliders import figure_colliders
 from resources.samples.hair_scenes import hair_scenes, short_hair
-from sim.figures.deformers.settings import Bulge, BulgeMode, EmissionPulse, Twist
-from sim.figures.settings import ModelSettings, SkinningMethod
+from sim.characters.deformers.settings import Bulge, BulgeMode, EmissionPulse, Twist
+from sim.characters.settings import ModelSettings, SkinningMethod
+from sim.colliders.state import ColliderShape
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.emission import EmissionAim, EmitterSource
@@ -19,9 +20,8 @@ from sim.scene.camera import Camera
 from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform
-from sim.scene.view import Comparison, ViewSettings
+from sim.scene.view import SkinningComparison, ViewSettings
 from sim.scene.view_state import Selection, ViewState
-from sim.solids.state import SolidShape
 
 DARK = {"background_top": (0.10, 0.11, 0.14), "background_bottom": (0.03, 0.03, 0.04)}
 """What glows is seen before something dark."""
@@ -40,7 +40,7 @@ def fountain_scene() -> tuple[Scene, ViewState]:
     floor = Node(
         id="floor",
         name="Floor",
-        settings=ColliderSettings(shape=SolidShape.PLANE, friction=0.05, restitution=0.5),
+        settings=ColliderSettings(shape=ColliderShape.PLANE, friction=0.05, restitution=0.5),
     )
     light = Node(
         id="light",
@@ -56,7 +56,7 @@ def fountain_scene() -> tuple[Scene, ViewState]:
 def sparks_scene(models: Path) -> tuple[Scene, ViewState]:
     """A figure waves: sparks fly from its hand, bounce off its body and the floor, and its skin glows."""
     path = models / "humanoid" / "humanoid.ezm"
-    figure = Node(
+    character = Node(
         id="humanoid",
         name="Humanoid",
         settings=ModelSettings(path=str(path), clip="wave", skinning=SkinningMethod.DQS),
@@ -64,7 +64,7 @@ def sparks_scene(models: Path) -> tuple[Scene, ViewState]:
     floor = Node(
         id="floor",
         name="Floor",
-        settings=ColliderSettings(shape=SolidShape.PLANE, friction=0.25, restitution=0.45),
+        settings=ColliderSettings(shape=ColliderShape.PLANE, friction=0.25, restitution=0.45),
     )
     light = Node(
         id="light",
@@ -74,7 +74,7 @@ def sparks_scene(models: Path) -> tuple[Scene, ViewState]:
     )
     camera = Camera(target=(-0.05, 0.98, 0.05), yaw=24.0, pitch=6.0, distance=4.4, field_of_view=32.0)
     scene = Scene(
-        nodes=(figure, _hand_sparks(), _skin_glow(), light, floor, *_body()),
+        nodes=(character, _hand_sparks(), _skin_glow(), light, floor, *_body()),
         playback=PlaybackSettings(loop=LoopMode.LOOP),
         view=ViewSettings(solids=False, **DARK),
     )
@@ -152,7 +152,7 @@ def sample_scenes(models: Path) -> dict[str, tuple[Scene, ViewState]]:
 
 def _humanoid(models: Path) -> tuple[Scene, ViewState]:
     """The figure walks towards the left of the viewer."""
-    figure = Node(
+    character = Node(
         id="humanoid",
         name="Humanoid",
         settings=ModelSettings(
@@ -170,7 +170,7 @@ def _humanoid(models: Path) -> tuple[Scene, ViewState]:
     )
     camera = Camera(target=(0.0, 0.90, 0.02), yaw=34.0, pitch=8.0, distance=3.7, field_of_view=32.0)
     scene = Scene(
-        nodes=(figure, short_hair(models), light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings()
+        nodes=(character, short_hair(models), light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings()
     )
     return scene, ViewState(camera=camera, selection=Selection(node="humanoid"))
 
@@ -191,7 +191,7 @@ def _faces(models: Path) -> tuple[Scene, ViewState]:
 
 def _pulse(models: Path) -> tuple[Scene, ViewState]:
     """The figure breathes and glows: waves run up its body, its hips twist, and its skin lights up with its heart."""
-    figure = Node(
+    character = Node(
         id="humanoid",
         name="Humanoid",
         settings=ModelSettings(
@@ -213,7 +213,7 @@ def _pulse(models: Path) -> tuple[Scene, ViewState]:
         settings=LightSettings(colour=(0.72, 0.82, 1.0), intensity=1.0, reach=4.2),
     )
     camera = Camera(target=(0.0, 0.90, 0.02), yaw=30.0, pitch=6.0, distance=3.7, field_of_view=32.0)
-    scene = Scene(nodes=(figure, light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings(**DARK))
+    scene = Scene(nodes=(character, light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings(**DARK))
     return scene, ViewState(camera=camera, selection=Selection(node="humanoid"))
 
 
@@ -227,7 +227,7 @@ def _arm(models: Path) -> tuple[Scene, ViewState]:
         settings=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.4, reach=4.0),
     )
     camera = Camera(target=(0.06, 0.72, 0.0), yaw=12.0, pitch=18.0, distance=3.2, field_of_view=36.0)
-    view = ViewSettings(comparison=Comparison.SPLIT)
+    view = ViewSettings(comparison=SkinningComparison.SPLIT)
     scene = Scene(nodes=(arm, light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=view)
     return scene, ViewState(camera=camera, selection=Selection(node="arm"))
 
@@ -260,9 +260,9 @@ def _cloth_on_ellipsoid() -> tuple[Scene, ViewState]:
         id="ellipsoid",
         name="Ellipsoid",
         transform=Transform(position=(0.0, 2.0, 0.0), rotation=(45.0, 0.0, 0.0)),
-        settings=ColliderSettings(shape=SolidShape.ELLIPSOID, semi_axes=(1.0, 1.0, 0.5), friction=0.3),
+        settings=ColliderSettings(shape=ColliderShape.ELLIPSOID, semi_axes=(1.0, 1.0, 0.5), friction=0.3),
     )
-    floor = Node(id="floor", name="Floor", settings=ColliderSettings(shape=SolidShape.PLANE, friction=0.4))
+    floor = Node(id="floor", name="Floor", settings=ColliderSettings(shape=ColliderShape.PLANE, friction=0.4))
     light = Node(
         id="light",
         name="Light",
@@ -300,7 +300,7 @@ def _folded_sheet() -> tuple[Scene, ViewState]:
             colour=(0.12, 0.34, 0.42),
         ),
     )
-    floor = Node(id="floor", name="Floor", settings=ColliderSettings(shape=SolidShape.PLANE, friction=0.5))
+    floor = Node(id="floor", name="Floor", settings=ColliderSettings(shape=ColliderShape.PLANE, friction=0.5))
     light = Node(
         id="light",
         name="Light",
@@ -315,7 +315,7 @@ def _folded_sheet() -> tuple[Scene, ViewState]:
 def _cape(models: Path) -> tuple[Scene, ViewState]:
     """The figure walks in a cape, which colliders fitted to its bones keep off the body."""
     path = models / "humanoid" / "humanoid.ezm"
-    figure = Node(
+    character = Node(
         id="humanoid",
         name="Humanoid",
         settings=ModelSettings(path=str(path), clip="walk", skinning=SkinningMethod.DQS),
@@ -361,7 +361,7 @@ def _cape(models: Path) -> tuple[Scene, ViewState]:
         for fitted in figure_colliders()
     ]
     scene = Scene(
-        nodes=(figure, cape, light, *colliders),
+        nodes=(character, cape, light, *colliders),
         playback=PlaybackSettings(loop=LoopMode.LOOP),
         view=ViewSettings(solids=False),
     )

@@ -82,13 +82,13 @@ def strongest(weights: Points) -> tuple[Indices, Points]:
         Joint indices (V, 4) with 0 where the weight is 0, and weights (V, 4).
     """
     joints = np.argsort(-weights, axis=1, kind="stable")[:, :INFLUENCES]
-    kept = np.take_along_axis(weights, joints, axis=1)
-    kept = np.where(kept < 0.004, 0.0, kept)
-    kept /= kept.sum(axis=1, keepdims=True)
-    units = np.round(kept * 10**_DIGITS)
+    cached = np.take_along_axis(weights, joints, axis=1)
+    cached = np.where(cached < 0.004, 0.0, cached)
+    cached /= cached.sum(axis=1, keepdims=True)
+    units = np.round(cached * 10**_DIGITS)
     units[:, 0] += 10**_DIGITS - units.sum(axis=1)
-    kept = units / 10**_DIGITS
-    return np.where(kept > 0.0, joints, 0), kept
+    cached = units / 10**_DIGITS
+    return np.where(cached > 0.0, joints, 0), cached
 
 
 def carried_over(points: Points, host: Surface, weights: Points) -> Points:

@@ -10,7 +10,7 @@ uniform float u_size;               // [px]
 #ifdef HELD
 in vec4 a_pin;                      // place, and 1 where the particle is held
 #else
-uniform samplerBuffer u_colliders;  // as packed by sim/solids/pack.py
+uniform samplerBuffer u_colliders;  // as packed by sim/colliders/pack.py
 uniform int u_collider_count;
 uniform float u_near;               // distance that counts as a touch [m]
 in vec3 a_position;

@@ -29,7 +29,7 @@ struct ColliderPose {
     vec4 orientation;
 };
 
-// A collider at one moment, read once for many points; texels as sim/solids/pack.py describes them.
+// A collider at one moment, read once for many points; texels as sim/colliders/pack.py describes them.
 struct Collider {
     vec3 centre;
     mat3 world_from_shape;

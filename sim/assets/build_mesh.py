@@ -65,8 +65,8 @@ def marked_open(
 def border_share(triangles: npt.NDArray[np.int64]) -> float:
     """Part of the edges that belong to one triangle only, 0 to 1; triangles without area do not count."""
     a, b, c = triangles.T
-    kept = (a != b) & (b != c) & (c != a)
-    a, b, c = a[kept], b[kept], c[kept]
+    cached = (a != b) & (b != c) & (c != a)
+    a, b, c = a[cached], b[cached], c[cached]
     if not len(a):
         return 0.0
     starts, ends = np.concatenate([a, b, c]), np.concatenate([b, c, a])

@@ -150,19 +150,19 @@ def build_joints(skeletons: list[RawSkeleton], warnings: list[str], *, may_be_fl
 def unique_names(names: list[str], kind: str, warnings: list[str]) -> list[str]:
     """`names` with numbers added to those already taken; empty ones become "`kind` n"."""
     taken = set(names)
-    kept: set[str] = set()
+    cached: set[str] = set()
     numbers: dict[str, int] = {}
     result = []
     for index, name in enumerate(names):
         unique = base = name or f"{kind} {index + 1}"
-        if name in kept:
+        if name in cached:
             warnings.append(f"The {kind} name {quoted(name)} is used more than once.")
-        if not name or name in kept:
+        if not name or name in cached:
             while unique in taken:
                 numbers[base] = numbers.get(base, 1) + 1
                 unique = f"{base} ({numbers[base]})"
         taken.add(unique)
-        kept.add(unique)
+        cached.add(unique)
         result.append(unique)
     return result
 

@@ -55,7 +55,7 @@ class CurveClip:
         used = [channel for channel in channels if channel.path != "weights" or channel.joint in starts]
         self._name, self._joint_count = name, count
         self._rest = _rest_table(skeleton, NO_WEIGHTS if targets is None else targets.rest_weights)
-        self._grids = _Grids([channel.times for channel in used])
+        self._grids = _KeyGrids([channel.times for channel in used])
         firsts = {"translation": 0, "scale": count, "rotation": 2 * count}
         driven: list[Driven] = []
         for channel, grid in zip(used, self._grids.number_of, strict=True):
@@ -67,7 +67,7 @@ class CurveClip:
         even = [part for part in driven if (part[0].path, part[0].mode) == ("rotation", "LINEAR")]
         others = [part for part in driven if (part[0].path, part[0].mode) != ("rotation", "LINEAR")]
         self._polynomials = _Polynomials(others, self._grids) if others else None
-        self._turns = _Turns(even, self._grids) if even else None
+        self._turns = _SlerpTracks(even, self._grids) if even else None
         self._key_times: Float64 = np.unique(self._grids.times)
         self._duration = float(self._key_times.max(initial=0.0))
         self._frame_times = _frame_times(self._key_times, self._duration)
@@ -115,7 +115,7 @@ class CurveClip:
         return stacked([self.sample(time, interpolation) for time in times])
 
 
-class _Grids:
+class _KeyGrids:
     """Distinct sequences of key times, searched at once.
 
     They stand in one array, each moved so that it follows the one before: one search finds the keys of all.
@@ -176,7 +176,7 @@ class _Group:
         ends: Where the keys of each table end.
     """
 
-    def __init__(self, driven: Sequence[Driven], grids: _Grids) -> None:
+    def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
         self.rows = np.array([row for _, row, _ in driven], np.intp)
         self._grids = np.array([grid for _, _, grid in driven], np.intp)
         numbers: dict[tuple[object, ...], int] = {}
@@ -199,7 +199,7 @@ class _Group:
 class _Polynomials(_Group):
     """Steps, lines and cubic splines; rotations among them are made unit afterwards, their keys never change sign."""
 
-    def __init__(self, driven: Sequence[Driven], grids: _Grids) -> None:
+    def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
         super().__init__(driven, grids)
         degree = max((channel.mode == "LINEAR") + 3 * (channel.mode == "CUBICSPLINE") for channel, _ in self.tables)
         # Coefficients of the powers of the part of the way, shape (powers, R, 4).
@@ -222,10 +222,10 @@ class _Polynomials(_Group):
         return value
 
 
-class _Turns(_Group):
+class _SlerpTracks(_Group):
     """Rotations that turn evenly from key to key on the shortest arc."""
 
-    def __init__(self, driven: Sequence[Driven], grids: _Grids) -> None:
+    def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
         super().__init__(driven, grids)
         # Key, next key, the angle between them and the inverse of its sine, shape (R, 10).
         self._table = np.empty((self.ends[-1], 10))

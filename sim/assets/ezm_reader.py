@@ -39,7 +39,7 @@ def read_ezm(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
         attribute = attributes(root)
         model.asset_name = attribute.get("asset_name", "")
         model.asset_info = attribute.get("asset_info", "")
-    _Walk(model, watch).container(root)
+    _ElementWalk(model, watch).container(root)
     return model
 
 
@@ -54,7 +54,7 @@ class _OpenMesh:
     waiting: list[RawSection] = field(default_factory=list)
 
 
-class _Walk:
+class _ElementWalk:
     """Fills a `RawModel` from elements in document order."""
 
     def __init__(self, model: RawModel, watch: LoadWatch) -> None:

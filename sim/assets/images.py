@@ -79,7 +79,7 @@ class ImageBudget:
                 )
         return factor
 
-    def give(self, pixels: int) -> None:
+    def show_baked(self, pixels: int) -> None:
         """Notes that an image of so many pixels is no longer kept."""
         with self._guard:
             self._left += pixels
@@ -124,7 +124,7 @@ def load_image(path: ImageSource, budget: ImageBudget | None = None) -> UInt8:
             try:
                 return _rgba(image, factor)
             except BaseException:
-                budget.give(_pixels(size, factor))
+                budget.show_baked(_pixels(size, factor))
                 raise
     except ImageError:
         raise

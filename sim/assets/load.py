@@ -54,7 +54,7 @@ def is_model(path: Path) -> bool:
         if not path.is_file():
             return False
         with path.open("rb") as file:
-            return _told(file.read(SNIFFED)) is not None
+            return _reported(file.read(SNIFFED)) is not None
     except OSError:
         return False
 
@@ -81,7 +81,7 @@ def read_raw(
     return raw
 
 
-def _told(start: bytes) -> ModelFormat | None:
+def _reported(start: bytes) -> ModelFormat | None:
     return next((known for known in MODEL_FORMATS if known.begins(start)), None)
 
 
@@ -91,8 +91,8 @@ def _format_of(data: bytes, path: Path) -> ModelFormat:
     Raises:
         ElementFault: If it is none that is known.
     """
-    if (told := _told(data[:SNIFFED])) is not None:
-        return told
+    if (reported := _reported(data[:SNIFFED])) is not None:
+        return reported
     start = data[:SNIFFED].removeprefix(UTF8_MARK).lstrip()
     if not start.strip(b"\0"):
         raise ElementFault("", "the file is empty" if not data else "the file has no content")

@@ -70,7 +70,7 @@ def read_points(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, np
 
 
 def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    reader = _Reader(watch)
+    reader = _ObjReader(watch)
     watch.total = len(data)
     for number, line in _lines(data):
         reader.take(number, line)
@@ -84,7 +84,7 @@ def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDAr
     return model, reader.points(), reader.places()
 
 
-class _Reader:
+class _ObjReader:
     """Collects vertices and polygons line by line."""
 
     def __init__(self, watch: LoadWatch) -> None:

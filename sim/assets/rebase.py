@@ -39,7 +39,7 @@ def rebased(mesh: Mesh, skin: Skin, skeleton: Skeleton, raw: RawModel) -> tuple[
     Raises:
         ElementFault: If the palette gets too large.
     """
-    work = _Work(mesh, skin, skeleton, raw)
+    work = _RebasedArrays(mesh, skin, skeleton, raw)
     counts = [buffer.count for part in raw.meshes for buffer in part.buffers]
     owners = [part.skin for part in raw.meshes for _ in part.buffers]
     for owner, start, count in zip(owners, accumulate(counts, initial=0), counts, strict=False):
@@ -48,7 +48,7 @@ def rebased(mesh: Mesh, skin: Skin, skeleton: Skeleton, raw: RawModel) -> tuple[
     return work.result()
 
 
-class _Work:
+class _RebasedArrays:
     """Arrays that are being moved, part by part."""
 
     def __init__(self, mesh: Mesh, skin: Skin, skeleton: Skeleton, raw: RawModel) -> None:

@@ -17,8 +17,8 @@ from sim.bench.hair import BenchHair, variants
 from sim.bench.particles import BenchEmitter, floor, fountain_settings
 from sim.bench.row import Case, Row, measure
 from sim.bench.skinning import random_pose, synthetic_mesh, synthetic_skin
-from sim.figures.settings import SkinningMethod
-from sim.figures.skinning import SkinnedMesh
+from sim.characters.settings import SkinningMethod
+from sim.characters.skinning import SkinnedMesh
 from sim.gl.back_end import TITLES, BackEndChoice
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary

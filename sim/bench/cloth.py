@@ -16,6 +16,10 @@ import numpy.typing as npt
 
 from sim.bench.plain_cloth import NumpyCloth, PlainCloth
 from sim.bench.row import Case, Row, measure
+from sim.colliders.layout import arranged
+from sim.colliders.pack import pack_colliders
+from sim.colliders.scene_colliders import Colliders
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.back_end import BackEndChoice
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
@@ -27,10 +31,6 @@ from sim.kinds.cloth.model import ClothModel, build_cloth
 from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
 from sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sim.kinds.cloth.stability import stability
-from sim.solids.layout import arranged
-from sim.solids.pack import pack_solids
-from sim.solids.scene_solids import Solids
-from sim.solids.state import Solid, SolidShape
 
 SIZES = tuple(side * side for side in (32, 64, 128, 256, 512))
 
@@ -166,14 +166,14 @@ class SolverCloth:
         self._settings = settings
         states, layout = arranged(
             [
-                Solid(SolidShape.PLANE, np.zeros(3)),
-                Solid(SolidShape.ELLIPSOID, SEMI_AXES, ELLIPSOID, ELLIPSOID),
+                ColliderState(ColliderShape.PLANE, np.zeros(3)),
+                ColliderState(ColliderShape.ELLIPSOID, SEMI_AXES, ELLIPSOID, ELLIPSOID),
             ]
         )
-        packed = pack_solids(states, settings.step_time).ravel()
+        packed = pack_colliders(states, settings.step_time).ravel()
         self._buffer = Buffer(context, packed, label="bench colliders")
         self._colliders = BufferTexture(context, self._buffer, "rgba32f")
-        self._inputs = ClothInputs(Solids(self._colliders, len(states), layout)) if collide else ClothInputs()
+        self._inputs = ClothInputs(Colliders(self._colliders, len(states), layout)) if collide else ClothInputs()
 
     def step(self) -> None:
         """One step of `SUBSTEPS`."""

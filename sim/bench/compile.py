@@ -17,7 +17,7 @@ from pathlib import Path
 from sim.bench.row import Row, row_of
 from sim.engine import Engine
 from sim.gl.context import Context
-from sim.gl.steps import finish
+from sim.gl.task import finish
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.settings import EmitterSettings
@@ -99,9 +99,9 @@ def start() -> None:
         for step in range(3):
             engine.step((step + 1) * STEP_TIME)
             engine.refresh(float(step))
-        shot = engine.shot(Camera())
-        finish(engine.pictures.rehearse_first(shot))
-        while engine.pictures.rehearse(shot):
+        render_view = engine.render_view(Camera())
+        finish(engine.pictures.warm_up_all(render_view))
+        while engine.pictures.warm_up(render_view):
             context.finish()
         context.finish()
         seconds = time.process_time() - begun

@@ -9,8 +9,8 @@ from functools import partial
 from sim.assets.build import build_model
 from sim.bench.load import synthetic_character
 from sim.bench.row import Row, row_of
+from sim.characters.settings import ModelSettings
 from sim.engine import Engine
-from sim.figures.settings import ModelSettings
 from sim.gl.back_end import BackEndChoice
 from sim.gl.bootstrap import GL
 from sim.gl.context import Context
@@ -104,7 +104,7 @@ def _duration(context: Context, engine: Engine, scene: Scene, output: Framebuffe
     start = clock()
     for index in range(STEPS):
         engine.apply(scene)
-        engine.foresee(index, partial(operator.mul, STEP_TIME))
+        engine.prefetch_poses(index, partial(operator.mul, STEP_TIME))
         engine.step(index * STEP_TIME)
         engine.refresh(index * STEP_TIME)
         engine.draw(output, camera)

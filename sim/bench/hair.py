@@ -12,17 +12,21 @@ from sim.bench.cloth import of_a_substep
 from sim.bench.frame import silent_gl
 from sim.bench.plain_hair import PlainHair
 from sim.bench.row import Case, Row, measure, row_of
+from sim.colliders.layout import arranged
+from sim.colliders.pack import pack_colliders
+from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, shapes_of
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.engine import Engine
 from sim.gl.back_end import BackEndChoice
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
-from sim.gl.steps import finish
+from sim.gl.task import finish
 from sim.gl.texture import BufferTexture
-from sim.kinds.hair.brush import Brushed, Dab, Seen
-from sim.kinds.hair.growing import grown_whole
-from sim.kinds.hair.growth import Ground, growth_on_ellipsoid
+from sim.kinds.hair.brush import BrushedGroom, BrushStroke, RootFrames
+from sim.kinds.hair.generation import grown_whole
+from sim.kinds.hair.growth import GrowthSurface, growth_on_ellipsoid
 from sim.kinds.hair.packed import upload_strands
 from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, HairSource
@@ -32,10 +36,6 @@ from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
-from sim.solids.layout import arranged
-from sim.solids.pack import pack_solids
-from sim.solids.scene_solids import NO_SOLIDS, Solids, shapes_of
-from sim.solids.state import Solid, SolidShape
 
 SIZES = (10_000,)
 """Strands; of 11 knots, those of layers of 6, those that are drawn of 9."""
@@ -94,15 +94,17 @@ class BenchHair:
     def __init__(self, context: Context, library: ShaderLibrary, settings: HairSettings) -> None:
         self.strands = Strands(context, library, settings, growth_on_ellipsoid(settings, np.eye(4)))
         assert len(set(settings.radii)) == 1, "the head of the article is a sphere"
-        states, layout = arranged([Solid(SolidShape.SPHERE, np.array([settings.radii[0], 0.0, 0.0]), friction=0.3)])
-        self._buffer = Buffer(context, pack_solids(states, STEP_TIME).ravel(), label="bench head")
+        states, layout = arranged(
+            [ColliderState(ColliderShape.SPHERE, np.array([settings.radii[0], 0.0, 0.0]), friction=0.3)]
+        )
+        self._buffer = Buffer(context, pack_colliders(states, STEP_TIME).ravel(), label="bench head")
         self._texture = BufferTexture(context, self._buffer, "rgba32f")
-        solids = Solids(self._texture, 1, layout, shapes_of(states, layout))
-        self._solids = solids if settings.collide else NO_SOLIDS
+        colliders = Colliders(self._texture, 1, layout, shapes_of(states, layout))
+        self._colliders = colliders if settings.collide else NO_COLLIDERS
 
     def step(self) -> None:
         """One step of `SUBSTEPS`, that of the roots included."""
-        self.strands.step(np.eye(4), self._solids)
+        self.strands.step(np.eye(4), self._colliders)
 
     def release(self) -> None:
         for owned in (self.strands, self._texture, self._buffer):
@@ -125,13 +127,13 @@ def solver_rows(context: Context, library: ShaderLibrary, size: int, repeat: int
 
 def pictured(strands: int) -> dict[str, HairSettings]:
     fur = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Long fur")
-    coat = msgspec.structs.replace(fur, radii=(0.5, 0.5, 0.5), children=10 * strands, guides=500)
+    coverage = msgspec.structs.replace(fur, radii=(0.5, 0.5, 0.5), children=10 * strands, guides=500)
     return {
         "drawn": bench_settings(strands, knots=9, shadow=1.0),
         "drawn without self-shadow": bench_settings(strands, knots=9, shadow=0.0),
         "drawn with soft tips": bench_settings(strands, knots=9, shadow=1.0, soft_tips=0.3),
-        "fur of ten times as many": coat,
-        "the same as shells": msgspec.structs.replace(coat, form=HairForm.SHELLS),
+        "fur of ten times as many": coverage,
+        "the same as shells": msgspec.structs.replace(coverage, form=HairForm.SHELLS),
     }
 
 
@@ -150,16 +152,18 @@ def _python_row(hair: BenchHair, size: int, repeat: int) -> Row:
 def groom_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
     """Rows of what happens beside simulation: strands grow, ten to each guide, reach the GPU, and are combed."""
     settings = bench_settings(size, source=HairSource.ELLIPSOID, children=10 * size, knots=12)
-    found = grown_whole(settings, Ground(np.eye(4)))
+    found = grown_whole(settings, GrowthSurface(np.eye(4)))
     strands = Strands(context, library, settings, found.growth)
     guides = found.growth.guides
-    brushed = Brushed(guides, 2.0 * guides.lengths, Seen(guides.places, guides.frames))
+    brushed = BrushedGroom(guides, 2.0 * guides.lengths, RootFrames(guides.places, guides.frames))
     camera = Camera(target=(0.0, 0.0, 0.0), distance=4.0)
-    ways = itertools.cycle((1.0, -1.0))
+    variants = itertools.cycle((1.0, -1.0))
 
     def comb() -> None:
-        start, way = (PICTURE[0] / 2.0, PICTURE[1] / 3.0), 6.0 * next(ways)
-        brushed.comb(Dab(camera, (float(PICTURE[0]), float(PICTURE[1])), start, (start[0] + way, start[1]), 60.0, 0.5))
+        start, way = (PICTURE[0] / 2.0, PICTURE[1] / 3.0), 6.0 * next(variants)
+        brushed.comb(
+            BrushStroke(camera, (float(PICTURE[0]), float(PICTURE[1])), start, (start[0] + way, start[1]), 60.0, 0.5)
+        )
         strands.preview(brushed.groom)
 
     def upload() -> None:
@@ -167,7 +171,9 @@ def groom_rows(context: Context, library: ShaderLibrary, size: int, repeat: int)
         context.collect()
 
     cases = [
-        _case("grown, ten times as many drawn", size, 1, partial(grown_whole, settings, Ground(np.eye(4))), context),
+        _case(
+            "grown, ten times as many drawn", size, 1, partial(grown_whole, settings, GrowthSurface(np.eye(4))), context
+        ),
         _case("these brought to the GPU", size, 1, upload, context),
         _case("combed, a dab", size, 1, comb, context),
     ]

@@ -5,13 +5,13 @@ import time
 from collections.abc import Callable, Sequence
 
 from sim.bench.row import Row, row_of
+from sim.cache.simulation_cache import SimulationCache
+from sim.cache.step_store import StepStore
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
-from sim.kept.film import Film
-from sim.kept.store import StepStore
 from sim.kinds.cloth.settings import ClothSettings
-from sim.render.ghost_pass import Depicted, GhostLook, GhostPass
+from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
@@ -24,7 +24,7 @@ PICTURE = (1280, 720)
 COLD = "seek on disk"
 
 
-def kept_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
+def cached_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
     """Rows for each size, all for one step and measured in turns.
 
     Steps are forgotten, kept, or waited for.  A seek has the GPU show another kept step, from what the system keeps of
@@ -41,7 +41,7 @@ def kept_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
 def _rows(context: Context, side: int, repeat: int) -> list[Row]:
     engine, store, walk = Engine(context), StepStore(), random.Random(side)
     engine.apply(Scene(nodes=(Node(id="cloth", settings=ClothSettings(columns=side, rows=side)),)))
-    film = Film(engine, store)
+    film = SimulationCache(engine, store)
     film.take(0.0)
     moment = 0
 
@@ -56,7 +56,7 @@ def _rows(context: Context, side: int, repeat: int) -> list[Row]:
             film.flush()
 
     def seek(_: str) -> None:
-        film.show(film.time_of(walk.choice([step for step in film.kept if step != film.shown])))
+        film.show(film.time_of(walk.choice([step for step in film.cached if step != film.shown])))
         context.finish()
 
     def taken(names: Sequence[str], act: Callable[[str], None]) -> list[Row]:
@@ -90,8 +90,8 @@ def _ghost_rows(context: Context, side: int, repeat: int) -> list[Row]:
     state, camera = engine.state(), Camera()
     output, ghost = (Framebuffer(context, PICTURE, label=label) for label in ("picture", "ghost"))
     behind, laid = Framebuffer(context, PICTURE, (), label="depth"), GhostPass(context, engine.library)
-    look = GhostLook((0.35, 0.62, 1.0), 0.55, 0.28, 0.75)
-    depicted = Depicted(ghost, (0.0, 0.0, 0.0))
+    look = GhostStyle((0.35, 0.62, 1.0), 0.55, 0.28, 0.75)
+    depicted = ImageWithDepth(ghost, (0.0, 0.0, 0.0))
 
     def picture() -> None:
         engine.advance(STEP_TIME)
@@ -102,10 +102,10 @@ def _ghost_rows(context: Context, side: int, repeat: int) -> list[Row]:
         nonlocal depicted
         engine.restore(state, STEP_TIME)
         engine.refresh(0.0)
-        depicted = Depicted(ghost, engine.silhouette(ghost, camera, ["cloth"]))
+        depicted = ImageWithDepth(ghost, engine.silhouette(ghost, camera, ["cloth"]))
 
     def over() -> None:
-        laid.draw(output, depicted, look, Depicted(behind, engine.copy_depth(behind)))
+        laid.draw(output, depicted, look, ImageWithDepth(behind, engine.copy_depth(behind)))
         context.invalidate()
 
     taken: dict[str, list[float]] = {"picture": [], "ghost drawn": [], "ghost laid over": []}

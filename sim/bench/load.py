@@ -25,7 +25,7 @@ JOINTS, CHAINS, FRAMES = 60, 5, 61
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class SampleShape:
     """How large a well-known glTF sample is: vertices, primitives, joints and keys of each of their channels.
 
     The copy has more vertices, as each of its primitives repeats those of its rim.
@@ -38,7 +38,7 @@ class Likeness:
     frames: int
 
 
-LIKENESSES = (Likeness("CesiumMan", 3_273, 1, 19, 48), Likeness("BrainStem", 34_159, 59, 18, 1_200))
+LIKENESSES = (SampleShape("CesiumMan", 3_273, 1, 19, 48), SampleShape("BrainStem", 34_159, 59, 18, 1_200))
 
 
 def load_rows(repeat: int, sizes: Sequence[int] = SIZES, *, path: Path | None = None) -> list[Row]:

@@ -30,7 +30,7 @@ class OldRow(msgspec.Struct, frozen=True):
     unit: str = ""
 
 
-class OldReport(msgspec.Struct, frozen=True):
+class BaselineReport(msgspec.Struct, frozen=True):
     """A report that `bench --json` wrote.
 
     Attributes:
@@ -47,7 +47,7 @@ class ReportError(ValueError):
     """A file is no report; the text is the reason, without the file."""
 
 
-def read_report(path: Path) -> OldReport:
+def read_report(path: Path) -> BaselineReport:
     """Reads a report.
 
     Raises:
@@ -59,14 +59,14 @@ def read_report(path: Path) -> OldReport:
     if len(data) > BYTES_MAX:
         raise ReportError(f"more than {BYTES_MAX >> 20} MiB, which no report of a benchmark has")
     try:
-        return msgspec.json.decode(data, type=OldReport)
+        return msgspec.json.decode(data, type=BaselineReport)
     except msgspec.ValidationError as error:
         raise ReportError(": ".join(filter(None, ("not a report of a benchmark", *refusal(error))))) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ReportError(f"not a report of a benchmark: {error}") from error
 
 
-def comparison(rows: Sequence[Row], old: OldReport) -> str:
+def comparison(rows: Sequence[Row], old: BaselineReport) -> str:
     """Aligned text: times then and now, and new over old, so that less than 1 is faster.
 
     Rows of now come in their order, then those that only the old report has.
@@ -80,7 +80,7 @@ def comparison(rows: Sequence[Row], old: OldReport) -> str:
     return aligned(lines, LEFT)
 
 
-def differences(machine: Mapping[str, str], old: OldReport) -> list[str]:
+def differences(machine: Mapping[str, str], old: BaselineReport) -> list[str]:
     """Lines about what makes the figures hard to compare: another driver, another processor."""
     then = {"renderer": old.renderer, "cpu": old.cpu}
     return [

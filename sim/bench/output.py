@@ -16,9 +16,9 @@ from sim.assets.format_registry import resolved
 from sim.bench.row import Row, row_of
 from sim.export.atomic_file import write_atomically
 from sim.export.error import missing_package
-from sim.export.formats import FILM_FORMATS, PICTURE_WRITERS, SCENE_FORMATS, FilmFormat
+from sim.export.formats import FILM_FORMATS, PICTURE_WRITERS, SCENE_FORMATS, VideoFormat
 from sim.export.read_back import ReadBack
-from sim.export.scene.recording import Recording, Track
+from sim.export.scene.recording import SceneRecording, Track
 from sim.export.scene.writing import write_scene
 
 PICTURES = (30,)
@@ -76,7 +76,7 @@ def _films(folder: Path, count: int) -> Writings:
 
 
 def _write_film(
-    format: FilmFormat, folder: Path, pictures: Sequence[npt.NDArray[np.uint8]], *, is_read: bool = False
+    format: VideoFormat, folder: Path, pictures: Sequence[npt.NDArray[np.uint8]], *, is_read: bool = False
 ) -> None:
     path = folder / f"a{format.suffixes[0]}"
     film = resolved(format.opener)(path, PICTURE, RATE, False)
@@ -102,5 +102,5 @@ def _exports(folder: Path, count: int) -> Writings:
     yield "plain bytes", lambda: write_atomically(folder / "a.bin", positions.tobytes())
     for format in SCENE_FORMATS:
         if not missing_package(format):
-            target, recording = folder / f"a{format.suffixes[0]}", Recording((track,), RATE)
+            target, recording = folder / f"a{format.suffixes[0]}", SceneRecording((track,), RATE)
             yield format.name, partial(write_scene, recording, target, format, None, _ignored, _ignored)

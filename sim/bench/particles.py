@@ -10,6 +10,10 @@ import numpy.typing as npt
 
 from sim.bench.plain_particles import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
 from sim.bench.row import Case, Row, measure
+from sim.colliders.layout import arranged
+from sim.colliders.pack import pack_colliders
+from sim.colliders.scene_colliders import Colliders, shapes_of
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.engine import Engine
 from sim.gl.back_end import BackEnd, BackEndChoice
 from sim.gl.buffer import Buffer
@@ -30,10 +34,6 @@ from sim.kinds.emitter.system import EmitterSystem
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
-from sim.solids.layout import arranged
-from sim.solids.pack import pack_solids
-from sim.solids.scene_solids import Solids, shapes_of
-from sim.solids.state import Solid, SolidShape
 
 PICTURE = (640, 400)
 MOMENT = 2.0
@@ -109,7 +109,7 @@ def emitter_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
     separate = CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=True)
     together = CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=False)
     always_full = BenchEmitter(context, library, fountain_settings(size), [floor()])
-    everything = BenchEmitter(context, library, full_settings(size), solids())
+    everything = BenchEmitter(context, library, full_settings(size), colliders())
     spots = BenchPicture(context, fountain_settings(size), ParticleLook.ROUND)
     streaks = BenchPicture(context, fountain_settings(size), ParticleLook.STREAK)
     source, target = np.ones((size, 8), np.float32), np.zeros((size, 8), np.float32)
@@ -166,27 +166,27 @@ def full_settings(size: int) -> EmitterSettings:
     )
 
 
-def floor() -> Solid:
-    return Solid(SolidShape.PLANE, np.zeros(3), restitution=0.9995)
+def floor() -> ColliderState:
+    return ColliderState(ColliderShape.PLANE, np.zeros(3), restitution=0.9995)
 
 
-def solids() -> list[Solid]:
+def colliders() -> list[ColliderState]:
     """The floor, and a ball that moves."""
     start, end = np.eye(4), np.eye(4)
     start[:3, 3], end[:3, 3] = (0.8, 0.5, 0.0), (0.81, 0.5, 0.0)
-    return [floor(), Solid(SolidShape.SPHERE, np.array([0.4, 0.0, 0.0]), start, end, 0.2, 0.5)]
+    return [floor(), ColliderState(ColliderShape.SPHERE, np.array([0.4, 0.0, 0.0]), start, end, 0.2, 0.5)]
 
 
 class BenchEmitter:
     """An emitter with colliders, as a step of the viewport runs it."""
 
     def __init__(
-        self, context: Context, library: ShaderLibrary, settings: EmitterSettings, colliders: list[Solid]
+        self, context: Context, library: ShaderLibrary, settings: EmitterSettings, colliders: list[ColliderState]
     ) -> None:
         states, layout = arranged(colliders)
-        self._buffer = Buffer(context, pack_solids(states, STEP_TIME).ravel(), label="bench colliders")
+        self._buffer = Buffer(context, pack_colliders(states, STEP_TIME).ravel(), label="bench colliders")
         self._texture = BufferTexture(context, self._buffer, "rgba32f")
-        self.inputs = EmitterInputs(solids=Solids(self._texture, len(states), layout, shapes_of(states, layout)))
+        self.inputs = EmitterInputs(colliders=Colliders(self._texture, len(states), layout, shapes_of(states, layout)))
         self.system = Emitter(context, library, settings)
 
     def step(self) -> None:
@@ -210,14 +210,14 @@ class CaptureEmitter:
         *,
         is_separate: bool,
     ) -> None:
-        solids = inputs.solids
-        features = features_of(settings, solids.count, solids.layout)
+        colliders = inputs.colliders
+        features = features_of(settings, colliders.count, colliders.layout)
         output = [PLACE, MOTION] if is_separate else PARTICLE
         self._kernel = Kernel(
             library, "emitter/step.glsl", output, inputs=[PARTICLE], defines=features.defines, back_end=BackEnd.TF
         )
         program = self._kernel.program
-        program["u_colliders"], program["u_collider_count"] = solids.texture, solids.count
+        program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
         program["u_substep"] = (0.0, 1.0, 1.0, settings.substep_time)
         self._block = EmitterBlock(context)
         self._block.set_settings(settings)

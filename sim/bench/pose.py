@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sim.animation.evaluate import evaluate_pose, evaluate_poses
 from sim.assets.build_skeleton import build_skeleton
 from sim.assets.clip import UniformClip
 from sim.assets.curve_clip import CurveClip
@@ -14,7 +15,6 @@ from sim.assets.model import Bounds, CharacterModel, Interpolation, Mesh
 from sim.assets.raw import RawChannel
 from sim.bench.cloth import of_a_substep
 from sim.bench.row import Case, Row, measure
-from sim.jobs.evaluate import evaluate_pose, evaluate_poses
 from sim.maths import quaternion
 
 SIZES = (60, 200)

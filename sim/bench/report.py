@@ -25,8 +25,11 @@ def table(rows: Sequence[Row]) -> str:
     asked = any(row.gpu_ms_median is not None for row in rows)
     cells = [HEADINGS, *(_cells(row, ratio) for row, ratio in zip(rows, ratios(rows), strict=True))]
     if asked:
-        told = ("gpu ms", *("" if row.gpu_ms_median is None else quantity_of_time(row.gpu_ms_median) for row in rows))
-        cells = [(*line, text) for line, text in zip(cells, told, strict=True)]
+        reported = (
+            "gpu ms",
+            *("" if row.gpu_ms_median is None else quantity_of_time(row.gpu_ms_median) for row in rows),
+        )
+        cells = [(*line, text) for line, text in zip(cells, reported, strict=True)]
     return aligned(cells, LEFT)
 
 

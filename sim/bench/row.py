@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sim.gl.timer import Timers
 from sim.profile.recorder import WARM_UP
-from sim.profile.sample import Moment, TimeSource
+from sim.profile.sample import SceneMoment, TimeSource
 
 PASS = "bench"
 MILLISECONDS = 1e3
@@ -40,7 +40,7 @@ def gpu_seconds(
         with timers.scope(PASS):
             for _ in range(steps):
                 step()
-        timers.finish_frame(Moment(step=index))
+        timers.finish_frame(SceneMoment(step=index))
         finish()
         samples += timers.poll()
     timers.switch(False)

@@ -7,14 +7,14 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
+from sim.animation.pose import Pose, Warps
 from sim.assets.model import Mesh, Targets
 from sim.bench.row import Case, Row, measure
 from sim.bench.skinning import VERTICES_PER_MEASUREMENT, random_pose, synthetic_mesh, synthetic_skin
-from sim.figures.deformers.settings import DEFORMERS, Deformer, Extent
-from sim.figures.skinning import SkinnedMesh
+from sim.characters.deformers.settings import DEFORMERS, Deformer, Extent
+from sim.characters.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.jobs.pose import Pose, Warps
 
 SIZES = (50_000,)
 TARGETS = 16

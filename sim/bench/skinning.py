@@ -10,14 +10,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sim.animation.pose import Pose
 from sim.assets.model import Bounds, LocalPose, Mesh, Skin
 from sim.bench.row import Case, Row, measure
-from sim.figures.settings import SkinningMethod
-from sim.figures.skinning import SkinnedMesh
+from sim.characters.settings import SkinningMethod
+from sim.characters.skinning import SkinnedMesh
 from sim.gl.back_end import TITLES, BackEndChoice
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from sim.assets.build import build_model
 from sim.bench.load import synthetic_character
 from sim.bench.row import Row, row_of
+from sim.characters.settings import ModelSettings
 from sim.engine import Engine
-from sim.figures.settings import ModelSettings
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.light.settings import LightSettings
-from sim.profile.sample import Moment
+from sim.profile.sample import SceneMoment
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
@@ -101,6 +101,6 @@ class TimedFrames:
         engine.step(moment)
         engine.refresh(moment)
         engine.draw(self._output, Camera())
-        timers.finish_frame(Moment(self._step, moment))
+        timers.finish_frame(SceneMoment(self._step, moment))
         timers.poll()
         self._step += 1

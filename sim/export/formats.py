@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     import msgspec
 
     from sim.assets.raw import RawModel
-    from sim.export.npz import Frames
-    from sim.export.surface import Surface
+    from sim.export.npz import FrameArrays
+    from sim.export.surface import ExportSurface
 
 C = TypeVar("C")
-Arrays = Mapping[str, "npt.NDArray[Any] | Frames"]
+Arrays = Mapping[str, "npt.NDArray[Any] | FrameArrays"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,11 +78,11 @@ class SceneFormat(Format):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilmFormat(Format):
+class VideoFormat(Format):
     """A format of pictures that follow one another.
 
     Attributes:
-        opener: Class "package.module:name" of a `sim.export.film.Film`, made by `cls(path, size, rate, alpha)` and
+        opener: Class "package.module:name" of a `sim.export.video_file.Video`, made by `cls(path, size, rate, alpha)`
             options where there are any.
         reader: Function "package.module:name" that takes the file and gives pictures, (h, w, 3 or 4), each with the
             moment at which it goes [s].
@@ -116,7 +116,7 @@ MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
 )
 """Of a model file's content."""
 
-SURFACE_WRITERS: Formats[Writer[Surface]] = Formats(
+SURFACE_WRITERS: Formats[Writer[ExportSurface]] = Formats(
     Writer(name="NumPy arrays", suffixes=(".npz",), write="sim.export.surface:write_arrays"),
     Writer(name="Wavefront OBJ", suffixes=(".obj",), write="sim.export.obj:write_obj"),
     Writer(name="PLY", suffixes=(".ply",), write="sim.export.ply:write_ply"),
@@ -187,20 +187,26 @@ LAYER_FORMATS: Formats[LayerFormat] = Formats(
 """Of a picture in linear light with depth, normals and numbers of objects."""
 
 _VIDEO: dict[str, Any] = {
-    "opener": "sim.export.video:Video", "reader": "sim.export.video:read_video",
+    "opener": "sim.export.video_codec:CodecVideo", "reader": "sim.export.video_codec:read_video",
     "module": "av", "package": "av", "extra": "video",
 }  # fmt: skip
-_PILLOW = "sim.export.film:read_pictures"
+_PILLOW = "sim.export.video_file:read_pictures"
 
-FILM_FORMATS: Formats[FilmFormat] = Formats(
-    FilmFormat(name="MP4", suffixes=(".mp4",), options=VideoOptions, **_VIDEO),
-    FilmFormat(name="WebM", suffixes=(".webm",), **_VIDEO),
-    FilmFormat(name="Matroska, lossless", suffixes=(".mkv",), **_VIDEO),
-    FilmFormat(name="QuickTime ProRes", suffixes=(".mov",), **_VIDEO),
-    FilmFormat(
-        name="animated WebP", suffixes=(".webp",), opener="sim.export.film:WebpFilm", reader=_PILLOW, has_alpha=True
+FILM_FORMATS: Formats[VideoFormat] = Formats(
+    VideoFormat(name="MP4", suffixes=(".mp4",), options=VideoOptions, **_VIDEO),
+    VideoFormat(name="WebM", suffixes=(".webm",), **_VIDEO),
+    VideoFormat(name="Matroska, lossless", suffixes=(".mkv",), **_VIDEO),
+    VideoFormat(name="QuickTime ProRes", suffixes=(".mov",), **_VIDEO),
+    VideoFormat(
+        name="animated WebP",
+        suffixes=(".webp",),
+        opener="sim.export.video_file:WebpVideo",
+        reader=_PILLOW,
+        has_alpha=True,
     ),
-    FilmFormat(name="GIF", suffixes=(".gif",), opener="sim.export.film:GifFilm", reader=_PILLOW, has_alpha=True),
+    VideoFormat(
+        name="GIF", suffixes=(".gif",), opener="sim.export.video_file:GifVideo", reader=_PILLOW, has_alpha=True
+    ),
 )
 """Of films."""
 

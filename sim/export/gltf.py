@@ -16,7 +16,7 @@ from sim.assets.raw import RawModel
 from sim.export.error import ExportError
 from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
 from sim.export.gltf_materials import MaterialWriter
-from sim.export.gltf_motion import Weighted, animations
+from sim.export.gltf_motion import MorphNode, animations
 
 Index = npt.NDArray[np.intp]
 Json = dict[str, Any]
@@ -97,7 +97,7 @@ class GltfScene:
         """
         groups = _by_skin(model)
         nodes, roots = self._add_joints(model, is_joined=any(_spans(model, entries) for entries, _ in groups))
-        weighted: list[Weighted] = []
+        weighted: list[MorphNode] = []
         if model.default_up_axis.lower() == "z" and model.skeleton is None:
             roots.append(self.put("nodes", {"name": "upright", "rotation": _UPRIGHT, "children": []}))
         for skin, parts in groups:
@@ -113,7 +113,7 @@ class GltfScene:
             else:
                 number = self.put("nodes", node)
             if made.weights:
-                weighted.append(Weighted(number, made.weights))
+                weighted.append(MorphNode(number, made.weights))
             if roots and model.skeleton is None:
                 self._parts["nodes"][roots[0]]["children"].append(number)
             else:

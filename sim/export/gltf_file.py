@@ -85,9 +85,9 @@ class GlbChunk:
         if bounded:
             part |= {"min": values.min(axis=0).tolist(), "max": values.max(axis=0).tolist()}
         if len(rows):
-            places, kept = self.view(rows.tobytes()), self.view(np.ascontiguousarray(values[rows]).tobytes())
+            places, cached = self.view(rows.tobytes()), self.view(np.ascontiguousarray(values[rows]).tobytes())
             indices = {"bufferView": places, "componentType": _COMPONENTS[rows.dtype]}
-            part["sparse"] = {"count": len(rows), "indices": indices, "values": {"bufferView": kept}}
+            part["sparse"] = {"count": len(rows), "indices": indices, "values": {"bufferView": cached}}
         self.accessors.append(part)
         return len(self.accessors) - 1
 

@@ -20,7 +20,7 @@ _UNMOVED = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
-class Weighted:
+class MorphNode:
     """A node with morph targets.
 
     Attributes:
@@ -44,10 +44,10 @@ class _Animation:
         """A channel; keys (F, n), or (F, 3, n) for splines."""
         keys = times.astype(np.float32)
         # Times must rise, also in single precision.
-        kept = np.append(True, np.diff(keys) > 0.0)
+        cached = np.append(True, np.diff(keys) > 0.0)
         width = 1 if path == "weights" else values.shape[-1]
-        rows = values[kept].astype(np.float32).reshape(-1, width)
-        sampler: dict[str, Any] = {"input": self._chunk.once(keys[kept][:, None], bounded=True)}
+        rows = values[cached].astype(np.float32).reshape(-1, width)
+        sampler: dict[str, Any] = {"input": self._chunk.once(keys[cached][:, None], bounded=True)}
         sampler["output"] = self._chunk.once(rows)
         if mode != "LINEAR":
             sampler["interpolation"] = mode
@@ -62,7 +62,7 @@ class _Animation:
 
 
 def animations(
-    model: CharacterModel, raw: RawModel | None, nodes: Sequence[int], weighted: Sequence[Weighted], chunk: GlbChunk
+    model: CharacterModel, raw: RawModel | None, nodes: Sequence[int], weighted: Sequence[MorphNode], chunk: GlbChunk
 ) -> list[dict[str, Any]]:
     """Animations of all clips of a model.
 
@@ -105,7 +105,7 @@ def _add_curves(made: _Animation, stored: RawClip, nodes: Sequence[int]) -> None
 
 
 def _add_weights(
-    made: _Animation, clip: Clip, stored: RawClip, weighted: Sequence[Weighted], starts: Mapping[int, int]
+    made: _Animation, clip: Clip, stored: RawClip, weighted: Sequence[MorphNode], starts: Mapping[int, int]
 ) -> None:
     """Weights as they are stored where one channel drives all of a node, else at the keys of the clip."""
     driving = [channel for channel in stored.channels if channel.path == "weights" and channel.joint in starts]

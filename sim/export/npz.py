@@ -17,7 +17,7 @@ IN_MEMORY = 1 << 26
 COPIED_AT_ONCE = 1 << 20
 
 
-class Frames:
+class FrameArrays:
     """An array that grows by frames, in bounded memory: a long one lies in a nameless file.
 
     Args:
@@ -64,12 +64,12 @@ class Frames:
         self._file.close()
 
 
-def write_npz(arrays: Mapping[str, npt.NDArray[Any] | Frames], file: BinaryIO) -> None:
+def write_npz(arrays: Mapping[str, npt.NDArray[Any] | FrameArrays], file: BinaryIO) -> None:
     """Writes named arrays, uncompressed, in the order given; equal arrays give equal bytes."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
-                if isinstance(array, Frames):
+                if isinstance(array, FrameArrays):
                     array.write_npy(member)
                 else:
                     np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)

@@ -5,13 +5,13 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from sim.export.surface import Surface
+from sim.export.surface import ExportSurface
 from sim.printable import printable
 
 ROWS_AT_ONCE = 4096
 
 
-def write_obj(surface: Surface, file: BinaryIO) -> None:
+def write_obj(surface: ExportSurface, file: BinaryIO) -> None:
     """Writes positions, texture coordinates, normals and one group for each section.
 
     Numbers carry nine digits, so that reading them gives the same float32 values.

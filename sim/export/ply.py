@@ -4,13 +4,13 @@ from typing import BinaryIO
 
 import numpy as np
 
-from sim.export.surface import Surface
+from sim.export.surface import ExportSurface
 
 VERTEX = np.dtype([(name, "<f4") for name in ("x", "y", "z", "nx", "ny", "nz", "s", "t")])
 FACE = np.dtype([("count", "u1"), ("corners", "<u4", (3,))])
 
 
-def write_ply(surface: Surface, file: BinaryIO) -> None:
+def write_ply(surface: ExportSurface, file: BinaryIO) -> None:
     """Writes vertices with normal and texture coordinate, then triangles; little-endian."""
     file.write(_header(len(surface.positions), len(surface.triangles)).encode("ascii"))
     columns = np.column_stack((surface.positions, surface.normals, surface.texcoords))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.export.error import ExportError
-from sim.export.npz import Frames
+from sim.export.npz import FrameArrays
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -25,7 +25,7 @@ LARGEST_MEAN = 16.0
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class VideoContents:
     """What a film was found to hold.
 
     Attributes:
@@ -54,7 +54,7 @@ class ReadBack:
     def __init__(self, folder: Path, size: tuple[int, int], channels: int, *, is_exact: bool) -> None:
         self._size, self._is_exact, self._channels = size, is_exact, channels
         shape = (-(-size[1] // BLOCK), -(-size[0] // BLOCK), channels)
-        self._means = Frames(folder, shape, np.float32)
+        self._means = FrameArrays(folder, shape, np.float32)
         self._sums: list[int] = []
 
     def add(self, pixels: UInt8) -> None:
@@ -63,7 +63,7 @@ class ReadBack:
         if self._is_exact:
             self._sums.append(_sum(pixels))
 
-    def compared(self, shown: Iterable[tuple[float, UInt8]], rate: float, every: int, path: Path) -> Found:
+    def compared(self, shown: Iterable[tuple[float, UInt8]], rate: float, every: int, path: Path) -> VideoContents:
         """Compares what a film shows.
 
         Args:
@@ -95,7 +95,7 @@ class ReadBack:
                 number += 1
         if number < len(wanted):
             raise ExportError(f"{path}: {number} frames read back of {len(wanted)}; nothing was kept")
-        return Found(-(-number // every), end if number > 1 else 1.0 / rate, largest, size)
+        return VideoContents(-(-number // every), end if number > 1 else 1.0 / rate, largest, size)
 
     def close(self) -> None:
         self._means.close()

@@ -35,7 +35,7 @@ def stored_image(source: ImageSource) -> tuple[bytes, ImageFormat]:
     return stream.getvalue(), COMMON[0]
 
 
-class ImagePlaces:
+class ImageStore:
     """Puts the images of materials where a file has them.
 
     Args:

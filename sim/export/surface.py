@@ -6,9 +6,9 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from sim.animation.pose import Pose
 from sim.assets.model import CharacterModel
 from sim.export.npz import write_npz
-from sim.jobs.pose import Pose
 
 Float32 = npt.NDArray[np.float32]
 Int32 = npt.NDArray[np.int32]
@@ -16,7 +16,7 @@ UInt32 = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
-class Surface:
+class ExportSurface:
     """A triangle mesh at one moment, in file order and file space.
 
     Attributes:
@@ -44,7 +44,9 @@ class Surface:
     time: float = 0.0
 
 
-def surface_of(model: CharacterModel, positions: Float32, normals: Float32, pose: Pose | None, time: float) -> Surface:
+def surface_of(
+    model: CharacterModel, positions: Float32, normals: Float32, pose: Pose | None, time: float
+) -> ExportSurface:
     """The mesh of `model` with the positions and normals, both (V, 3), that skinning by a pose gives."""
     mesh = model.mesh
     texcoords = mesh.texcoords
@@ -58,7 +60,7 @@ def surface_of(model: CharacterModel, positions: Float32, normals: Float32, pose
     palette = pose.palette if pose is not None else np.empty((0, 4, 4))
     entries = np.arange(len(palette), dtype=np.int32)
     bones = entries if model.skin is None else model.skin.joints_of(entries).astype(np.int32)
-    return Surface(
+    return ExportSurface(
         name=model.path.stem,
         positions=positions,
         normals=normals,
@@ -72,7 +74,7 @@ def surface_of(model: CharacterModel, positions: Float32, normals: Float32, pose
     )
 
 
-def write_arrays(surface: Surface, file: BinaryIO) -> None:
+def write_arrays(surface: ExportSurface, file: BinaryIO) -> None:
     """Writes places, triangles and the pose as a NumPy archive; without a skeleton the arrays of bones are empty."""
     arrays = {
         "positions": surface.positions.astype(np.float32),

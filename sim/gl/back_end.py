@@ -33,7 +33,7 @@ TITLES = {BackEndChoice.AUTO: "Automatic", BackEndChoice.TF: "Transform feedback
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class BackEndComparison:
     """How the back ends compare on this machine.
 
     Attributes:
@@ -53,7 +53,7 @@ class Comparison:
         return found
 
 
-_COMPARED: dict[str, Comparison] = {}
+_COMPARED: dict[str, BackEndComparison] = {}
 """By renderer: what was found in this process."""
 
 
@@ -88,11 +88,11 @@ class BackEnds:
         return BackEnd.TF if least is None or records < least else BackEnd.COMPUTE
 
     @property
-    def compared(self) -> Comparison | None:
+    def compared(self) -> BackEndComparison | None:
         """Which is faster here; None where that was not found out yet in this process."""
         return _COMPARED.get(self._context.capabilities.renderer)
 
-    def compare(self) -> Comparison:
+    def compare(self) -> BackEndComparison:
         """Which is faster here, found out by a trial the first time; the context is current and has compute."""
         found = self.compared
         if found is None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.gl.back_end import SIZES, BackEnd, Comparison
-from sim.gl.capture import padded_count
+from sim.gl.back_end import SIZES, BackEnd, BackEndComparison
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.record import record
+from sim.gl.transform_feedback import padded_count
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
@@ -22,7 +22,7 @@ RUNS = 8
 """In a row of the smallest number, as a step of a cloth has substeps; a quarter as many of a larger one."""
 
 
-def compare_back_ends(context: "Context") -> Comparison:
+def compare_back_ends(context: "Context") -> BackEndComparison:
     """Times both in turn by the clock, since a driver's timer may be wrong for one of them; the context is current."""
     library = ShaderLibrary(context)
     kernels = [Kernel(library, "timing/neighbours.glsl", PLACE, back_end=back_end) for back_end in BackEnd]
@@ -34,7 +34,7 @@ def compare_back_ends(context: "Context") -> Comparison:
         ratios.append(statistics.median(tf / compute for tf, compute in rounds))
         state.release()
     library.release()
-    return Comparison(tuple(ratios))
+    return BackEndComparison(tuple(ratios))
 
 
 def _round(context: "Context", state: PingPong, kernels: list[Kernel], runs: int) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sim.gl.buffer import Buffer, Usage
 from sim.gl.context import Context
-from sim.gl.steps import Steps
+from sim.gl.task import Task
 
 STEP_BYTES = 4 << 20
 """Bytes of one step; a software driver copies them in one or two milliseconds."""
@@ -20,7 +20,7 @@ def upload_buffer(
     dtype: npt.DTypeLike | None = None,
     usage: Usage = "static",
     label: str = "",
-) -> Steps[Buffer]:
+) -> Task[Buffer]:
     """A buffer that holds an array; arguments are those of `Buffer`."""
     buffer = Buffer(context, data.nbytes, dtype=data.dtype if dtype is None else dtype, usage=usage, label=label)
     raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
@@ -30,7 +30,7 @@ def upload_buffer(
     return buffer
 
 
-def copy_buffer(source: Buffer, *, usage: Usage = "copy", label: str = "") -> Steps[Buffer]:
+def copy_buffer(source: Buffer, *, usage: Usage = "copy", label: str = "") -> Task[Buffer]:
     """A second buffer with the same contents, copied on the GPU."""
     buffer = Buffer(source.context, source.size, dtype=source.dtype, usage=usage, label=label)
     for offset in range(0, source.size, STEP_BYTES):

@@ -10,13 +10,13 @@ import numpy as np
 
 from sim.gl.back_end import BackEnd, BackEndChoice
 from sim.gl.buffer import Buffer
-from sim.gl.capture import Capture
-from sim.gl.dispatch import Dispatch
+from sim.gl.compute import ComputePass
 from sim.gl.errors import GLLimitError
 from sim.gl.kernel_text import capture_text, compute_text, is_texels
 from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
 from sim.gl.record import Record
+from sim.gl.transform_feedback import TransformFeedbackPass
 from sim.gl.vertex_array import VertexArray
 
 GUARANTEED_STREAMS = 4
@@ -113,12 +113,12 @@ class Kernel:
             self._programs[back_end] = program
         return program
 
-    def writing(self, source: VertexArray) -> Capture | Dispatch:
+    def writing(self, source: VertexArray) -> TransformFeedbackPass | ComputePass:
         """What makes records of the source by `with kernel.writing(source) as capture: capture.write(...)`.
 
         Uniforms and textures are set before.
         """
-        return (Dispatch if self.back_end is BackEnd.COMPUTE else Capture)(self, source)
+        return (ComputePass if self.back_end is BackEnd.COMPUTE else TransformFeedbackPass)(self, source)
 
     def run(
         self,

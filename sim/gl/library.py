@@ -12,7 +12,7 @@ from sim.gl.program import Program
 from sim.gl.program_build import ProgramSources, Stage
 from sim.gl.shader_log import ShaderError, ShaderMessage, parse_source_error
 from sim.gl.shader_source import ShaderSourceError, reader, resolve
-from sim.gl.steps import Steps
+from sim.gl.task import Task
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
@@ -106,7 +106,7 @@ class ShaderLibrary:
         """What the kernels in use run on: "tf", "compute" or "compute+tf"."""
         return "+".join(sorted({kernel.back_end for kernel in self.kernels}))
 
-    def prepare(self, choice: BackEndChoice) -> Steps[None]:
+    def prepare(self, choice: BackEndChoice) -> Task[None]:
         """Builds the programs that a choice of back end needs, one in a step, so that the switch is no pause.
 
         Raises:

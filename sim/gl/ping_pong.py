@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
-from sim.gl.capture import GROUP
 from sim.gl.context import Context
 from sim.gl.errors import GLLimitError
 from sim.gl.kernel import Kernel
 from sim.gl.texture import BufferTexture
+from sim.gl.transform_feedback import GROUP
 from sim.gl.vertex_array import VertexArray
 
 

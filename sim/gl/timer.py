@@ -11,8 +11,8 @@ from sim.gl.objects import GLObject, new_name
 from sim.gl.raw import glGetQueryiv, glGetQueryObjectiv, glGetQueryObjectui64v
 from sim.profile.calibration import verdict
 from sim.profile.recorder import ClockStamps, Recorder, Stamps
-from sim.profile.run import NO_RUN, NoRun, Run
-from sim.profile.sample import FrameSample, Moment, TimeSource
+from sim.profile.run import NO_RUN, EmptyRun, Run
+from sim.profile.sample import FrameSample, SceneMoment, TimeSource
 from sim.profile.status import Calibration, TimerStatus, Vsync
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class Timers:
 
     # --- passes and frames ----------------------------------------------------------------------------
 
-    def scope(self, name: str, detail: str = "") -> Run | NoRun:
+    def scope(self, name: str, detail: str = "") -> Run | EmptyRun:
         """Measures what is done within, `with timers.scope("cloth", "Cape"):`; scopes nest.
 
         Args:
@@ -209,12 +209,12 @@ class Timers:
         recorder = self._recorder
         return NO_RUN if recorder is None else Run(recorder, name, detail)
 
-    def host_scope(self, name: str, detail: str = "") -> Run | NoRun:
+    def host_scope(self, name: str, detail: str = "") -> Run | EmptyRun:
         """Measures what the processor alone does within; it takes no time of the card, and no other scope is in it."""
         recorder = self._recorder
         return NO_RUN if recorder is None else Run(recorder, name, detail, is_host=True)
 
-    def finish_frame(self, moment: Moment, *, running: bool = True) -> int | None:
+    def finish_frame(self, moment: SceneMoment, *, running: bool = True) -> int | None:
         """Everything since the last call is a frame; returns its number, or None where it will be no sample.
 
         Args:

@@ -33,7 +33,7 @@ EDGE = 256
 _FLAT = PipelineState(depth_test=False, depth_write=False)
 
 
-class KnownWork:
+class CalibratedWork:
     """Two sizes of transform feedback, and a picture that is filled.
 
     Args:
@@ -75,7 +75,7 @@ def run_trials(context: "Context") -> list[Trial]:
     bound, viewport = get_integer(GL.GL_FRAMEBUFFER_BINDING), np.zeros(4, np.int32)
     GL.glGetIntegerv(GL.GL_VIEWPORT, viewport)
     context.invalidate()
-    stamps, work = TimerStamps(context), KnownWork(context)
+    stamps, work = TimerStamps(context), CalibratedWork(context)
     workloads: dict[str, Callable[[], None]] = {
         "a small transform feedback": lambda: work.feed_back(SMALL),
         "a large transform feedback": lambda: work.feed_back(LARGE),

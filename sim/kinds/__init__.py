@@ -24,8 +24,8 @@ def unregister(kind: Kind) -> None:
     del KINDS[kind.name]
 
 
-def figure_kind() -> Kind:
-    return next(kind for kind in KINDS.values() if kind.figure)
+def character_kind() -> Kind:
+    return next(kind for kind in KINDS.values() if kind.character)
 
 
 def group_kind() -> Kind:

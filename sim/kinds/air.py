@@ -1,4 +1,4 @@
-"""The air that surrounds nodes: parameters that kinds with wind share; see `sim.maths.gusts.Air`."""
+"""The air that surrounds nodes: parameters that kinds with wind share; see `sim.maths.gusts.WindSettings`."""
 
 from typing import Annotated
 

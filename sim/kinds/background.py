@@ -27,7 +27,7 @@ class Cancelled(Exception):
     """Nobody wants the result any more."""
 
 
-class Job(Generic[T]):
+class BackgroundJob(Generic[T]):
     """Work that was begun.
 
     Args:
@@ -78,12 +78,14 @@ class Background(Service):
     def __init__(self, *_: object) -> None:
         self.is_on = False
         self._threads: ThreadPoolExecutor | None = None
-        self._jobs: weakref.WeakSet[Job[Any]] = weakref.WeakSet()  # what is done belongs to whoever asked for it
+        self._jobs: weakref.WeakSet[BackgroundJob[Any]] = (
+            weakref.WeakSet()
+        )  # what is done belongs to whoever asked for it
 
-    def start(self, work: Callable[[Pause], T]) -> Job[T]:
+    def start(self, work: Callable[[Pause], T]) -> BackgroundJob[T]:
         if self.is_on and self._threads is None:
             self._threads = ThreadPoolExecutor(1, "background")
-        job = Job(work, self._threads if self.is_on else None)
+        job = BackgroundJob(work, self._threads if self.is_on else None)
         self._jobs.add(job)
         return job
 

@@ -23,10 +23,10 @@ from sim.assets.format_registry import Formats
 from sim.assets.model import Bounds, CharacterModel, Material, Mesh
 from sim.maths.ramps import Ramp
 from sim.scene.params import Settings, validated
-from sim.scene.places import Figures, Places
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.vectors import Vec3
 from sim.scene.view_state import ViewState
+from sim.scene.world_transforms import Figures, WorldTransforms
 
 if TYPE_CHECKING:
     from sim.assets.mip_levels import MipImage
@@ -83,17 +83,17 @@ class AddPlace:
         return power * min((1.0, 2.0, 5.0, 10.0), key=lambda step: abs(math.log(ratio / power / step)))
 
     @property
-    def figure(self) -> Node | None:
+    def character(self) -> Node | None:
         """The selected figure, if that is what is selected."""
         chosen = self.view.selection.node
         node = self.scene.by_id.get(chosen) if chosen is not None else None
-        return node if node is not None and node.settings.is_figure else None
+        return node if node is not None and node.settings.is_character else None
 
     @property
     def attachment(self) -> Attachment:
         """The selected bone, as what something rides on; nothing where no bone is selected."""
-        figure, bone = self.figure, self.view.selection.bone
-        return Attachment() if figure is None or bone is None else Attachment(node=figure.id, bone=bone)
+        character, bone = self.character, self.view.selection.bone
+        return Attachment() if character is None or bone is None else Attachment(node=character.id, bone=bone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Presets:
         what: What they are of, in words.
         values: Those that come with the program, by name.
         fields: Values that one's own holds.
-        kept: Names of values that a node keeps under its settings, whatever the preset says.
+        cached: Names of values that a node keeps under its settings, whatever the preset says.
         fitted: Those that may be larger for where a node is, which they stay with another preset, up to some value.
     """
 
@@ -138,21 +138,21 @@ class Presets:
     what: str
     values: Mapping[str, Mapping[str, Any]]
     fields: tuple[str, ...]
-    kept: Callable[[Settings], frozenset[str]] = lambda _: frozenset()
+    cached: Callable[[Settings], frozenset[str]] = lambda _: frozenset()
     fitted: Mapping[str, float] = field(default_factory=dict)
 
     def name_of(self, settings: Settings, more: Mapping[str, Mapping[str, Any]]) -> str:
         """Name of the first preset, one's own included, whose values the settings have; "" for none."""
-        kept = self.kept(settings).union(self.fitted)
+        cached = self.cached(settings).union(self.fitted)
         for name, values in {**self.values, **more}.items():
-            if all(key in kept or getattr(settings, key) == value for key, value in values.items()):
+            if all(key in cached or getattr(settings, key) == value for key, value in values.items()):
                 return name
         return ""
 
     def changes(self, settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
         """What some settings take of the values of a preset: all but what they keep, before or after it."""
-        kept = self.kept(settings) | self.kept(validated(settings, **values))
-        taken = {key: value for key, value in values.items() if key not in kept}
+        cached = self.cached(settings) | self.cached(validated(settings, **values))
+        taken = {key: value for key, value in values.items() if key not in cached}
         former = self.values.get(self.name_of(settings, {}), {})
         for key, most in self.fitted.items():
             if key in taken and former.get(key) and (ratio := getattr(settings, key) / former[key]) > 1.0:
@@ -211,8 +211,8 @@ class Kind:
         collides: Whether what is simulated with some settings meets solids.
         system: A `System`, where something of it is simulated.
         view: A `View`, where something of it is drawn.
-        solids: Function that gives what particles of other nodes collide with, see `Solids`.
-        figure: A `FigureView`, for what is read from model files and posed.
+        colliders: Function that gives what particles of other nodes collide with, see `Solids`.
+        character: A `CharacterView`, for what is read from model files and posed.
         panel: A `Panel`, where the inspector and the viewport have more than rows.
     """
 
@@ -235,14 +235,14 @@ class Kind:
     collides: Callable[[Settings], bool] = lambda _: True
     system: str = ""
     view: str = ""
-    solids: str = ""
-    figure: str = ""
+    colliders: str = ""
+    character: str = ""
     panel: str = ""
 
     @property
     def can_be_muted(self) -> bool:
         """Whether its nodes take part in a simulation by themselves."""
-        return bool(self.system or self.solids)
+        return bool(self.system or self.colliders)
 
     def load(self, part: str) -> Any:
         """What one of the names above stands for; None for an empty one."""
@@ -268,7 +268,7 @@ class Service:
     def finish_step(self) -> None:
         """A step of all systems has ended, or one was restored."""
 
-    def jump(self) -> None:
+    def teleport(self) -> None:
         """Time jumped."""
 
     def release(self) -> None:
@@ -288,7 +288,7 @@ class World:
 
     Attributes:
         scene: The scene.
-        figures: Models as they are posed, by node; only those that are there.
+        characters: Models as they are posed, by node; only those that are there.
         places: Where nodes stand now.
         meshes: Files read as meshes, by path; only those that are there.
         images: Files read as images, by path.
@@ -301,8 +301,8 @@ class World:
     """
 
     scene: Scene
-    figures: Figures
-    places: Places
+    characters: Figures
+    places: WorldTransforms
     meshes: Mapping[str, Mesh]
     images: Mapping[Path, Pixels]
     services: Services
@@ -328,14 +328,14 @@ class StepInputs:
 
     Attributes:
         world: The scene at the end of the step.
-        solids: What there is to collide with, over the step; a `sim.solids.scene_solids.Solids`.
+        colliders: What there is to collide with, over the step; a `sim.colliders.scene_colliders.Colliders`.
         moment: Steps since the start at the end of this one, whatever loops the clock has run.
         time: Scene time at the end [s].
         grab: What the user drags, or None.
     """
 
     world: World
-    solids: Any
+    colliders: Any
     moment: int
     time: float
     grab: Grab | None = None
@@ -402,7 +402,7 @@ class System:
         """Does a small part of what is left to do of that on the GPU; returns whether there was one."""
         return False
 
-    def give_up(self) -> None:
+    def cancel_preparing(self) -> None:
         """Ends that; what there is stays, until something else is to be prepared."""
 
     @property
@@ -416,7 +416,7 @@ class System:
         return True
 
     @property
-    def halted(self) -> str:
+    def stopped(self) -> str:
         """Why it stands still, or "" while it can move."""
         return ""
 
@@ -441,7 +441,7 @@ class System:
     def reset(self) -> None:
         """Back to the start."""
 
-    def jump(self, world: World) -> None:
+    def teleport(self, world: World) -> None:
         """Time jumped to where the figures stand now: what was carried along has no speed from it."""
 
     def show(self, moment: int, world: World) -> None:
@@ -595,11 +595,11 @@ class View:
         """
 
     def parts(self, look: Any) -> Sequence[Any]:  # noqa: ARG002
-        """What is drawn of it now, a `sim.render.items.Item` each; `look` is a `sim.render.shot.Look`."""
+        """The items to draw now, each a `sim.render.items.Item`; `look` is a `DisplayOptions`."""
         return ()
 
-    def lamp(self) -> Any:
-        """What it lights the scene with, a `sim.render.frame.Lamp`; None for nothing."""
+    def light(self) -> Any:
+        """What it lights the scene with, a `sim.render.frame.PointLight`; None for nothing."""
         return None
 
     def bounds(self) -> Bounds | None:
@@ -621,20 +621,20 @@ class View:
         """Deletes what drawing added, not the subject; may be called twice."""
 
 
-class FigureView(View):
+class CharacterView(View):
     """What is drawn of a figure, and how that comes to the GPU.
 
     Attributes:
-        figure: What is posed, a `sim.figures.character.Character`, once it was uploaded.
+        character: What is posed, a `sim.characters.character.Character`, once it was uploaded.
     """
 
-    figure: Any
+    character: Any
 
     def upload(self, prepared: Any, images: Any) -> Generator[None, None, None]:
         """Hands a model to the GPU in small steps; given up, what it made is deleted by `Context.collect`.
 
         Args:
-            prepared: A `sim.figures.prepared.PreparedModel`.
+            prepared: A `sim.characters.prepared.PreparedModel`.
             images: Its textures by path, with all their levels.
 
         Raises:
@@ -739,7 +739,7 @@ class Tool:
 class Panel:
     """What the editor has for a kind beside rows, presets, files and Add entries; made once a window by `cls(desk)`.
 
-    What a room may use of the editor is the desk, an `app.editor.desk.Desk`.  Whatever is left out is empty.
+    `desk` is the `app.editor.editor_context.EditorContext` of the window.  Whatever is left out is empty.
 
     Attributes:
         head: Widget at the head of the inspector while a node of the kind is selected.

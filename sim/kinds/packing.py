@@ -13,7 +13,7 @@ class State:
 
     Args:
         head: Numbers and texts by name; a state among them becomes its bytes.
-        parts: Arrays, and `sim.gl.copies.Span`s, to be read or copied before they are written again.
+        parts: Arrays, and `sim.gl.staging.BufferSpan`s, to be read or copied before they are written again.
     """
 
     __slots__ = ("_head", "_parts")

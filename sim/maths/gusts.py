@@ -38,7 +38,7 @@ class Gusts:
     amplitudes: Float64
 
 
-class Air(Protocol):
+class WindSettings(Protocol):
     """Settings of the air that a kind has."""
 
     @property
@@ -58,7 +58,7 @@ class Air(Protocol):
         """Which of the random winds blows."""
 
 
-def gusts_at(settings: Air, time: float) -> Gusts:
+def gusts_at(settings: WindSettings, time: float) -> Gusts:
     """The waves of the settings at `time` [s] since the start; phases lie in 0 to 2π."""
     direction, across, ratio, start = _random_waves(settings.turbulence_seed)
     number = 2.0 * np.pi * ratio / settings.turbulence_scale

@@ -21,7 +21,7 @@ UNIT = 2.0**-24
 """A float32 holds 24 bits, so that only the upper ones of a hash are used."""
 
 
-class Group(enum.IntEnum):
+class RandomStream(enum.IntEnum):
     """What three channels of a birth are for; the shaders count the same."""
 
     LIFE = 0

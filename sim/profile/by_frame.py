@@ -48,7 +48,7 @@ class FrameCosts:
         return {path: band * scale for path, band in self.bands.items()}
 
 
-class ByFrame:
+class FrameCollector:
     """Collects measured frames; each costs a few writes for every pass.
 
     Args:

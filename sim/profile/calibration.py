@@ -80,10 +80,10 @@ def verdict(renderer: str, trials: Sequence[Trial]) -> Calibration:
     if not trials:
         return Calibration(TimeSource.CLOCK, f"{driver} has no timer", renderer=renderer)
     worst = max(trials, key=lambda trial: abs(trial.ratio - 1.0))
-    told = f"its timer reported {worst.ratio:.0%} of {worst.name}".replace("%", " %")
+    reported = f"its timer reported {worst.ratio:.0%} of {worst.name}".replace("%", " %")
     if abs(worst.ratio - 1.0) > TOLERANCE:
-        return Calibration(TimeSource.CLOCK, f"{driver}: {told}", worst.ratio, renderer)
+        return Calibration(TimeSource.CLOCK, f"{driver}: {reported}", worst.ratio, renderer)
     if is_distrusted(renderer):
-        reason = f"{driver} is no graphics card that could be trusted here; {told}"
+        reason = f"{driver} is no graphics card that could be trusted here; {reported}"
         return Calibration(TimeSource.CLOCK, reason, worst.ratio, renderer)
-    return Calibration(TimeSource.TIMER, f"{driver}: {told}", worst.ratio, renderer)
+    return Calibration(TimeSource.TIMER, f"{driver}: {reported}", worst.ratio, renderer)

@@ -16,7 +16,7 @@ from typing import Any
 
 from sim.assets.load_watch import LoadWatch
 from sim.export.atomic_file import atomic_file
-from sim.profile.recording import Recording, conditions, source_text
+from sim.profile.recording import TimingRecording, conditions, source_text
 from sim.profile.sample import SEPARATOR, FrameSample, Slice, name_of
 
 PROCESS = 1
@@ -27,7 +27,7 @@ _NS = 1e9
 Arguments = dict[str, Any]
 
 
-def write_chrome_trace(path: Path, recording: Recording, watch: LoadWatch | None = None) -> None:
+def write_chrome_trace(path: Path, recording: TimingRecording, watch: LoadWatch | None = None) -> None:
     """Writes a recording as a trace; the file appears complete or not at all.
 
     Args:
@@ -82,7 +82,7 @@ class _Track:
         self.open.clear()
 
 
-def _names(recording: Recording) -> Iterator[str]:
+def _names(recording: TimingRecording) -> Iterator[str]:
     gpu = f"GPU ({source_text(recording.samples) or 'nothing'})"
     named = {FRAMES: "Frames", CPU: "CPU (Python and driver)", GPU: gpu}
     yield _named("process_name", 0, {"name": f"Sinew: {recording.name}"})
@@ -95,7 +95,7 @@ def _named(what: str, track: int, arguments: Arguments) -> str:
     return _json({"ph": "M", "name": what, "pid": PROCESS, "tid": track, "args": arguments})
 
 
-def _frames(recording: Recording) -> Iterator[list[str]]:
+def _frames(recording: TimingRecording) -> Iterator[list[str]]:
     cpu, gpu = _Track(CPU, "cpu"), _Track(GPU, "gpu")
     for sample in recording.samples:
         start = round((sample.begin - recording.samples[0].begin) * _NS)

@@ -27,7 +27,7 @@ _MEMORY_SHARE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RecordingComparison:
     """Medians of two recordings and how sure their difference is."""
 
     # median_a, median_b: Of the frames whose times are known [s]; NaN without any
@@ -52,7 +52,7 @@ class Comparison:
         return self.difference / self.median_a if self.median_a > 0.0 else math.nan
 
 
-def compare(a: Float64, b: Float64) -> Comparison:
+def compare(a: Float64, b: Float64) -> RecordingComparison:
     """Compares times of frames [s], shapes (A,) and (B,), in the order in which they were measured; NaN is left out."""
     series = [values[~np.isnan(values)] for values in (a, b)]
     medians = [float(np.median(values)) if len(values) else math.nan for values in series]
@@ -63,10 +63,10 @@ def compare(a: Float64, b: Float64) -> Comparison:
         drawn_a, drawn_b = (_drawn_medians(values, block, random) for values, block in zip(series, blocks, strict=True))
         tail = 50.0 * (1.0 - CONFIDENCE)
         lo, hi = (float(end) for end in np.percentile(drawn_b - drawn_a, (tail, 100.0 - tail)))
-    return Comparison(medians[0], medians[1], medians[1] - medians[0], lo, hi, *map(len, series))
+    return RecordingComparison(medians[0], medians[1], medians[1] - medians[0], lo, hi, *map(len, series))
 
 
-def verdict(found: Comparison, a: str = "A", b: str = "B") -> str:
+def verdict(found: RecordingComparison, a: str = "A", b: str = "B") -> str:
     """The comparison as a sentence, in milliseconds.
 
     Args:
@@ -77,8 +77,8 @@ def verdict(found: Comparison, a: str = "A", b: str = "B") -> str:
         return f"Too few frames to compare: {found.frames_a} and {found.frames_b}, {FRAMES_MIN} of each are needed"
     lo, hi, difference = found.lo, found.hi, found.difference
     if not found.is_told:
-        told = f"{_ms(difference, '+')} ms, {_PERCENT} CI {_ms(lo, '+')} to {_ms(hi, '+')} ms"
-        return f"No difference that can be told between {a} and {b}: {told}"
+        reported = f"{_ms(difference, '+')} ms, {_PERCENT} CI {_ms(lo, '+')} to {_ms(hi, '+')} ms"
+        return f"No difference that can be told between {a} and {b}: {reported}"
     word = "slower" if difference > 0.0 else "faster"
     share = "" if math.isnan(found.change) else f" ({_digits(abs(found.change) * 100.0)} %)"
     least, most = sorted((abs(lo), abs(hi)))

@@ -17,8 +17,8 @@ from sim.assets.load_watch import LoadWatch
 from sim.export.atomic_file import atomic_file
 from sim.printable import cell_text, text_of_cell
 from sim.profile.history import FRAMES_MAX
-from sim.profile.recording import Recording, conditions, status_of
-from sim.profile.sample import SEPARATOR, FrameSample, Moment, Slice, TimeSource, parent_of
+from sim.profile.recording import TimingRecording, conditions, status_of
+from sim.profile.sample import SEPARATOR, FrameSample, SceneMoment, Slice, TimeSource, parent_of
 
 FORMAT = "sinew-timings"
 VERSION = 1
@@ -42,7 +42,7 @@ _WHOLE_MAX = 2**53
 _SOURCES = {source.value: source for source in TimeSource}
 
 
-def write_csv(path: Path, recording: Recording, watch: LoadWatch | None = None) -> None:
+def write_csv(path: Path, recording: TimingRecording, watch: LoadWatch | None = None) -> None:
     """Writes a recording; the file appears complete or not at all.
 
     Args:
@@ -117,7 +117,7 @@ class _RowFault(ValueError):
     """What is wrong with the row that is being read."""
 
 
-def read_csv(path: Path, watch: LoadWatch | None = None) -> Recording:
+def read_csv(path: Path, watch: LoadWatch | None = None) -> TimingRecording:
     """Reads a recording, named as when it was written.
 
     Args:
@@ -134,7 +134,7 @@ def read_csv(path: Path, watch: LoadWatch | None = None) -> Recording:
         if watch.total > BYTES_MAX:
             raise TimingsFileError(f"{path}: {watch.total} bytes, at most {BYTES_MAX} can be read")
         with path.open(encoding="utf-8-sig", newline="") as file:
-            recording = _Reader(path, watch).read(file)
+            recording = _TimingsReader(path, watch).read(file)
     except OSError as error:
         raise TimingsFileError(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -151,7 +151,7 @@ class _Frame:
     number: int
     begin: float
     interval: float
-    moment: Moment
+    moment: SceneMoment
     source: TimeSource
     latency: int
     slices: dict[str, Slice] = field(default_factory=dict)
@@ -161,7 +161,7 @@ class _Frame:
         return FrameSample(self.number, self.begin, self.interval, self.moment, slices, self.source, self.latency)
 
 
-class _Reader:
+class _TimingsReader:
     """Goes through one file."""
 
     def __init__(self, path: Path, watch: LoadWatch) -> None:
@@ -172,7 +172,7 @@ class _Reader:
         self._samples: list[FrameSample] = []
         self._frame: _Frame | None = None
 
-    def read(self, lines: Iterator[str]) -> Recording:
+    def read(self, lines: Iterator[str]) -> TimingRecording:
         try:
             rows = csv.reader(self._counted(lines))
             where = self._head(rows)
@@ -186,7 +186,7 @@ class _Reader:
             raise TimingsFileError(f"{self._path}: row {self._line}: {fault}") from fault
         name = self._texts.get("recording", "") or self._path.stem
         status = status_of(self._texts, self._samples[-1].source)
-        return Recording(name, tuple(self._samples), status, str(self._path))
+        return TimingRecording(name, tuple(self._samples), status, str(self._path))
 
     def _counted(self, lines: Iterator[str]) -> Iterator[str]:
         """The lines below the comments, which are taken in passing."""
@@ -259,9 +259,9 @@ class _Reader:
             self._samples.append(self._frame.sample())
 
 
-def _moment(row: dict[str, str]) -> Moment:
+def _moment(row: dict[str, str]) -> SceneMoment:
     time = _number(row, TIME, signed=True)
-    return Moment(
+    return SceneMoment(
         step=_whole(row, STEP),
         time=0.0 if math.isnan(time) else time,
         clip=text_of_cell(row.get(CLIP, "")),

@@ -60,7 +60,7 @@ class Column:
         self.end = keep
 
 
-class History:
+class QuantityHistory:
     """What the last frames cost.
 
     Args:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sim.profile.run import Run, place
-from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 
 Span = tuple[float, float]
 LOST: Span = (math.nan, math.nan)
@@ -108,7 +108,7 @@ class PendingFrame:
     number: int
     begin: float
     since: float
-    moment: Moment
+    moment: SceneMoment
     runs: list[Run]  # Every run, a pass before its parts
     offset: float  # Clock of the stamps minus the processor's [s]
     age: int = 0  # Pictures that were finished since
@@ -133,7 +133,7 @@ class PendingFrame:
                 self._lose(run)
         return True
 
-    def give_up(self) -> None:
+    def cancel_preparing(self) -> None:
         """The times came too late: all are lost."""
         for run in self.runs:
             if not run.is_host:
@@ -264,7 +264,7 @@ class Recorder:
 
     # --- frames ---------------------------------------------------------------------------------------
 
-    def finish_frame(self, moment: Moment, *, running: bool = True) -> int | None:
+    def finish_frame(self, moment: SceneMoment, *, running: bool = True) -> int | None:
         """All since the last call is one frame; returns its number, None where it is no sample.
 
         Args:
@@ -302,7 +302,7 @@ class Recorder:
             if not frame.read(self._stamps, at):
                 if frame.age < DEPTH:
                     break
-                frame.give_up()
+                frame.cancel_preparing()
             self._ring.popleft()
             frame.give_back(self._stamps)
             self.dropped += frame.lost

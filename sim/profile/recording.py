@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from sim.profile.history import FRAMES_MAX, History
+from sim.profile.history import FRAMES_MAX, QuantityHistory
 from sim.profile.sample import FrameSample, TimeSource
 from sim.profile.status import TimerStatus, Vsync
 
@@ -11,7 +11,7 @@ ENDLESS = float("inf")
 
 
 @dataclass(frozen=True)
-class Recording:
+class TimingRecording:
     """Frames that follow each other, and how they were measured."""
 
     name: str  # What the user calls it
@@ -25,27 +25,27 @@ class Recording:
             raise ValueError(f"a recording has {len(self.samples)} frames, at most {FRAMES_MAX} are possible")
 
     @classmethod
-    def of(cls, name: str, history: History, status: TimerStatus) -> "Recording":
+    def of(cls, name: str, history: QuantityHistory, status: TimerStatus) -> "TimingRecording":
         recording = cls(name, tuple(history.samples), status)
         recording.__dict__["history"] = history
         return recording
 
-    def renamed(self, name: str) -> "Recording":
+    def renamed(self, name: str) -> "TimingRecording":
         """The same under another name; columns that were made already are not made again."""
         renamed = replace(self, name=name)
         if "history" in self.__dict__:
             renamed.__dict__["history"] = self.history
         return renamed
 
-    def prepared(self) -> "Recording":
+    def prepared(self) -> "TimingRecording":
         """Itself, with its columns made, which takes long where it has many frames."""
         len(self.history)  # makes and keeps them
         return self
 
     @cached_property
-    def history(self) -> History:
+    def history(self) -> QuantityHistory:
         """Its frames as columns, whatever time they span."""
-        history = History(ENDLESS)
+        history = QuantityHistory(ENDLESS)
         for sample in self.samples:
             history.append(sample)
         return history
@@ -67,7 +67,7 @@ def source_text(samples: tuple[FrameSample, ...]) -> str:
     return " and ".join(source.value for source in TimeSource if source in sources)
 
 
-def conditions(recording: Recording) -> dict[str, str]:
+def conditions(recording: TimingRecording) -> dict[str, str]:
     """How it was measured, as names and texts for the head of a file."""
     status = recording.status
     return {

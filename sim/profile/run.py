@@ -6,7 +6,7 @@ SLASH = "∕"
 """Stands for a slash in the name of a node, which would read as another pass."""
 
 
-class Owner(Protocol):
+class RunOwner(Protocol):
     """Records runs; `Recorder` does."""
 
     def enter(self, run: "Run") -> None:
@@ -38,7 +38,7 @@ class Run:
     __slots__ = ("begin", "cpu", "detail", "first", "group", "is_host", "last", "name", "owner", "parent", "path",
                  "waited")  # fmt: skip
 
-    def __init__(self, owner: Owner, name: str, detail: str = "", *, is_host: bool = False) -> None:
+    def __init__(self, owner: RunOwner, name: str, detail: str = "", *, is_host: bool = False) -> None:
         self.owner = owner
         self.name, self.detail, self.is_host = name, detail, is_host
         self.path = self.group = ""
@@ -55,7 +55,7 @@ class Run:
         self.owner.leave(self)
 
 
-class NoRun:
+class EmptyRun:
     """What measures nothing; there is one for the whole program.
 
     Both ends are a built-in function that takes anything and answers "", because calling it costs a tenth of a
@@ -67,7 +67,7 @@ class NoRun:
     __exit__ = staticmethod("".format)
 
 
-NO_RUN = NoRun()
+NO_RUN = EmptyRun()
 
 
 def place(run: Run, parent: Run | None, known: dict[tuple[str, str, str], tuple[str, str]]) -> None:

@@ -30,7 +30,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class SceneMoment:
     """Where a scene stood in a frame."""
 
     step: int = 0  # Simulation steps since the start
@@ -47,7 +47,7 @@ class FrameSample:
     begin: float  # Monotonic time of its begin [s]
     # Time to the begin of the next frame [s]; NaN where none is known yet, or nothing was drawn between
     interval: float
-    moment: Moment  # Where the scene stood
+    moment: SceneMoment  # Where the scene stood
     slices: tuple[Slice, ...]  # Every run of every pass, a pass before its parts, in the order of their begins
     source: TimeSource  # Where the GPU times come from
     latency: int = 0  # Pictures that were drawn before the times were known

@@ -17,7 +17,7 @@ Float64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Anchors:
+class SortAnchors:
     """Where draw ranges are, whatever the pose.
 
     Attributes:
@@ -36,7 +36,7 @@ class Anchors:
         return placed
 
 
-def anchors_of(mesh: Mesh, skin: Skin | None, ranges: Sequence[DrawRange]) -> Anchors:
+def anchors_of(mesh: Mesh, skin: Skin | None, ranges: Sequence[DrawRange]) -> SortAnchors:
     middles, entries = np.zeros((len(ranges), 3)), np.zeros(len(ranges), np.intp)
     for row, part in enumerate(ranges):
         used = np.unique(mesh.triangles[part.first_triangle : part.first_triangle + part.triangle_count])
@@ -44,7 +44,7 @@ def anchors_of(mesh: Mesh, skin: Skin | None, ranges: Sequence[DrawRange]) -> An
         middles[row] = (places.min(axis=0) + places.max(axis=0)) / 2.0
         if skin is not None:
             entries[row] = np.bincount(skin.joints[used].ravel(), skin.weights[used].ravel()).argmax()
-    return Anchors(middles, entries if skin is not None else None)
+    return SortAnchors(middles, entries if skin is not None else None)
 
 
 def farthest_first(distances: npt.ArrayLike) -> list[int]:

@@ -7,8 +7,8 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 
 if TYPE_CHECKING:
-    from sim.render.items import Body
-    from sim.render.painter import Painter
+    from sim.render.items import BodyItem
+    from sim.render.pass_context import PassContext
 
 _WIRE_ALPHA = 0.6
 _STATE = PipelineState(depth_write=False, blend="alpha", cull="back")
@@ -21,8 +21,8 @@ class BodyPass:
         self._program = library.program("viewport/body.vert", "viewport/body.frag")
         self._wire = library.program("viewport/wire.vert", "viewport/flat.frag")
 
-    def draw(self, body: "Body", painter: "Painter") -> None:
-        _STATE.apply(painter.context)
+    def draw(self, body: "BodyItem", ctx: "PassContext") -> None:
+        _STATE.apply(ctx.context)
         self._program["u_world_from_model"] = body.world_from_body
         self._program["u_colour"] = body.colour
         body.faces.draw(self._program)

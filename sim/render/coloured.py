@@ -12,7 +12,7 @@ from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.contract import Array, View
 from sim.render.edges import unique_edges
-from sim.render.items import Item, Lines, Points, Surface
+from sim.render.items import Item, LinesItem, PointsItem, SurfaceItem
 from sim.render.mesh_pass import Scalar
 from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu
 from sim.scene.scene import Node
@@ -99,13 +99,13 @@ class ColouredArrays:
 
     def _made(self, scale: float) -> Item:
         if self._faces is not None:
-            return Surface(
+            return SurfaceItem(
                 node=self._node, arrays=self, materials=self, world_from_model=np.eye(4), scalar=Scalar.WEIGHT,
                 ranges=(DrawRange(0, 0, len(self._faces), True),), scalar_scale=scale,
             )  # fmt: skip
         if self._indices_on_gpu is not None:
-            return Lines(node=self._node, vertices=self.triangles, scalar_scale=scale)
-        return Points(node=self._node, vertices=self.triangles, scalar_scale=scale, size=POINT_SIZE)
+            return LinesItem(node=self._node, vertices=self.triangles, scalar_scale=scale)
+        return PointsItem(node=self._node, vertices=self.triangles, scalar_scale=scale, size=POINT_SIZE)
 
 
 class ColouredView(View):
@@ -119,8 +119,8 @@ class ColouredView(View):
     def __init__(self, own: View, item: Item) -> None:
         self._own, self._item = own, item
         self.is_helper = own.is_helper
-        self.marks, self.lamp, self.bounds, self.reach, self.counts = (  # type: ignore[method-assign]
-            own.marks, own.lamp, own.bounds, own.reach, own.counts,
+        self.marks, self.light, self.bounds, self.reach, self.counts = (  # type: ignore[method-assign]
+            own.marks, own.light, own.bounds, own.reach, own.counts,
         )  # fmt: skip
 
     def parts(self, _look: object) -> tuple[Item, ...]:

@@ -13,8 +13,8 @@ from sim.gl.texture import Texture2D
 from sim.maths.ramps import Ramp, ramp_colours
 
 if TYPE_CHECKING:
-    from sim.render.items import Lines, Points
-    from sim.render.painter import Painter
+    from sim.render.items import LinesItem, PointsItem
+    from sim.render.pass_context import PassContext
 
 THIN = 1.0
 """Widest line that every driver draws by itself [px]."""
@@ -31,16 +31,16 @@ class DetailPass:
         colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
         self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
 
-    def lines(self, lines: "Lines", mode: Literal["lines", "line_strip"], painter: "Painter") -> None:
+    def lines(self, lines: "LinesItem", mode: Literal["lines", "line_strip"], ctx: "PassContext") -> None:
         """Draws lines into the bound framebuffer; wide ones as quads."""
         wide = lines.width > THIN
         program = self._program("viewport/detail.vert", lines.colour is None, {"WIDE": True} if wide else {})
         program.set_if_active("u_width", lines.width)
         self._colour(program, lines)
-        (_ON_TOP if lines.on_top else _IN_PLACE).within(painter.scissor).apply(painter.context)
+        (_ON_TOP if lines.on_top else _IN_PLACE).within(ctx.scissor).apply(ctx.context)
         lines.vertices.draw(program, mode, first=lines.first, count=lines.count)
 
-    def points(self, points: "Points", painter: "Painter") -> None:
+    def points(self, points: "PointsItem", ctx: "PassContext") -> None:
         """Draws points into the bound framebuffer."""
         defines = {"POINTS": True, **points.defines, **({"RING": True} if points.is_ring else {})}
         program = self._program(points.shader, points.colour is None, defines)
@@ -48,7 +48,7 @@ class DetailPass:
         for name, value in points.uniforms.items():
             program[name] = value
         self._colour(program, points)
-        (_ON_TOP if points.on_top else _IN_PLACE).within(painter.scissor).apply(painter.context)
+        (_ON_TOP if points.on_top else _IN_PLACE).within(ctx.scissor).apply(ctx.context)
         points.vertices.draw(program, "points", first=points.first, count=points.count)
 
     def release(self) -> None:
@@ -59,7 +59,7 @@ class DetailPass:
         scalar = {"SCALAR": True} if is_scalar else {}
         return self._library.program(shader, "viewport/detail.frag", geometry, defines={**scalar, **defines})
 
-    def _colour(self, program: Program, item: "Lines | Points") -> None:
+    def _colour(self, program: Program, item: "LinesItem | PointsItem") -> None:
         if item.colour is None:
             program["u_ramp"], program["u_ramp_scale"] = self._ramp, item.scalar_scale
         else:

@@ -39,7 +39,7 @@ _GROUND = (0.24, 0.22, 0.20)
 
 
 @dataclass(frozen=True, slots=True)
-class Lamp:
+class PointLight:
     """A point light that is drawn with.
 
     Attributes:
@@ -58,7 +58,7 @@ class Lamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class BoundingSphere:
     """Sphere around what is shown [m]; the shadow map, depth range and grid adapt to it.
 
     Attributes:
@@ -83,15 +83,15 @@ class Frame:
     Attributes:
         camera: Where it is seen from.
         view: View settings of the scene.
-        lamps: Up to `LIGHT_LIMIT`; the first may cast the shadow.
+        lights: Up to `LIGHT_LIMIT`; the first may cast the shadow.
         subject: Sphere around what is shown.
         width, height: Size of the picture [px].
     """
 
     camera: Camera
     view: ViewSettings
-    lamps: tuple[Lamp, ...]
-    subject: Subject
+    lights: tuple[PointLight, ...]
+    subject: BoundingSphere
     width: int
     height: int
 
@@ -180,8 +180,8 @@ class Frame:
     def shadow_clip_from_world(self) -> glm.dmat4:
         """Projection of the shadow map; from straight above where there is no light."""
         centre, radius = self.subject.centre, self.subject.radius
-        lamp = self.lamps[0].position if self.lamps else centre + glm.dvec3(0.0, 4.0 * radius, 0.0)
-        return shadow_clip_from_world(lamp, centre, radius)
+        light = self.lights[0].position if self.lights else centre + glm.dvec3(0.0, 4.0 * radius, 0.0)
+        return shadow_clip_from_world(light, centre, radius)
 
     def ground_shadow(self) -> GroundRectangle:
         """Where on the ground the shadow can be, with a margin for its soft edge."""
@@ -189,16 +189,16 @@ class Frame:
         if box is None or not self.casts_shadow:
             return NO_SHADOW
         margin = 0.05 * self.subject.radius
-        return shadow_rectangle(self.lamps[0].position, (box.lo - margin).tolist(), (box.hi + margin).tolist())
+        return shadow_rectangle(self.lights[0].position, (box.lo - margin).tolist(), (box.hi + margin).tolist())
 
     @property
     def casts_shadow(self) -> bool:
-        return bool(self.lamps) and self.lamps[0].shadow
+        return bool(self.lights) and self.lights[0].shadow
 
     def members(self) -> dict[str, npt.ArrayLike]:
         """Values of the uniform block."""
         view = self.view
-        positions, colours = _packed_lamps(self.lamps)
+        positions, colours = _packed_lights(self.lights)
         return {
             "clip_from_world": self.clip_from_world,
             "world_from_clip": self._world_from_clip,
@@ -220,12 +220,12 @@ Vec4 = tuple[float, float, float, float]
 
 
 @functools.lru_cache(maxsize=16)
-def _packed_lamps(lamps: tuple[Lamp, ...]) -> tuple[tuple[Vec4, ...], tuple[Vec4, ...]]:
+def _packed_lights(lights: tuple[PointLight, ...]) -> tuple[tuple[Vec4, ...], tuple[Vec4, ...]]:
     """Positions and reaches, colours and whether they cast the shadow, `LIGHT_LIMIT` each."""
-    dark: list[Vec4] = [(0.0, 0.0, 0.0, 0.0)] * (LIGHT_LIMIT - len(lamps))
-    positions = [(*lamp.position, lamp.reach) for lamp in lamps]
-    colours = [_scaled(light_of(lamp.colour), lamp.intensity) for lamp in lamps]
-    casts = [float(lamp.shadow and index == 0) for index, lamp in enumerate(lamps)]
+    dark: list[Vec4] = [(0.0, 0.0, 0.0, 0.0)] * (LIGHT_LIMIT - len(lights))
+    positions = [(*light.position, light.reach) for light in lights]
+    colours = [_scaled(light_of(light.colour), light.intensity) for light in lights]
+    casts = [float(light.shadow and index == 0) for index, light in enumerate(lights)]
     lit = [(*colour, cast) for colour, cast in zip(colours, casts, strict=True)]
     return (*positions, *dark), (*lit, *dark)
 

@@ -18,7 +18,7 @@ DepthTerms = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Depicted:
+class ImageWithDepth:
     """A picture with its depth."""
 
     picture: Framebuffer
@@ -26,7 +26,7 @@ class Depicted:
 
 
 @dataclass(frozen=True, slots=True)
-class GhostLook:
+class GhostStyle:
     """How a ghost is drawn.
 
     Attributes:
@@ -62,9 +62,9 @@ class GhostPass:
     def draw(
         self,
         output: Framebuffer,
-        ghost: Depicted,
-        look: GhostLook,
-        scene: Depicted,
+        ghost: ImageWithDepth,
+        look: GhostStyle,
+        scene: ImageWithDepth,
         mask: Texture2D | None = None,
     ) -> None:
         """Lays a ghost, a picture with alpha and depth of the same size, over a framebuffer.

@@ -17,47 +17,47 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.steps import Steps
+from sim.gl.task import Task
 from sim.gl.vertex_array import VertexArray
 from sim.render.body_pass import BodyPass
 from sim.render.detail_pass import DetailPass
 from sim.render.guide_pass import GuidePass
 from sim.render.mesh_pass import Arrays, MaterialSource, MeshPass, Scalar
 from sim.render.overlay_pass import bone_pass, marker_pass
-from sim.render.painter import Painter
+from sim.render.pass_context import PassContext
 from sim.render.pick_pass import PickPass
+from sim.render.render_view import DisplayOptions
 from sim.render.shadow_pass import ShadowPass
-from sim.render.shot import Look
 from sim.render.surface import DrawRange, spans
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
 from sim.scene.view import DisplayMode
 
 Stage = Literal["shadow", "opaque", "detail", "glass", "transparent", "overlay", "pick"]
-Way = tuple[Any, ...]
+ShaderVariant = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DrawChunk:
     """Elements of a crowd that are drawn without a break.
 
     Attributes:
         stride: Elements to one that is drawn, which stands for all of them.
         first, count: Which of the drawn ones.
-        way: One of the ways that the item is drawn in; None for the one that suits it.
+        variant: One of the ways that the item is drawn in; None for the one that suits it.
     """
 
     stride: int = 1
     first: int = 0
     count: int = 0
-    way: Way | None = None
+    variant: ShaderVariant | None = None
 
 
-WHOLE = Part()
+WHOLE = DrawChunk()
 
 
 @dataclass(frozen=True, slots=True)
-class Veil:
+class BlendMode:
     """How something transparent gathers.
 
     Attributes:
@@ -77,7 +77,7 @@ class Item:
         node: Whose it is.
         stages: Which it takes part in.
         group: What its kind is called where passes are timed, "models".
-        veil: How it gathers, in the stage of what is transparent.
+        blend: How it gathers, in the stage of what is transparent.
         is_thin: Whether it is picked from beside it also where something covers that place.
         is_endless: Whether everything of its stage lies in front of it.
         is_late: Whether it casts its shadow after all others, as it needs to know theirs.
@@ -87,7 +87,7 @@ class Item:
     node: Node
     stages: tuple[Stage, ...] = ()
     group: str = ""
-    veil: Veil = Veil(shines=False)
+    blend: BlendMode = BlendMode(shines=False)
     is_thin: bool = False
     is_endless: bool = False
     is_late: bool = False
@@ -106,11 +106,11 @@ class Item:
     @property
     def has_outline(self) -> bool:
         """Whether it gets one where its node is selected: what has a surface and an end; strands have too many rims."""
-        is_solid = "transparent" not in self.stages or "opaque" in self.stages
-        return "pick" in self.stages and is_solid and self.crowd is None and not (self.is_thin or self.is_endless)
+        is_opaque = "transparent" not in self.stages or "opaque" in self.stages
+        return "pick" in self.stages and is_opaque and self.instances is None and not (self.is_thin or self.is_endless)
 
     @property
-    def crowd(self) -> int | None:
+    def instances(self) -> int | None:
         """Elements, of which any may be drawn by themselves; None for what is drawn in one go."""
         return None
 
@@ -119,32 +119,32 @@ class Item:
         """How many particles take as long as one element of a crowd."""
         return 1.0
 
-    def set_up(self, stage: Stage, painter: Painter, part: Part, piece: int) -> Steps[None]:  # noqa: ARG002
+    def set_up(self, stage: Stage, ctx: PassContext, part: DrawChunk, piece: int) -> Task[None]:  # noqa: ARG002
         """Does what all parts of a crowd need before the first is drawn, in steps of about so many elements.
 
         Between two steps others may draw.
         """
         yield from ()
 
-    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:
         """Draws it, or a part of it, in a stage; sets all state that it needs unless the painter has one."""
         raise NotImplementedError
 
-    def ways(self, lamps: int) -> tuple[Way, ...]:
+    def variants(self, lights: int) -> tuple[ShaderVariant, ...]:
         """In how many ways a crowd may come to be drawn as the camera moves, with so many lamps.
 
         What is drawn in the same way by the same stage needs no other programs.
         """
-        del lamps
+        del lights
         return ()
 
-    def pieces(self, look: Look) -> "Iterator[tuple[Item, Look]]":
+    def pieces(self, display: DisplayOptions) -> "Iterator[tuple[Item, DisplayOptions]]":
         """Parts of it that each may need a program of its own, and the looks in which they do."""
-        yield self, look
+        yield self, display
 
 
 @dataclass(eq=False, kw_only=True)
-class Surface(Item):
+class SurfaceItem(Item):
     """A surface.
 
     Attributes:
@@ -174,34 +174,34 @@ class Surface(Item):
     def middle(self) -> npt.NDArray[np.float64] | None:
         return None if self.middles is None or not len(self.middles) else self.middles.mean(axis=0)
 
-    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:  # noqa: ARG002
         if stage == "opaque":
-            painter.get(MeshPass).draw(self, painter)
+            ctx.get(MeshPass).draw(self, ctx)
         elif stage == "glass":
-            painter.get(MeshPass).draw_blended(self, painter)
+            ctx.get(MeshPass).draw_blended(self, ctx)
         elif stage == "shadow":
             solid = [part for part in self.ranges if not self.materials.get(part.material, True).is_blended]
-            painter.get(ShadowPass).cast(painter, self.arrays.triangles, self.world_from_model, spans(solid))
+            ctx.get(ShadowPass).cast(ctx, self.arrays.triangles, self.world_from_model, spans(solid))
         else:
-            painter.get(PickPass).faces(painter, self.arrays.triangles, self.world_from_model, self.ranges)
+            ctx.get(PickPass).faces(ctx, self.arrays.triangles, self.world_from_model, self.ranges)
 
-    def pieces(self, look: Look) -> Iterator[tuple[Item, Look]]:
-        display = look.settings.display
+    def pieces(self, display: DisplayOptions) -> Iterator[tuple[Item, DisplayOptions]]:
+        display = display.settings.display
         lined = display in (DisplayMode.WIREFRAME, DisplayMode.SHADED_WIRE)
         if display is not DisplayMode.WIREFRAME:
-            shown = look.displaying(DisplayMode.SHADED) if lined else look
+            shown = display.displaying(DisplayMode.SHADED) if lined else display
             made = {}
             for p in self.ranges:
-                material = self.materials.get(p.material, look.settings.textures)
+                material = self.materials.get(p.material, display.settings.textures)
                 made[material.texture, material.features, p.is_flat] = p
             for part in made.values():
                 yield replace(self, ranges=(part,)), shown
         if lined:
-            yield self, look
+            yield self, display
 
 
 @dataclass(eq=False, kw_only=True)
-class Lines(Item):
+class LinesItem(Item):
     """Lines in the world.
 
     Attributes:
@@ -225,16 +225,16 @@ class Lines(Item):
     first: int = 0
     count: int | None = None
 
-    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:  # noqa: ARG002
         mode: Literal["line_strip", "lines"] = "line_strip" if self.strip else "lines"
         if stage == "pick":
-            painter.get(PickPass).thin(painter, self.vertices, mode, self.first, self.count)
+            ctx.get(PickPass).thin(ctx, self.vertices, mode, self.first, self.count)
         else:
-            painter.get(DetailPass).lines(self, mode, painter)
+            ctx.get(DetailPass).lines(self, mode, ctx)
 
 
 @dataclass(eq=False, kw_only=True)
-class Points(Item):
+class PointsItem(Item):
     """Points in the world, as small shaded balls or rings.
 
     Attributes:
@@ -263,15 +263,15 @@ class Points(Item):
     defines: Mapping[str, object] = field(default_factory=dict)
     uniforms: Mapping[str, object] = field(default_factory=dict)
 
-    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:  # noqa: ARG002
         if stage == "pick":
-            painter.get(PickPass).thin(painter, self.vertices, "points", self.first, self.count)
+            ctx.get(PickPass).thin(ctx, self.vertices, "points", self.first, self.count)
         else:
-            painter.get(DetailPass).points(self, painter)
+            ctx.get(DetailPass).points(self, ctx)
 
 
 @dataclass(eq=False, kw_only=True)
-class Body(Item):
+class BodyItem(Item):
     """A translucent body.
 
     Attributes:
@@ -291,16 +291,16 @@ class Body(Item):
     def middle(self) -> npt.NDArray[np.float64]:
         return self.world_from_body[:3, 3]
 
-    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:  # noqa: ARG002
         if stage == "glass":
-            painter.get(BodyPass).draw(self, painter)
+            ctx.get(BodyPass).draw(self, ctx)
         else:
             ranges = (DrawRange(-1, 0, self.faces.count // 3, False),)
-            painter.get(PickPass).faces(painter, self.faces, self.world_from_body, ranges)
+            ctx.get(PickPass).faces(ctx, self.faces, self.world_from_body, ranges)
 
 
 @dataclass(eq=False, kw_only=True)
-class Skeleton(Item):
+class SkeletonItem(Item):
     """Bones and joints that show through everything.
 
     Attributes:
@@ -311,17 +311,17 @@ class Skeleton(Item):
     bones: npt.NDArray[np.void]
     joints: npt.NDArray[np.void]
 
-    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
-        painter.get(bone_pass).draw(self.bones)
-        painter.get(marker_pass).draw(self.joints)
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:  # noqa: ARG002
+        ctx.get(bone_pass).draw(self.bones)
+        ctx.get(marker_pass).draw(self.joints)
 
-    def pieces(self, look: Look) -> Iterator[tuple[Item, Look]]:
-        yield replace(self, joints=self.joints[:0]), look
-        yield replace(self, bones=self.bones[:0]), look
+    def pieces(self, display: DisplayOptions) -> Iterator[tuple[Item, DisplayOptions]]:
+        yield replace(self, joints=self.joints[:0]), display
+        yield replace(self, bones=self.bones[:0]), display
 
 
 @dataclass(eq=False, kw_only=True)
-class Guides(Item):
+class GuideLinesItem(Item):
     """Lines that help to set something, fainter where the scene hides them.
 
     Attributes:
@@ -333,5 +333,5 @@ class Guides(Item):
     segments: npt.NDArray[np.float64]
     world_from_guides: npt.NDArray[np.float64]
 
-    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
-        painter.get(GuidePass).draw(self.segments, self.world_from_guides)
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:  # noqa: ARG002
+        ctx.get(GuidePass).draw(self.segments, self.world_from_guides)

@@ -20,8 +20,8 @@ from sim.render.surface import DrawRange, GpuMaterial, Spans, culling, spans
 from sim.scene.view import DisplayMode
 
 if TYPE_CHECKING:
-    from sim.render.items import Surface
-    from sim.render.painter import Painter
+    from sim.render.items import SurfaceItem
+    from sim.render.pass_context import PassContext
 
 SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow shows, takes more
 
@@ -87,62 +87,62 @@ class MeshPass:
         colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
         self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
 
-    def draw(self, surface: "Surface", painter: "Painter") -> None:
-        display = painter.look.settings.display
+    def draw(self, surface: "SurfaceItem", ctx: "PassContext") -> None:
+        display = ctx.look.settings.display
         if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
-            self._draw_faces(surface, display, painter, blended=False)
+            self._draw_faces(surface, display, ctx, blended=False)
         if display is DisplayMode.WIREFRAME:
-            self._draw_edges(surface, (0.80, 0.84, 0.88, 0.55), painter.scissor)
+            self._draw_edges(surface, (0.80, 0.84, 0.88, 0.55), ctx.scissor)
         elif display is DisplayMode.SHADED_WIRE:
-            self._draw_edges(surface, (0.02, 0.03, 0.04, 0.30), painter.scissor)
+            self._draw_edges(surface, (0.02, 0.03, 0.04, 0.30), ctx.scissor)
 
-    def draw_blended(self, surface: "Surface", painter: "Painter") -> None:
+    def draw_blended(self, surface: "SurfaceItem", ctx: "PassContext") -> None:
         """Draws what shows through, over everything that does not."""
-        display = painter.look.settings.display
+        display = ctx.look.settings.display
         if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
-            self._draw_faces(surface, display, painter, blended=True)
+            self._draw_faces(surface, display, ctx, blended=True)
 
     def release(self) -> None:
         self._ramp.release()
 
-    def _draw_faces(self, surface: "Surface", display: DisplayMode, painter: "Painter", *, blended: bool) -> None:
+    def _draw_faces(self, surface: "SurfaceItem", display: DisplayMode, ctx: "PassContext", *, blended: bool) -> None:
         normals = display is DisplayMode.NORMALS and surface.scalar is Scalar.NONE
         placement, begun = surface.world_from_model, None
-        for part in self._ordered(surface, painter) if blended else surface.ranges:
-            material = surface.materials.get(part.material, painter.look.settings.textures)
+        for part in self._ordered(surface, ctx) if blended else surface.ranges:
+            material = surface.materials.get(part.material, ctx.look.settings.textures)
             if material.is_blended != blended:
                 continue
             features = self._features(
                 surface, material, part.is_flat, plain=normals or surface.scalar is not Scalar.NONE
             )
-            program = self._variant(normals, len(painter.frame.lamps), surface.scalar, features)
+            program = self._variant(normals, len(ctx.frame.lights), surface.scalar, features)
             if program is not begun:
-                self._begin(program, surface, painter)
+                self._begin(program, surface, ctx)
                 begun = program
             _set_material(program, material, features)
             for state in _states(placement, part.double_sided, blended=blended):
-                state.within(painter.scissor).apply(self._context)
+                state.within(ctx.scissor).apply(self._context)
                 surface.arrays.triangles.draw(program, first=part.first_triangle * 3, count=part.triangle_count * 3)
 
     @staticmethod
-    def _ordered(surface: "Surface", painter: "Painter") -> Sequence[DrawRange]:
+    def _ordered(surface: "SurfaceItem", ctx: "PassContext") -> Sequence[DrawRange]:
         """Ranges, the farthest first."""
         if surface.middles is None or len(surface.ranges) < 2:
             return surface.ranges
-        return [surface.ranges[number] for number in farthest_first(painter.frame.distances(surface.middles))]
+        return [surface.ranges[number] for number in farthest_first(ctx.frame.distances(surface.middles))]
 
-    def _begin(self, program: Program, surface: "Surface", painter: "Painter") -> None:
+    def _begin(self, program: Program, surface: "SurfaceItem", ctx: "PassContext") -> None:
         placement = surface.world_from_model
         program["u_world_from_model"] = placement
         program["u_world_from_normal"] = _normal_matrix(placement)
         program["u_texture_origin_bottom"] = surface.texture_origin_bottom
-        program["u_shadow_map"] = painter.shadow_map
+        program["u_shadow_map"] = ctx.shadow_map
         program["u_ramp"] = self._ramp
         program["u_ramp_scale"] = surface.scalar_scale
         program["u_emission"] = surface.emission
 
     @staticmethod
-    def _features(surface: "Surface", material: GpuMaterial, is_flat: bool, *, plain: bool) -> frozenset[str]:
+    def _features(surface: "SurfaceItem", material: GpuMaterial, is_flat: bool, *, plain: bool) -> frozenset[str]:
         """Macros of the shader; without colours only what decides where there is something, and how it lies."""
         features = material.features & {"MASK"} if plain else material.features
         if is_flat:
@@ -166,7 +166,7 @@ class MeshPass:
         return self._variants[key]
 
     def _draw_edges(
-        self, surface: "Surface", colour: tuple[float, ...], scissor: tuple[int, int, int, int] | None
+        self, surface: "SurfaceItem", colour: tuple[float, ...], scissor: tuple[int, int, int, int] | None
     ) -> None:
         _EDGES.within(scissor).apply(self._context)
         self._wire["u_world_from_model"] = surface.world_from_model

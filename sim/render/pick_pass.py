@@ -13,9 +13,9 @@ from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.vertex_array import Mode, VertexArray
-from sim.render.painter import Painter, Passes
+from sim.render.pass_context import PassContext, Passes
+from sim.render.render_view import RenderView
 from sim.render.shadow_pass import ShadowPass
-from sim.render.shot import Shot
 from sim.render.surface import DrawRange, culling
 from sim.scene.scene import NodeId
 
@@ -46,32 +46,32 @@ class PickPass:
         self._target = Framebuffer(context, (2 * REACH + 1,) * 2, ("rg32ui",), label="pick")
         self.current = 0
 
-    def pick(self, passes: Passes, shot: Shot, size: tuple[int, int], x: float, y: float) -> Pick | None:
+    def pick(self, passes: Passes, render_view: RenderView, size: tuple[int, int], x: float, y: float) -> Pick | None:
         """What is nearest to the cursor; None when nothing is within reach.  Waits for the GPU.
 
         Args:
             passes: Those of the picture, this one among them.
-            shot: What the picture shows.
+            render_view: What the picture shows.
             size: Its width and height [px].
             x, y: Cursor from the top left [px].
         """
-        frame, look = shot.frame(*size), shot.look_at(size[0], x)
-        items = [item for item in shot.items_of(look) if "pick" in item.stages]
+        frame, look = render_view.frame(*size), render_view.look_at(size[0], x)
+        items = [item for item in render_view.items_of(look) if "pick" in item.stages]
         clip_from_world = _magnifier(*size, x, y) * frame.clip_from_world
-        painter = Painter(passes, frame, look, self._target, clip_from_world, passes.get(ShadowPass).map)
+        ctx = PassContext(passes, frame, look, self._target, clip_from_world, passes.get(ShadowPass).map)
         for is_aside in (False, True):
             some = [item for item in items if item.is_aside is is_aside]
             if not some:
                 continue
             self._target.clear((0, 0, 0, 0))
-            self.draw(some, painter)
+            self.draw(some, ctx)
             hit = _nearest(self._target.read_pixels().astype(np.int64), [item.is_thin for item in some])
             if hit is not None:
                 return Pick(some[hit[0]].node.id, hit[1])
         return None
 
     def whole(
-        self, passes: Passes, shot: Shot, size: tuple[int, int]
+        self, passes: Passes, render_view: RenderView, size: tuple[int, int]
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
         """What covers every pixel of a picture; waits for the GPU.
 
@@ -79,15 +79,15 @@ class PickPass:
             Numbers of nodes from 1 on, 0 for none, and depths along the view [m], infinite for none, both (H, W) with
             row 0 at the top; and the nodes.
         """
-        frame, look = shot.frame(*size), shot.look()
-        seen = [item for item in shot.items_of(look) if "pick" in item.stages]
+        frame, look = render_view.frame(*size), render_view.look()
+        seen = [item for item in render_view.items_of(look) if "pick" in item.stages]
         items = [item for item in seen if not item.is_thin and "transparent" not in item.stages]
         nodes = tuple(dict.fromkeys(item.node.id for item in items))
         target = Framebuffer(passes.context, size, ("rg32ui",), label="layers")
         try:
             target.clear((0, 0, 0, 0))
-            painter = Painter(passes, frame, look, target, frame.clip_from_world, passes.get(ShadowPass).map)
-            self.draw(items, painter)
+            ctx = PassContext(passes, frame, look, target, frame.clip_from_world, passes.get(ShadowPass).map)
+            self.draw(items, ctx)
             hits, window = target.read_pixels(flip=True)[..., 0], target.read_depth()[::-1].astype(np.float64)
         finally:
             target.release()
@@ -98,31 +98,31 @@ class PickPass:
         depth = (shift - clip) / -scale if frame.camera.orthographic else shift / (clip + scale)
         return numbers, np.where(numbers > 0, depth, np.inf).astype(np.float32), nodes
 
-    def draw(self, items: "Sequence[Item]", painter: Painter) -> None:
+    def draw(self, items: "Sequence[Item]", ctx: PassContext) -> None:
         """Draws the numbers of items from 1 on into the target of a painter."""
         for index, item in enumerate(items):
             self._program["u_object"] = self.current = index
-            painter.draw(item, "pick")
+            ctx.draw(item, "pick")
 
     def faces(
         self,
-        painter: Painter,
+        ctx: PassContext,
         triangles: VertexArray,
         world_from_model: npt.NDArray[np.float64],
         ranges: Sequence[DrawRange],
     ) -> None:
         """Draws the numbers of triangles, of both sides or of the front as they are shown."""
-        self._program["u_clip_from_model"] = painter.clip_from_world @ world_from_model
+        self._program["u_clip_from_model"] = ctx.clip_from_world @ world_from_model
         for part in ranges:
             cull = culling(world_from_model, part.double_sided)
-            PipelineState(multisample=False, cull=cull).apply(painter.context)
+            PipelineState(multisample=False, cull=cull).apply(ctx.context)
             self._program["u_first"] = part.first_triangle
             triangles.draw(self._program, first=part.first_triangle * 3, count=part.triangle_count * 3)
 
-    def thin(self, painter: Painter, vertices: VertexArray, mode: Mode, first: int, count: int | None) -> None:
+    def thin(self, ctx: PassContext, vertices: VertexArray, mode: Mode, first: int, count: int | None) -> None:
         """Draws the numbers of lines or points in the world, a pixel wide."""
-        _THIN.apply(painter.context)
-        self._program["u_clip_from_model"] = painter.clip_from_world
+        _THIN.apply(ctx.context)
+        self._program["u_clip_from_model"] = ctx.clip_from_world
         self._program["u_first"] = first // 2 if mode == "lines" else first
         vertices.draw(self._program, mode, first=first, count=count)
 

@@ -5,22 +5,22 @@ from dataclasses import replace
 from typing import Any
 
 from sim.assets.model import Bounds
-from sim.figures.character import Character
+from sim.characters.character import Character
+from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.guard import Guard
 from sim.kinds import KINDS
-from sim.kinds.contract import NOTHING, Counts, FigureView, Mark, System, View, World
-from sim.render.frame import LIGHT_LIMIT, Lamp, Subject
-from sim.render.shot import Overlay, Shot
-from sim.render.subject import joined, subject_of
+from sim.kinds.contract import NOTHING, CharacterView, Counts, Mark, System, View, World
+from sim.render.bounding_sphere import joined, subject_of
+from sim.render.frame import LIGHT_LIMIT, BoundingSphere, PointLight
+from sim.render.render_view import Overlay, RenderView
 from sim.scene.camera import Camera
-from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId, Scene
-from sim.solids.scene_solids import NO_SOLIDS, Solids
+from sim.scene.world_transforms import WorldTransforms
 
 
-class Shown(View):
+class ViewEntry(View):
     """A node with its view, whose answers are nothing while it is left out, and what the view took last."""
 
     def __init__(self, node: Node, view: View, guard: Guard) -> None:
@@ -34,8 +34,8 @@ class Shown(View):
     def parts(self, look: Any) -> Sequence[Any]:
         return self._guard.call(self.node, lambda: self.view.parts(look), ())
 
-    def lamp(self) -> Any:
-        return self._guard.call(self.node, self.view.lamp, None)
+    def light(self) -> Any:
+        return self._guard.call(self.node, self.view.light, None)
 
     def bounds(self) -> Bounds | None:
         return self._guard.call(self.node, self.view.bounds, None)
@@ -71,17 +71,17 @@ class SceneViews:
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self._context, self._library, self._guard = context, library, guard
         self.scene = Scene()
-        self.figures: dict[NodeId, Character] = {}
-        self.places = Places(self.scene, self.figures)
+        self.characters: dict[NodeId, Character] = {}
+        self.places = WorldTransforms(self.scene, self.characters)
         self.version = 0
-        self._shown: dict[NodeId, Shown] = {}
-        self._visible: list[Shown] = []
-        self._riding: list[Shown] = []
-        self._lit: list[Shown] = []
+        self._shown: dict[NodeId, ViewEntry] = {}
+        self._visible: list[ViewEntry] = []
+        self._riding: list[ViewEntry] = []
+        self._lit: list[ViewEntry] = []
         self._posed: list[Node] = []
         self._world: World | None = None
         self._has_moved = False
-        self._subject: tuple[list[Bounds], list[Bounds], Subject] | None = None
+        self._subject: tuple[list[Bounds], list[Bounds], BoundingSphere] | None = None
 
     # --- what there is --------------------------------------------------------------------------------
 
@@ -94,7 +94,7 @@ class SceneViews:
         self._posed = [
             node
             for node in scene.carried_last
-            if node.settings.is_figure and (node.id in scene.shown or node.id in carrying)
+            if node.settings.is_character and (node.id in scene.shown or node.id in carrying)
         ]
         for node_id, shown in list(self._shown.items()):
             if not scene.has(node_id) or scene.node(node_id).kind != shown.node.kind:
@@ -111,25 +111,25 @@ class SceneViews:
             shown = self._shown.get(node.id)
             if shown is None and kind.view:
                 view = kind.load("view")(self._context, self._library)
-                shown = self._shown[node.id] = Shown(node, view, self._guard)
+                shown = self._shown[node.id] = ViewEntry(node, view, self._guard)
             if shown is not None:
-                self._tell(shown, node, self.figures.get(node.id) or systems.get(node.id), world)
+                self._report(shown, node, self.characters.get(node.id) or systems.get(node.id), world)
         self._arrange()
 
     def is_news(self, world: World) -> bool:
         """Whether anything but places differs from the world that was told last."""
         return self._world is None or not _same(world, self._world)
 
-    def put_figure(self, node: Node, view: FigureView, world: World) -> None:
+    def put_character(self, node: Node, view: CharacterView, world: World) -> None:
         """Owns the view of a figure, and that, from now on; those that the node had before are deleted.
 
         The scene need not have the node yet.
         """
         self.remove(node.id)
-        self.figures = {**self.figures, node.id: view.figure}
+        self.characters = {**self.characters, node.id: view.character}
         self.settle()
-        shown = self._shown[node.id] = Shown(node, view, self._guard)
-        self._tell(shown, node, view.figure, replace(world, figures=self.figures, places=self.places))
+        shown = self._shown[node.id] = ViewEntry(node, view, self._guard)
+        self._report(shown, node, view.character, replace(world, characters=self.characters, places=self.places))
         self._arrange()
 
     def remove(self, node_id: NodeId) -> None:
@@ -137,25 +137,25 @@ class SceneViews:
         if shown is not None:
             shown.release()
             self._arrange()
-        if node_id in self.figures:
-            self.figures[node_id].release()
-            self.figures = {other: figure for other, figure in self.figures.items() if other != node_id}
+        if node_id in self.characters:
+            self.characters[node_id].release()
+            self.characters = {other: character for other, character in self.characters.items() if other != node_id}
             self.settle()
 
     def settle(self) -> None:
         """Time or the scene is another: nodes are looked for anew, and what rides on something is told when asked."""
-        self.places = Places(self.scene, self.figures, self.places)
+        self.places = WorldTransforms(self.scene, self.characters, self.places)
         self._has_moved = True
 
     def release(self) -> None:
-        for node_id in [*self._shown, *self.figures]:
+        for node_id in [*self._shown, *self.characters]:
             self.remove(node_id)
 
     # --- questions ------------------------------------------------------------------------------------
 
     def posed(self) -> list[tuple[Node, Character]]:
         """The figures that are shown, and the hidden ones that carry something."""
-        return [(node, self.figures[node.id]) for node in self._posed if node.id in self.figures]
+        return [(node, self.characters[node.id]) for node in self._posed if node.id in self.characters]
 
     def view(self, node_id: NodeId) -> View | None:
         self._catch_up()
@@ -169,8 +169,8 @@ class SceneViews:
         """
         self._catch_up()
         if node_id is None:
-            solids, flights = self._boxes()
-            return joined(solids or flights)
+            colliders, flights = self._boxes()
+            return joined(colliders or flights)
         shown = self._shown.get(node_id)
         if shown is None:
             return None
@@ -184,19 +184,19 @@ class SceneViews:
         self._catch_up()
         return [mark for shown in self._visible for mark in shown.marks()]
 
-    def shot(
+    def render_view(
         self,
         camera: Camera,
         overlay: Overlay | None = None,
-        solids: Solids = NO_SOLIDS,
+        colliders: Colliders = NO_COLLIDERS,
         nodes: Collection[NodeId] | None = None,
-    ) -> Shot:
+    ) -> RenderView:
         """Everything that the scene shows, as it stands now.
 
         Args:
             camera: Where it is seen from.
             overlay: What the editor marks; nothing for None.
-            solids: What there is to collide with.
+            colliders: What there is to collide with.
             nodes: What is shown alone; everything for None.
         """
         self._catch_up()
@@ -206,18 +206,18 @@ class SceneViews:
         outlined = joined([
             box for one in views if one.node.id in overlay.selected_nodes and (box := one.bounds()) is not None
         ])  # fmt: skip
-        return Shot(camera, self.scene.view, self._lamps(camera), subject, views, overlay, solids, outlined)
+        return RenderView(camera, self.scene.view, self._lights(camera), subject, views, overlay, colliders, outlined)
 
-    def shot_of(self, view: View) -> Shot:
+    def render_view_of(self, view: View) -> RenderView:
         """Something that is not in the scene yet, by itself, in its light."""
         camera, box = Camera(), view.bounds()
         subject = subject_of([box] if box is not None else [], [], camera.target)
-        return Shot(camera, self.scene.view, self._lamps(camera), subject, (view,))
+        return RenderView(camera, self.scene.view, self._lights(camera), subject, (view,))
 
     # --- how that is known ----------------------------------------------------------------------------
 
-    def _tell(self, shown: Shown, node: Node, subject: object, world: World) -> None:
-        taken = (node, subject, node.id in world.scene.heard, world.meshes, world.images, world.textures)
+    def _report(self, shown: ViewEntry, node: Node, subject: object, world: World) -> None:
+        taken = (node, subject, node.id in world.scene.simulated, world.meshes, world.images, world.textures)
         is_known = len(shown.taken) == len(taken) and all(
             one is other for one, other in zip(shown.taken, taken, strict=True)
         )
@@ -230,7 +230,7 @@ class SceneViews:
         if not self._has_moved or self._world is None:
             return
         self._has_moved = False
-        self._world = replace(self._world, figures=self.figures, places=self.places)
+        self._world = replace(self._world, characters=self.characters, places=self.places)
         self.places.carriers([shown.node for shown in self._riding])
         for shown in self._riding:
             shown.apply(shown.node, shown.taken[1], self._world)
@@ -238,26 +238,30 @@ class SceneViews:
     def _arrange(self) -> None:
         """Figures come first, then kinds in their order, nodes of a kind in that of the scene."""
         self.version += 1
-        ranks = {name: (not kind.figure, rank) for rank, (name, kind) in enumerate(KINDS.items())}
+        ranks = {name: (not kind.character, rank) for rank, (name, kind) in enumerate(KINDS.items())}
         present = [self._shown[node.id] for node in self.scene.nodes if node.id in self._shown]
         present.sort(key=lambda shown: ranks[shown.node.kind])
         self._visible = [shown for shown in present if shown.node.id in self.scene.shown]
         self._riding = [shown for shown in present if shown.node.attachment.node]
-        self._lit = [shown for shown in present if shown.lamp() is not None]
+        self._lit = [shown for shown in present if shown.light() is not None]
 
     def _boxes(self) -> tuple[list[Bounds], list[Bounds]]:
         """Boxes of what is visible: of what has a surface, and of what flies off."""
         views = [shown for shown in self._visible if not shown.is_helper]
-        solids = [box for view in views if (box := view.bounds()) is not None]
-        return solids, [box for view in views if (box := view.reach()) is not None]
+        colliders = [box for view in views if (box := view.bounds()) is not None]
+        return colliders, [box for view in views if (box := view.reach()) is not None]
 
-    def _subject_of(self, solids: list[Bounds], flights: list[Bounds], camera: Camera) -> Subject:
+    def _subject_of(self, colliders: list[Bounds], flights: list[Bounds], camera: Camera) -> BoundingSphere:
         known = self._subject
-        if known is None or not (_all_same(known[0], solids) and _all_same(known[1], flights)) or known[2].box is None:
-            known = self._subject = (solids, flights, subject_of(solids, flights, camera.target))
+        if (
+            known is None
+            or not (_all_same(known[0], colliders) and _all_same(known[1], flights))
+            or known[2].box is None
+        ):
+            known = self._subject = (colliders, flights, subject_of(colliders, flights, camera.target))
         return known[2]
 
-    def _lamps(self, camera: Camera) -> tuple[Lamp, ...]:
+    def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
         """The visible lamps, those that cast shadows first: the first one owns the shadow map.
 
         Where nothing in the scene could give light, a lamp beside the camera.
@@ -265,10 +269,12 @@ class SceneViews:
         if not self._lit:
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4
-            return (Lamp(eye.to_tuple(), reach=camera.distance * 1.1, shadow=False),)
+            return (PointLight(eye.to_tuple(), reach=camera.distance * 1.1, shadow=False),)
         shown_ids = self.scene.shown
-        lit: list[Lamp] = [lamp for one in self._lit if one.node.id in shown_ids and (lamp := one.lamp()) is not None]
-        return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda lamp: not lamp.shadow))
+        lit: list[PointLight] = [
+            light for one in self._lit if one.node.id in shown_ids and (light := one.light()) is not None
+        ]
+        return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda light: not light.shadow))
 
 
 def _same(one: World, other: World) -> bool:

@@ -15,7 +15,7 @@ from sim.render.frame import SHADOW_SIZE
 from sim.render.surface import Spans
 
 if TYPE_CHECKING:
-    from sim.render.painter import Painter
+    from sim.render.pass_context import PassContext
 
 CASTING = PipelineState(polygon_offset=(1.5, 2.0), multisample=False)
 
@@ -39,11 +39,11 @@ class ShadowPass:
         self.target.clear(None)
 
     def cast(
-        self, painter: "Painter", triangles: VertexArray, world_from_model: npt.NDArray[np.float64], shown: Spans
+        self, ctx: "PassContext", triangles: VertexArray, world_from_model: npt.NDArray[np.float64], shown: Spans
     ) -> None:
         """Draws the shown triangles of a surface as the light sees them."""
-        painter.state.apply(painter.context)
-        self._program["u_clip_from_model"] = painter.clip_from_world @ world_from_model
+        ctx.state.apply(ctx.context)
+        self._program["u_clip_from_model"] = ctx.clip_from_world @ world_from_model
         for first, count in shown:
             triangles.draw(self._program, first=3 * first, count=3 * count)
 

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Sampled, Section
-from sim.figures.look_settings import MaterialLook, look_of
-from sim.figures.looks import dressed_materials
-from sim.figures.settings import DoubleSided
+from sim.characters.look_settings import MaterialLook, look_of
+from sim.characters.materials import dressed_materials
+from sim.characters.settings import DoubleSided
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import upload_buffer
 from sim.gl.context import Context
 from sim.gl.state import Cull
-from sim.gl.steps import Steps
+from sim.gl.task import Task
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.render.edges import unique_edges
@@ -227,7 +227,7 @@ class MeshBuffers:
         self._edges: tuple[Spans, Buffer] | None = None
 
     @classmethod
-    def upload(cls, context: Context, mesh: Mesh) -> "Steps[MeshBuffers]":
+    def upload(cls, context: Context, mesh: Mesh) -> "Task[MeshBuffers]":
         coordinates = mesh.texcoords.view(TEXCOORD).ravel()
         texcoords = yield from upload_buffer(context, coordinates, label="texcoords")
         triangles = yield from upload_buffer(context, mesh.triangles.ravel(), label="triangles")

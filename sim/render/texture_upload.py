@@ -7,7 +7,7 @@ from sim.assets.mip_levels import MipImage
 from sim.assets.model import IMAGES, ImageSource, Material, Sampled, Sampler
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.gl.steps import Steps, finish
+from sim.gl.task import Task, finish
 from sim.gl.texture import Texture2D
 from sim.kinds.contract import Service
 
@@ -20,7 +20,7 @@ STEP_BYTES = 1 << 20
 
 def upload_images(
     context: Context, images: MipImages, materials: Iterable[Material]
-) -> Steps[Mapping[Sampled, Texture2D]]:
+) -> Task[Mapping[Sampled, Texture2D]]:
     """Textures of materials, one for each image and way of reading it."""
     textures: dict[Sampled, Texture2D] = {}
     for used in (material.sampled(name) for material in materials for name in IMAGES):
@@ -30,7 +30,7 @@ def upload_images(
     return textures
 
 
-def upload_image(context: Context, image: MipImage, label: str = "", sampler: Sampler = REPEATED) -> Steps[Texture2D]:
+def upload_image(context: Context, image: MipImage, label: str = "", sampler: Sampler = REPEATED) -> Task[Texture2D]:
     """A texture of an image; one that is larger than the driver takes begins with a smaller level.
 
     Args:
@@ -79,7 +79,7 @@ class SharedTextures(Service):
     def has(self, path: Path, image: MipImage) -> bool:
         return path in self._known and self._known[path][0] is image
 
-    def upload(self, path: Path, image: MipImage) -> Steps[None]:
+    def upload(self, path: Path, image: MipImage) -> Task[None]:
         """Brings an image to the GPU in small steps; the next call of `of` has to ask for it.
 
         Raises:

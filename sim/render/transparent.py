@@ -16,15 +16,15 @@ from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
 from sim.gl.state import PipelineState
-from sim.gl.steps import Steps
+from sim.gl.task import Task
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
-from sim.render.painter import Painter
+from sim.render.pass_context import PassContext
 from sim.render.target import RenderTarget
 
 if TYPE_CHECKING:
-    from sim.render.care.plan import Plan
     from sim.render.items import Item
+    from sim.render.progressive.frame_plan import FramePlan
 
 Size = tuple[int, int]
 _LAID_OVER = PipelineState(depth_test=False, depth_write=False)
@@ -38,7 +38,7 @@ _GATHERING = {
 }
 
 
-class Gathering:
+class BlendTargets:
     """Sums of half floats, and the depth of the scene as a texture; all single-sampled and of one size.
 
     Half floats since light adds up beyond white and layers beyond what eight bits resolve; single samples since spots
@@ -100,26 +100,26 @@ class TransparentPass:
         self._context, self._library = context, library
         self._compositions: dict[tuple[bool, bool], Program] = {}
         self._nothing = VertexArray(context, label="laid over")
-        self._gathering = Gathering(context)
+        self._gathering = BlendTargets(context)
 
     def draw(
         self,
         items: "Sequence[Item]",
         picture: RenderTarget,
-        painter: Painter,
-        plan: "Plan",
-        gathering: Gathering | None = None,
-    ) -> Steps[None]:
+        ctx: PassContext,
+        plan: "FramePlan",
+        gathering: BlendTargets | None = None,
+    ) -> Task[None]:
         """Lets items gather, a draft at half the size, and lays them over the picture.
 
         Args:
             items: What is transparent.
             picture: What is drawn over.
-            painter: As of the picture.
+            ctx: As of the picture.
             plan: How it is drawn.
             gathering: Where items gather; by default where those of all pictures do.
         """
-        light, cover = yield from self.gather(items, picture, painter, plan, gathering)
+        light, cover = yield from self.gather(items, picture, ctx, plan, gathering)
         colours = picture.copy()
         picture.current.bind()
         with plan.scope("compose"):
@@ -129,22 +129,22 @@ class TransparentPass:
         self,
         items: "Sequence[Item]",
         picture: RenderTarget,
-        painter: Painter,
-        plan: "Plan",
-        gathering: Gathering | None = None,
-    ) -> Steps[tuple[Framebuffer | None, Framebuffer | None]]:
+        ctx: PassContext,
+        plan: "FramePlan",
+        gathering: BlendTargets | None = None,
+    ) -> Task[tuple[Framebuffer | None, Framebuffer | None]]:
         """Lets items gather alone, see `draw`; returns the sums of light and of what covers."""
         gathering = gathering or self._gathering
-        scene, frame = picture.current, painter.frame
+        scene, frame = picture.current, ctx.frame
         is_small = plan.is_draft and not scene.samples
         size = (-(-frame.width // 2), -(-frame.height // 2)) if is_small else scene.size
         depth = gathering.begin(size, scene)
-        shining, covering = ([item for item in items if item.veil.shines is kind] for kind in (True, False))
+        shining, covering = ([item for item in items if item.blend.shines is kind] for kind in (True, False))
         light = gathering.light() if shining else None
         cover = gathering.cover() if covering else None
         for target, gathered in ((light, shining), (cover, covering)):
             if target is not None:
-                yield from self._gather(target, gathered, painter, plan, depth)
+                yield from self._gather(target, gathered, ctx, plan, depth)
         return light, cover
 
     def release(self) -> None:
@@ -152,14 +152,14 @@ class TransparentPass:
         self._gathering.release()
 
     def _gather(
-        self, target: Framebuffer, items: "Sequence[Item]", painter: Painter, plan: "Plan", depth: Texture2D
-    ) -> Steps[None]:
+        self, target: Framebuffer, items: "Sequence[Item]", ctx: PassContext, plan: "FramePlan", depth: Texture2D
+    ) -> Task[None]:
         """Draws into a target: first what the depth buffer hides, then what reads the depth as a texture."""
         for is_soft in (False, True):
-            chosen = [item for item in items if item.veil.is_soft is is_soft]
+            chosen = [item for item in items if item.blend.is_soft is is_soft]
             target.test_against(None if is_soft else depth)
-            state, behind = _GATHERING[items[0].veil.shines, is_soft], depth if is_soft else None
-            gatherer = replace(painter, target=target, state=state, scene_depth=behind)
+            state, behind = _GATHERING[items[0].blend.shines, is_soft], depth if is_soft else None
+            gatherer = replace(ctx, target=target, state=state, scene_depth=behind)
             yield from plan.draw(chosen, "transparent", gatherer)
 
     def _compose(self, scene: Texture2D, light: Framebuffer | None, cover: Framebuffer | None) -> None:

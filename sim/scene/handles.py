@@ -17,8 +17,8 @@ from sim.maths.euler import degrees_from_matrix
 from sim.maths.transform import inverse_affine, polar
 from sim.scene.camera import Camera
 from sim.scene.picking import project_points, ray_plane
-from sim.scene.places import vector
 from sim.scene.transform import Transform, rigid_matrix
+from sim.scene.world_transforms import vector
 
 Float64 = npt.NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class HandleMode(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class HandleView:
     """The picture that the handles are seen in: camera, and width and height [px]."""
 
     camera: Camera
@@ -82,7 +82,7 @@ class Handles:
     """
 
     mode: HandleMode
-    view: View
+    view: HandleView
     centre: glm.dvec3
     axes: glm.dmat3
 
@@ -110,7 +110,7 @@ class Handles:
         return nearest if distances[nearest] <= _GRAB else None
 
 
-def handles_of(mode: HandleMode, view: View, world_from_parent: Float64, transform: Transform) -> Handles:
+def handles_of(mode: HandleMode, view: HandleView, world_from_parent: Float64, transform: Transform) -> Handles:
     """Handles of a placed object.
 
     Moving and turning go along the axes of the parent, which is what the numbers of the transform mean; scaling goes
@@ -205,7 +205,7 @@ def _along(handles: Handles, handle: int, cursor: tuple[float, float]) -> float:
     return along_axis(handles.view, handles.centre, handles.axes[handle], cursor)
 
 
-def along_axis(view: View, centre: glm.dvec3, axis: glm.dvec3, cursor: tuple[float, float]) -> float:
+def along_axis(view: HandleView, centre: glm.dvec3, axis: glm.dvec3, cursor: tuple[float, float]) -> float:
     """Place on an axis through a centre that is nearest to the ray through the cursor [m].
 
     0 where the axis points at the eye.

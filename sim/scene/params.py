@@ -28,12 +28,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         kind: Name of the kind, the key of its settings in the project file.
-        is_figure: Whether its nodes are read from model files and posed, so that bones and skin can carry others.
+        is_character: Whether its nodes are read from model files and posed, so that bones and skin can carry others.
         is_group: Whether its nodes hold others, which are hidden, locked and removed with them.
     """
 
     kind: ClassVar[str] = ""
-    is_figure: ClassVar[bool] = False
+    is_character: ClassVar[bool] = False
     is_group: ClassVar[bool] = False
 
     def part(self, name: str) -> msgspec.Struct | None:

@@ -90,7 +90,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {kind: tuple(nodes) for kind, nodes in found.items()}
 
     @cached_property
-    def heard(self) -> frozenset[NodeId]:
+    def simulated(self) -> frozenset[NodeId]:
         """Nodes that are not silent: not muted, and solo where another one of their kind is.
 
         Whether a node is visible does not matter: what is hidden is simulated all the same.
@@ -99,15 +99,17 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return frozenset(node.id for node in self.nodes if not node.muted and (node.solo or node.kind not in picked))
 
     @cached_property
-    def _heard_by_kind(self) -> dict[str, tuple[Node, ...]]:
+    def _simulated_by_kind(self) -> dict[str, tuple[Node, ...]]:
         return {
-            kind: nodes if all(n.id in self.heard for n in nodes) else tuple(n for n in nodes if n.id in self.heard)
+            kind: nodes
+            if all(n.id in self.simulated for n in nodes)
+            else tuple(n for n in nodes if n.id in self.simulated)
             for kind, nodes in self._by_kind.items()
         }
 
-    def heard_of_kind(self, kind: str) -> tuple[Node, ...]:
+    def simulated_of_kind(self, kind: str) -> tuple[Node, ...]:
         """All nodes of one kind that are not silent; the same tuple as `of_kind` where none is."""
-        return self._heard_by_kind.get(kind, ())
+        return self._simulated_by_kind.get(kind, ())
 
     def node(self, node_id: NodeId) -> Node:
         """The node with this id; KeyError when there is none."""
@@ -120,9 +122,9 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self._by_kind.get(kind, ())
 
     @cached_property
-    def figures(self) -> tuple[Node, ...]:
+    def characters(self) -> tuple[Node, ...]:
         """All nodes that are read from model files and posed, in outliner order."""
-        return tuple(node for node in self.nodes if node.settings.is_figure)
+        return tuple(node for node in self.nodes if node.settings.is_character)
 
     @cached_property
     def parents(self) -> dict[NodeId, NodeId]:

@@ -82,7 +82,7 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StripSample:
     """One clip in the pose of a moment.
 
     Attributes:
@@ -100,7 +100,7 @@ class Part:
     weight: float
 
 
-def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: float) -> tuple[Part, ...]:
+def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: float) -> tuple[StripSample, ...]:
     """What the pose of a moment of the scene [s] is blended from, the lowest first.
 
     Args:
@@ -114,7 +114,7 @@ def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: fl
     if not playing:
         over = [i for i, strip in enumerate(ordered) if strip.start <= time]
         playing = [max(over, key=lambda i: (ends[i], i))] if over else list(range(len(ordered)))[:1]
-    parts: list[Part] = []
+    parts: list[StripSample] = []
     for place, i in enumerate(playing):
         strip, weight = ordered[i], 1.0
         if place:
@@ -122,11 +122,11 @@ def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: fl
             # What goes on without end leaves no overlap to fade over: the later strip takes its place.
             weight = smooth((time - strip.start) / (until - strip.start)) if until < math.inf else 1.0
         moment, turn = strip.place(time, duration(strip.clip))
-        parts.append(Part(i, strip.clip, moment, turn, weight))
+        parts.append(StripSample(i, strip.clip, moment, turn, weight))
     return tuple(parts)
 
 
-def is_cut(before: Sequence[Part], after: Sequence[Part]) -> bool:
+def is_cut(before: Sequence[StripSample], after: Sequence[StripSample]) -> bool:
     """Whether the pose may jump between two moments that follow each other: a clip began anew, or another one."""
     known = {(part.strip, part.turn) for part in before}
     return not any((part.strip, part.turn) in known for part in after)

@@ -19,7 +19,7 @@ class DisplayMode(enum.Enum):
     WEIGHTS = "weights"
 
 
-class Comparison(enum.Enum):
+class SkinningComparison(enum.Enum):
     """Whether the viewport shows the chosen method, both side by side, or their distance."""
 
     OFF = "off"
@@ -34,14 +34,14 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
         DisplayMode, param("How surfaces are drawn.", group="Surface", effect=Effect.VIEW, undone=False)
     ] = DisplayMode.SHADED
     comparison: Annotated[
-        Comparison,
+        SkinningComparison,
         param(
             "Linear blend beside dual quaternions, or their distance.",
             group="Surface",
             effect=Effect.POSE,
             undone=False,
         ),
-    ] = Comparison.OFF
+    ] = SkinningComparison.OFF
     divider: Annotated[
         float, param("Place of the divider of the split view, from left to right.", lo=0.0, hi=1.0, group="Surface",
                      effect=Effect.VIEW, undone=False)

@@ -18,7 +18,7 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class SurfaceAttachment:
     """Foot points of particles on a surface.
 
     Attributes:
@@ -34,7 +34,9 @@ class Attachment:
     heights: Float64
 
 
-def attach(particles: Int32, points: Float64, positions: Float64, triangles: npt.NDArray[np.uint32]) -> Attachment:
+def attach(
+    particles: Int32, points: Float64, positions: Float64, triangles: npt.NDArray[np.uint32]
+) -> SurfaceAttachment:
     """Foot points on the nearest triangles.
 
     The foot point is that in the plane of the triangle, beside it if need be, so that a particle stays where it is as
@@ -49,7 +51,7 @@ def attach(particles: Int32, points: Float64, positions: Float64, triangles: npt
     corners = positions[triangles.astype(np.intp)]
     nearest = _nearest(points, corners)
     weights, heights = over_triangles(points, corners[nearest])
-    return Attachment(particles, triangles[nearest].astype(np.int32), weights, heights)
+    return SurfaceAttachment(particles, triangles[nearest].astype(np.int32), weights, heights)
 
 
 def over_triangles(points: Float64, corners: Float64) -> tuple[Float64, Float64]:
@@ -61,14 +63,14 @@ def over_triangles(points: Float64, corners: Float64) -> tuple[Float64, Float64]
     return weights, np.sum((points - foot) * normal, axis=1)
 
 
-def joined(first: Attachment, second: Attachment, held: npt.NDArray[np.bool_]) -> Attachment:
+def joined(first: SurfaceAttachment, second: SurfaceAttachment, held: npt.NDArray[np.bool_]) -> SurfaceAttachment:
     """Both together, of the first only the particles that are still held; `held` has shape (P,)."""
-    kept = held[first.particles]
-    return Attachment(
-        np.concatenate([first.particles[kept], second.particles]),
-        np.concatenate([first.corners[kept], second.corners]),
-        np.concatenate([first.weights[kept], second.weights]),
-        np.concatenate([first.heights[kept], second.heights]),
+    cached = held[first.particles]
+    return SurfaceAttachment(
+        np.concatenate([first.particles[cached], second.particles]),
+        np.concatenate([first.corners[cached], second.corners]),
+        np.concatenate([first.weights[cached], second.weights]),
+        np.concatenate([first.heights[cached], second.heights]),
     )
 
 

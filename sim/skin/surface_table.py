@@ -96,11 +96,11 @@ def _checked(density: npt.ArrayLike) -> Float64:
 
 def _table(corners: npt.NDArray[np.int64], weights: Float64, empty: str) -> UInt32:
     emitting = np.isfinite(weights) & (weights > 0.0)
-    kept, total = weights[emitting], np.sum(weights[emitting])
+    cached, total = weights[emitting], np.sum(weights[emitting])
     if not total > 0.0:
         raise SettingsError(empty)
-    out = np.empty((len(kept), 4), np.uint32)
-    out[:, 0] = np.rint(np.cumsum(kept / total).clip(0.0, 1.0) * _WHOLE)
+    out = np.empty((len(cached), 4), np.uint32)
+    out[:, 0] = np.rint(np.cumsum(cached / total).clip(0.0, 1.0) * _WHOLE)
     out[-1, 0] = _WHOLE
     out[:, 1:] = corners[emitting]
     return out

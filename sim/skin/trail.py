@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sim.figures.character import Character
+from sim.characters.character import Character
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -28,18 +28,18 @@ class SurfaceTrail:
     """Keeps a copy of the skinned vertices, one for all emitters of a figure; it never leaves the GPU.
 
     Args:
-        figure: Whose vertices.
+        character: Whose vertices.
     """
 
-    def __init__(self, figure: Character) -> None:
-        self.figure = figure
-        vertices = figure.primary.vertices
+    def __init__(self, character: Character) -> None:
+        self.character = character
+        vertices = character.primary.vertices
         self._texels = vertices.dtype.itemsize // 16
         self._now = BufferTexture(vertices.context, vertices, "rgba32f", label="emitting surface")
-        self._kept = Buffer(
+        self._cached = Buffer(
             vertices.context, vertices.size, dtype=vertices.dtype, usage="copy", label="emitting surface before"
         )
-        self._before = BufferTexture(vertices.context, self._kept, "rgba32f")
+        self._before = BufferTexture(vertices.context, self._cached, "rgba32f")
         self._is_known = False
 
     def motion(self) -> SurfaceInput:
@@ -54,15 +54,15 @@ class SurfaceTrail:
 
     def keep(self) -> None:
         """A step has ended: where the surface is now, the next one begins."""
-        self.figure.primary.vertices.copy_to(self._kept)
+        self.character.primary.vertices.copy_to(self._cached)
         self._is_known = True
 
-    def jump(self) -> None:
+    def teleport(self) -> None:
         """Time jumped: the next step begins where it ends."""
         self._is_known = False
 
     def release(self) -> None:
-        for owned in (self._now, self._before, self._kept):
+        for owned in (self._now, self._before, self._cached):
             owned.release()
 
 
@@ -73,29 +73,29 @@ class SkinTrails:
         self._trails: dict[Character, SurfaceTrail] = {}
         self._wanted: dict[object, Character] = {}
 
-    def follow(self, user: object, figure: Character | None) -> None:
+    def follow(self, user: object, character: Character | None) -> None:
         """Somebody wants to know of the skin of a figure from now on, or of none."""
         self._wanted.pop(user, None)
-        if figure is not None:
-            self._wanted[user] = figure
-            if figure not in self._trails:
-                self._trails[figure] = SurfaceTrail(figure)
-        for idle in [figure for figure in self._trails if figure not in self._wanted.values()]:
+        if character is not None:
+            self._wanted[user] = character
+            if character not in self._trails:
+                self._trails[character] = SurfaceTrail(character)
+        for idle in [character for character in self._trails if character not in self._wanted.values()]:
             self._trails.pop(idle).release()
 
     def of(self, user: object) -> SurfaceTrail | None:
-        figure = self._wanted.get(user)
-        return None if figure is None else self._trails[figure]
+        character = self._wanted.get(user)
+        return None if character is None else self._trails[character]
 
     def finish_step(self) -> None:
-        for figure, trail in self._trails.items():
-            with figure.primary.context.timers.scope("skin copy", figure.primary.name):
+        for character, trail in self._trails.items():
+            with character.primary.context.timers.scope("skin copy", character.primary.name):
                 trail.keep()
 
-    def jump(self) -> None:
+    def teleport(self) -> None:
         """Time jumped: the next step begins where it ends."""
         for trail in self._trails.values():
-            trail.jump()
+            trail.teleport()
 
     def release(self) -> None:
         for trail in self._trails.values():

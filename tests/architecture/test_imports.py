@@ -11,7 +11,7 @@ OURS = {"app", "widgets", "sim", "shaders", "resources", "tests"}
 QT = {"PySide6", "PySide2", "PyQt5", "PyQt6", "shiboken6", "qtpy", "pyqtgraph", "qtawesome"}
 OPENGL = {"OpenGL", "OpenGL_accelerate", "glcontext", "moderngl"}
 GPU_SIDE = ("sim.gl", "sim.render", "sim.simulation", "sim.engine", "sim.bench")
-ROOMS = ("sim.kinds", "sim.figures", "sim.skin", "sim.solids")
+ROOMS = ("sim.kinds", "sim.characters", "sim.skin", "sim.colliders")
 """Where pure modules and such that speak to the GPU stand side by side; those that import the GPU side belong to it."""
 PURE_NAMES = ("kind", "settings", "presets", "contract")
 """Modules of rooms that stay pure: commands that draw nothing, and widgets, load them."""
@@ -108,9 +108,9 @@ def test_imports_respect_the_layers() -> None:
         ("sim/clock.py", "from PySide6.QtCore import QTimer"),
         ("sim/clock.py", "def f():\n    import lxml"),
         ("sim/assets/load.py", "import OpenGL.GL"),
-        ("sim/jobs/pose.py", "from sim.gl.buffer import Buffer"),
-        ("sim/jobs/pose.py", "from sim import engine"),
-        ("sim/jobs/pose.py", "from ..gl import buffer"),
+        ("sim/animation/pose.py", "from sim.gl.buffer import Buffer"),
+        ("sim/animation/pose.py", "from sim import engine"),
+        ("sim/animation/pose.py", "from ..gl import buffer"),
         ("sim/kinds/model/skinning.py", "from OpenGL import GL"),
         ("sim/bench/pose.py", "import glcontext"),
         ("sim/assets/formats.py", "reader = 'sim.gl.texture:pixel_format'"),

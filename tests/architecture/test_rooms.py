@@ -9,7 +9,7 @@ from tests.architecture.sources import Source, sources
 
 ROOMS = (
     *(f"sim.kinds.{kind}" for kind in KINDS),
-    *("sim.scene", "sim.maths", "sim.assets", "sim.jobs", "sim.gl", "sim.figures", "sim.solids", "sim.skin"),
+    *("sim.scene", "sim.maths", "sim.assets", "sim.animation", "sim.gl", "sim.characters", "sim.colliders", "sim.skin"),
     *("sim.render", "sim.kinds", "sim.export", "sim.profile"),
 )
 """Packages, those within another one first; `sim.kinds` is the contract."""
@@ -75,8 +75,8 @@ def test_every_room_is_there_and_used() -> None:
     ("texts", "lines"),
     [
         ({"sim/gl/a.py": "import sim.profile.b", "sim/profile/b.py": "from sim.gl.a import c"}, 2),
-        ({"sim/gl/a.py": "import sim.maths.b", "sim/maths/b.py": "def f():\n    import sim.jobs.c",
-          "sim/jobs/c.py": "from sim import gl", "sim/scene/d.py": "import sim.gl.a"}, 3),
+        ({"sim/gl/a.py": "import sim.maths.b", "sim/maths/b.py": "def f():\n    import sim.animation.c",
+          "sim/animation/c.py": "from sim import gl", "sim/scene/d.py": "import sim.gl.a"}, 3),
         ({"sim/kinds/__init__.py": "import sim.kinds.light.kind",
           "sim/kinds/light/kind.py": "import sim.kinds.contract"}, 0),
         ({"sim/render/a.py": "import sim.kinds.light.view",

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from sim.animation.pose import Pose
 from sim.assets.model import Bounds, LocalPose, Mesh, Skin
-from sim.figures import reference
-from sim.figures.settings import SkinningMethod
-from sim.figures.skinning import SkinnedMesh
-from sim.jobs.pose import Pose
+from sim.characters import reference
+from sim.characters.settings import SkinningMethod
+from sim.characters.skinning import SkinnedMesh
 from sim.maths import quaternion
 from sim.maths.transform import compose
 

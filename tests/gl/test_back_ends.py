@@ -11,19 +11,19 @@ import resources
 from app.cli.run import SceneRun
 from app.cli.scene import opened
 from sim.gl import back_end
-from sim.gl.back_end import SIZES, BackEnd, BackEndChoice, BackEnds, Comparison
+from sim.gl.back_end import SIZES, BackEnd, BackEndChoice, BackEndComparison, BackEnds
 from sim.gl.back_end_trials import compare_back_ends
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
+from sim.gl.compute import AFTER, BETWEEN, GROUPS_MAX
 from sim.gl.context import Context
-from sim.gl.dispatch import AFTER, BETWEEN, GROUPS_MAX
 from sim.gl.errors import GLError
 from sim.gl.kernel import Kernel
 from sim.gl.kernel_text import GROUP_SIZE
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.record import record
-from sim.gl.steps import finish
+from sim.gl.task import finish
 from sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.shader_files import make_library
 
@@ -114,7 +114,7 @@ def test_every_dispatch_is_waited_for(context: Context, tmp_path: Path, calls: l
 def test_more_groups_than_a_dispatch_takes_are_several(
     context: Context, tmp_path: Path, calls: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sim.gl.dispatch.GROUPS_MAX", 2)
+    monkeypatch.setattr("sim.gl.compute.GROUPS_MAX", 2)
     assert GROUPS_MAX == 65_535
     context.back_ends.choice = COMPUTE
     text = "void run(int id) { o_value = vec4(id); }"
@@ -171,7 +171,7 @@ def test_automatic_takes_what_was_found_faster_for_the_size(context: Context, mo
     assert ends.chosen(SIZES[0] - 1, 32) is BackEnd.TF, "not even tried"
     assert "4 096" in ends.status
     for ratios, least in (((1.1, 1.5, 2.0), 0), ((1.3, 0.9, 2.0), 2), ((2.0, 2.0, 0.5), None)):
-        back_end._COMPARED[renderer] = Comparison(ratios)
+        back_end._COMPARED[renderer] = BackEndComparison(ratios)
         found = [ends.chosen(size, 32) is BackEnd.COMPUTE for size in SIZES]
         assert found == [least is not None and index >= least for index in range(3)]
         assert f"{ratios[-1]:.2f} times" in ends.status
@@ -190,7 +190,7 @@ def test_the_trial_measures_both(context: Context, monkeypatch: pytest.MonkeyPat
 
 
 def test_another_back_end_skins_the_same_pose_again(context: Context, library: ShaderLibrary) -> None:
-    from sim.figures.skinning import SkinnedMesh
+    from sim.characters.skinning import SkinnedMesh
     from tests.gl.skinning_cases import cloud, random_pose, random_skin
 
     random = np.random.default_rng(3)

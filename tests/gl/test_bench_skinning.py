@@ -13,7 +13,7 @@ from sim.bench.skinning import (
     synthetic_mesh,
     synthetic_skin,
 )
-from sim.figures.skinning import SkinnedMesh
+from sim.characters.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 

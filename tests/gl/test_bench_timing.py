@@ -29,12 +29,12 @@ def test_a_timed_frame_holds_a_pass_of_every_kind(context: Context) -> None:
     context.timers._recorder._warming = 0
     finish = context.timers.finish_frame
 
-    def kept(moment):
+    def cached(moment):
         number = finish(moment)
         samples.extend(context.timers.poll())
         return number
 
-    context.timers.finish_frame = kept
+    context.timers.finish_frame = cached
     bench._frame()
     context.timers.finish_frame = finish
     context.timers.switch(False)

@@ -95,14 +95,14 @@ def test_binaries_of_another_driver_are_not_touched(
     context: Context, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values(context, tmp_path)
-    kept = {file: file.read_bytes() for file in folder.iterdir()}
+    cached = {file: file.read_bytes() for file in folder.iterdir()}
     found = context.capabilities
     context.binaries = ProgramBinaries(folder, (found.renderer, found.vendor, "4.5 Mesa 99.9", found.glsl_version))
     built = compiles(context, monkeypatch)
     values(context, tmp_path)
     assert built == ["scale.glsl"]
     assert len(list(folder.iterdir())) == 2
-    assert all(file.read_bytes() == content for file, content in kept.items())
+    assert all(file.read_bytes() == content for file, content in cached.items())
 
 
 def test_those_used_longest_ago_go_first(context: Context, folder: Path) -> None:

@@ -16,14 +16,14 @@ import pytest
 import resources
 from app.cli.main import main
 from app.files.project_file import save_project
+from sim.animation.evaluate import evaluate_pose
 from sim.assets.load import load_model
 from sim.assets.model import Interpolation
+from sim.characters.reference import skin
+from sim.characters.settings import ModelSettings, SkinningMethod
 from sim.export.formats import SCENE_FORMATS
 from sim.export.scene import points_file, writing
 from sim.export.scene.glb_frames import GlbFrames
-from sim.figures.reference import skin
-from sim.figures.settings import ModelSettings, SkinningMethod
-from sim.jobs.evaluate import evaluate_pose
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.hair.settings import HairSettings, HairSource
@@ -70,7 +70,7 @@ def exported(project: Path, path: Path, *options: str) -> Path:
     return path
 
 
-def figure(frame: int, rate: float = 60.0) -> np.ndarray:
+def character(frame: int, rate: float = 60.0) -> np.ndarray:
     """The character in the world by the double-precision reference."""
     model = load_model(TINY)
     clip = model.clips[0]
@@ -158,15 +158,15 @@ def test_dual_quaternions_become_points_or_a_skin_that_tells_how_far_it_is(
     for frame in range(FRAMES + 1):
         pose = evaluate_pose(model, model.clips[0], frame / 60.0 % model.clips[0].duration)
         frames.append(skin(model.mesh, model.skin, pose.palette, SkinningMethod.LBS, pose.centres).positions + PLACE)
-        apart = max(apart, float(np.linalg.norm(frames[-1] - figure(frame), axis=1).max()))
+        apart = max(apart, float(np.linalg.norm(frames[-1] - character(frame), axis=1).max()))
     assert apart > 0.01
     exported(project, tmp_path / "points.glb", "--node", "Tiny")
-    told = capsys.readouterr().err
-    assert "Tiny: written as points for every frame: dual quaternions; as a skin (characters=skin)" in told
-    assert f"up to {apart:.2g} m away" in told
+    reported = capsys.readouterr().err
+    assert "Tiny: written as points for every frame: dual quaternions; as a skin (characters=skin)" in reported
+    assert f"up to {apart:.2g} m away" in reported
     skinned = exported(project, tmp_path / "skin.glb", "--node", "Tiny", "--characters", "skin")
-    told = capsys.readouterr().err
-    assert f"written as a skin, a linear approximation of dual quaternions, up to {apart:.2g} m away" in told
+    reported = capsys.readouterr().err
+    assert f"written as a skin, a linear approximation of dual quaternions, up to {apart:.2g} m away" in reported
     assert "skins" in Checked(skinned.read_bytes()).document
     shown = GlbFrames(skinned)
     np.testing.assert_allclose(shown.frames_of(shown.shown[0]), frames, atol=2e-6)
@@ -234,7 +234,7 @@ def test_usd_holds_meshes_particles_and_characters(
     for frame in (0, 7, FRAMES):
         world = np.array(geom.Xformable(baked).ComputeLocalToWorldTransform(frame))
         points = np.array(baked.GetPointsAttr().Get(frame)) @ world[:3, :3] + world[3, :3]
-        np.testing.assert_allclose(points, figure(frame), atol=2e-6)
+        np.testing.assert_allclose(points, character(frame), atol=2e-6)
 
 
 def test_strands_have_their_colours_and_widths(tmp_path: Path) -> None:
@@ -400,7 +400,7 @@ def test_alembic_holds_meshes_and_particles(project: Path, steps: dict[str, np.n
     corners = np.array(memoryview(sample(sheet, 0).getFaceIndices())).reshape(-1, 3)
     np.testing.assert_array_equal(corners[:, ::-1], steps["Sheet.triangles"])
     one = sample(tiny, 7)
-    np.testing.assert_allclose(np.array(memoryview(one.getPositions())), figure(7), atol=2e-6)
+    np.testing.assert_allclose(np.array(memoryview(one.getPositions())), character(7), atol=2e-6)
 
 
 def test_a_vertex_texture_gives_every_vertex_in_every_frame(

@@ -20,9 +20,9 @@ from app.cli.render import turned
 from app.cli.scene import opened
 from app.cli.variants import varied
 from sim.assets.format_registry import resolved
-from sim.export.film import GifFilm, WebpFilm
 from sim.export.formats import FILM_FORMATS, SCENE_FORMATS
 from sim.export.options import VideoCodec, VideoOptions
+from sim.export.video_file import GifVideo, WebpVideo
 from sim.scene.camera import Camera
 
 ARM = resources.path("projects") / "arm.sinew"
@@ -54,13 +54,13 @@ def rendered(path: Path, *options: str) -> Path:
 )
 def test_colour_bars_come_back(suffix: str, codec: str, tmp_path: Path) -> None:
     av = pytest.importorskip("av")
-    from sim.export.video import Video
+    from sim.export.video_codec import CodecVideo
 
     path, picture = tmp_path / f"a{suffix}", bars(256, 64)
-    film = Video(path, (256, 64), RATE, False, VideoOptions(VideoCodec.AV1) if codec == "av1" else None)
+    cache = CodecVideo(path, (256, 64), RATE, False, VideoOptions(VideoCodec.AV1) if codec == "av1" else None)
     for _ in range(5):
-        film.add(picture)
-    film.close()
+        cache.add(picture)
+    cache.close()
     with av.open(str(path)) as file:
         stream = file.streams.video[0]
         assert stream.average_rate == RATE
@@ -95,13 +95,13 @@ def test_a_video_of_odd_size_repeats_the_last_row_and_column(
     assert np.abs(shown[:, :65, :97].astype(int) - wanted).mean() < 3.0
 
 
-@pytest.mark.parametrize(("cls", "suffix", "delay"), [(WebpFilm, ".webp", 33.3), (GifFilm, ".gif", 33.3)])
+@pytest.mark.parametrize(("cls", "suffix", "delay"), [(WebpVideo, ".webp", 33.3), (GifVideo, ".gif", 33.3)])
 def test_animated_pictures_keep_their_colours_and_time(cls: type, suffix: str, delay: float, tmp_path: Path) -> None:
     path = tmp_path / f"a{suffix}"
-    film = cls(path, (64, 36), RATE, False)
+    cache = cls(path, (64, 36), RATE, False)
     for shift in range(6):
-        film.add(np.roll(bars(), 8 * shift, axis=1))
-    film.close()
+        cache.add(np.roll(bars(), 8 * shift, axis=1))
+    cache.close()
     with Image.open(path) as picture:
         assert picture.n_frames == 6
         delays = []
@@ -116,13 +116,13 @@ def test_animated_pictures_keep_their_colours_and_time(cls: type, suffix: str, d
 
 
 def test_what_is_see_through_stays_so_in_animated_pictures(tmp_path: Path) -> None:
-    for cls, suffix in ((WebpFilm, ".webp"), (GifFilm, ".gif")):
-        film = cls(tmp_path / f"a{suffix}", (64, 36), RATE, True)
+    for cls, suffix in ((WebpVideo, ".webp"), (GifVideo, ".gif")):
+        cache = cls(tmp_path / f"a{suffix}", (64, 36), RATE, True)
         for shift in range(3):
             there = np.zeros((36, 64, 1), np.uint8)
             there[:, 8 * shift : 8 * shift + 24] = there[:8, 8 * shift : 8 * shift + 32] = 255
-            film.add(np.concatenate((bars(), there), axis=2))
-        film.close()
+            cache.add(np.concatenate((bars(), there), axis=2))
+        cache.close()
         with Image.open(tmp_path / f"a{suffix}") as picture:
             for shift in range(3):
                 picture.seek(shift)
@@ -130,7 +130,7 @@ def test_what_is_see_through_stays_so_in_animated_pictures(tmp_path: Path) -> No
                 assert (shown[..., 3] == 255).sum() == 36 * 24 + 8 * 8
                 wanted = bars()[18, 8 * shift + 4 : 8 * shift + 24 : 8].astype(int)
                 assert np.abs(shown[18, 8 * shift + 4 : 8 * shift + 24 : 8, :3] - wanted).max() <= 8
-    assert "what is less than half opaque is left out" in film.notes[0]
+    assert "what is less than half opaque is left out" in cache.notes[0]
 
 
 @pytest.mark.parametrize("suffix", [".mkv", ".mp4", ".webp", ".gif"])
@@ -200,10 +200,10 @@ def test_layers_are_those_of_the_scene(tmp_path: Path) -> None:
 
 
 def test_ways_stand_side_by_side_with_labels(tmp_path: Path) -> None:
-    ways = ["--frames", "20", "--size", "120x90"]
-    alone = [pixels_of(rendered(tmp_path / f"{m}.png", *ways, "--method", m)) for m in ("lbs", "dqs")]
+    variants = ["--frames", "20", "--size", "120x90"]
+    alone = [pixels_of(rendered(tmp_path / f"{m}.png", *variants, "--method", m)) for m in ("lbs", "dqs")]
     assert not np.array_equal(*alone)
-    both = ["--beside", "method=lbs", "--beside", "Arm.skinning=dqs", *ways]
+    both = ["--beside", "method=lbs", "--beside", "Arm.skinning=dqs", *variants]
     halves = pixels_of(rendered(tmp_path / "halves.png", *both, "--label", "", "--label", ""))
     np.testing.assert_array_equal(halves, np.concatenate(alone, axis=1))
     labelled = pixels_of(rendered(tmp_path / "labelled.png", *both))
@@ -222,9 +222,9 @@ def test_a_broken_sequence_is_completed(tmp_path: Path, capsys: pytest.CaptureFi
     whole[1].unlink()
     whole[4].unlink()
     Image.new("RGB", (9, 9)).save(whole[0])
-    kept = whole[0].read_bytes()
+    cached = whole[0].read_bytes()
     rendered(tmp_path / "w%d.png", "--frames", "0:4", "--resume")
-    assert [path.read_bytes() for path in whole] == [kept, *wanted[1:]]
+    assert [path.read_bytes() for path in whole] == [cached, *wanted[1:]]
 
 
 @pytest.mark.parametrize("suffix", [".png", ".exr"])
@@ -242,12 +242,12 @@ def test_pictures_that_broke_off_are_drawn_again(
         whole[number].write_bytes(wanted[number][:length])
     capsys.readouterr()
     rendered(name, "--frames", "0:5", "--size", "120x90", "--resume")
-    told = capsys.readouterr()
+    reported = capsys.readouterr()
     assert [path.read_bytes() for path in whole] == wanted
-    assert "4 pictures" in told.out
-    assert "2 were there" in told.out
+    assert "4 pictures" in reported.out
+    assert "2 were there" in reported.out
     again = [f"sinew: {path}: warning: is not complete and is drawn again" for path in whole[1:5]]
-    assert told.err.splitlines() == again
+    assert reported.err.splitlines() == again
 
 
 def test_blur_is_the_mean_of_moments_in_linear_light_and_a_turntable_turns(tmp_path: Path) -> None:
@@ -280,12 +280,12 @@ def test_values_of_several_numbers_are_compared_too() -> None:
 
 
 def test_a_burnt_in_cost_is_known_from_the_first_picture_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
+    reported: list[str] = []
     shown = render.annotated
-    monkeypatch.setattr(render, "annotated", lambda p, lines, **more: told.extend(lines) or shown(p, lines, **more))
+    monkeypatch.setattr(render, "annotated", lambda p, lines, **more: reported.extend(lines) or shown(p, lines, **more))
     rendered(tmp_path / "a.png", "--frames", "3", "--burn-in", "Arm.skinning")
-    assert re.fullmatch(r"frame 3   0\.100 s   GPU [\d.]+ ms \(.+\)", told[0]), told
-    assert told[1:] == ["Arm skinning lbs"]
+    assert re.fullmatch(r"frame 3   0\.100 s   GPU [\d.]+ ms \(.+\)", reported[0]), reported
+    assert reported[1:] == ["Arm skinning lbs"]
 
 
 def test_what_cannot_be_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

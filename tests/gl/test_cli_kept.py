@@ -18,7 +18,7 @@ import resources
 from app.cli import run
 from app.cli.main import main
 from app.files.project_file import cache_folder, save_project
-from sim.kept.bake import INDEX, Bake, checksum
+from sim.cache.bake import INDEX, Bake, checksum
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sim.kinds.cloth.system import ClothSystem
 from sim.scene.playback import PlaybackSettings
@@ -63,13 +63,13 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
     assert shown["Sheet.positions"].tobytes() == plain["Sheet.positions"].tobytes(), "a baked node is not simulated"
     assert "its bake is out of date; it is shown as it was baked" in capsys.readouterr().err
     assert main(["verify", str(project)]) == 1
-    told = capsys.readouterr().err
-    assert "Sheet: its bake is out of date" in told
-    assert "Sheet: step 1 is the first that differs" in told
+    reported = capsys.readouterr().err
+    assert "Sheet: its bake is out of date" in reported
+    assert "Sheet: step 1 is the first that differs" in reported
     save_project(project, with_value(softer, _baked(node), False), ViewState())
-    ways = np.linalg.norm(simulate(project)["Sheet.positions"] - plain["Sheet.positions"], axis=2)
-    step, particle = np.unravel_index(np.argmax(ways), ways.shape)
-    assert f"by {ways.max():.3g} m at most, at step {step} in particle {particle} (" in told
+    variants = np.linalg.norm(simulate(project)["Sheet.positions"] - plain["Sheet.positions"], axis=2)
+    step, particle = np.unravel_index(np.argmax(variants), variants.shape)
+    assert f"by {variants.max():.3g} m at most, at step {step} in particle {particle} (" in reported
 
     (cache_folder(project) / INDEX).write_text(json.dumps({"format": "none"}))
     assert main(["verify", str(project)]) == 1
@@ -93,9 +93,9 @@ def test_a_file_of_steps_that_was_cut_off_is_not_verified(
     with path.open("r+b") as file:
         file.truncate(int(path.stat().st_size * share))
     assert main(["verify", str(project)]) == 1
-    told = capsys.readouterr()
-    assert told.err == f"sinew: {path}: Sheet: has {left} of 12 steps; its file was cut off\n"
-    assert not told.out
+    reported = capsys.readouterr()
+    assert reported.err == f"sinew: {path}: Sheet: has {left} of 12 steps; its file was cut off\n"
+    assert not reported.out
 
 
 def damage(path: Path, step: int, index: dict[str, Any]) -> None:
@@ -208,8 +208,8 @@ def test_arrays_that_differ_are_named(tmp_path: Path, capsys: pytest.CaptureFixt
     index["nodes"]["c"]["sums"][2] = checksum(bytes(data[offset : offset + size]))
     (cache_folder(project) / INDEX).write_text(json.dumps(index))
     assert main(["verify", str(project)]) == 1
-    told = capsys.readouterr().err
-    assert told == f"sinew: {project}: Sheet: step 3 is the first that differs in its velocities\n"
+    reported = capsys.readouterr().err
+    assert reported == f"sinew: {project}: Sheet: step 3 is the first that differs in its velocities\n"
 
 
 FAULTS = Path("../shared/assets/faults3")

@@ -11,7 +11,7 @@ from app.cli.main import main
 from app.cli.render import OVERLAYS
 from app.cli.renderer import straight_rgba
 from app.files.project_file import save_project
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
@@ -296,10 +296,10 @@ def test_method_and_display_can_be_chosen(tmp_path: Path) -> None:
 
 def test_the_front_is_where_the_shipped_figure_looks(tmp_path: Path) -> None:
     """Its face is brighter than the hair at the back of its head."""
-    figure = resources.path("models") / "humanoid" / "humanoid.ezm"
+    character = resources.path("models") / "humanoid" / "humanoid.ezm"
     heads = {}
     for view in ("front", "back", "left", "right"):
-        rendered(figure, tmp_path / f"{view}.png", "--frames", "0", "--view", view)
+        rendered(character, tmp_path / f"{view}.png", "--frames", "0", "--view", view)
         rows, columns = silhouette(tmp_path / f"{view}.png")
         head = rows < rows.min() + 0.12 * np.ptp(rows)
         heads[view] = pixels(tmp_path / f"{view}.png")[rows[head], columns[head]].mean()
@@ -309,9 +309,9 @@ def test_the_front_is_where_the_shipped_figure_looks(tmp_path: Path) -> None:
 def test_a_figure_that_stands_the_other_way_round_is_seen_from_its_front_too(tmp_path: Path) -> None:
     model = resources.path("models") / "humanoid" / "humanoid.ezm"
     for turn in (0.0, 180.0):
-        figure = Node(
+        character = Node(
             id="f", name="f", transform=Transform(rotation=(0.0, turn, 0.0)), settings=ModelSettings(path=str(model))
         )
-        save_project(tmp_path / f"{turn:g}.sinew", Scene(nodes=(figure,)), ViewState())
+        save_project(tmp_path / f"{turn:g}.sinew", Scene(nodes=(character,)), ViewState())
         rendered(tmp_path / f"{turn:g}.sinew", tmp_path / f"{turn:g}.png", "--frames", "0", "--view", "front")
     assert np.abs(pixels(tmp_path / "0.png") - pixels(tmp_path / "180.png")).mean() < 0.5

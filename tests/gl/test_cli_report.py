@@ -63,7 +63,7 @@ def test_a_page_holds_all_that_tells_what_a_project_is_and_does(tmp_path: Path) 
     assert rows["<Sheet>", "sound"]
     costs = next(table for heading, table in page.tables.items() if heading.startswith("Cost"))
     simulate = next(row for row in costs if row[0] == "simulate")
-    median, p95, p99, largest = (float(figure) for figure in simulate[1:5])
+    median, p95, p99, largest = (float(character) for character in simulate[1:5])
     assert 0.0 < median <= p95 <= p99 <= largest
     recorded = tmp_path / "a.npz"
     assert main(["simulate", str(project), "--steps", "12", "--output", str(recorded)]) == 0

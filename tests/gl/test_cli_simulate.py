@@ -13,12 +13,14 @@ import resources
 from app.cli import simulate as cli_simulate
 from app.cli.main import main
 from app.files.project_file import load_project, save_project
+from sim.animation.evaluate import evaluate_pose
 from sim.assets.load import load_model
 from sim.assets.model import Interpolation
-from sim.export.npz import Frames
-from sim.figures.reference import skin
-from sim.figures.settings import ModelSettings, SkinningMethod
-from sim.jobs.evaluate import evaluate_pose
+from sim.characters.reference import skin
+from sim.characters.settings import ModelSettings, SkinningMethod
+from sim.colliders.scene_colliders import colliders_over
+from sim.colliders.state import ColliderShape
+from sim.export.npz import FrameArrays
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.collider.place import placements
@@ -26,14 +28,12 @@ from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.hair.settings import HairSettings, HairSource
-from sim.scene.places import Places
 from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.strips import Strip
 from sim.scene.transform import Transform, node_matrix
 from sim.scene.view_state import ViewState
-from sim.solids.scene_solids import solids_over
-from sim.solids.state import SolidShape
+from sim.scene.world_transforms import WorldTransforms
 from tests.oracles import cloth as reference
 
 FALLING = resources.path("projects") / "cloth-on-ellipsoid.sinew"
@@ -171,9 +171,9 @@ def test_the_shipped_sheet_falls_as_the_reference(output: Path) -> None:
     arrays = simulated(FALLING, output, "--steps", str(steps))
     scene = load_project(FALLING).scene
     (node,) = scene.of_kind("cloth")
-    placed = placements(scene.of_kind("collider"), Places(scene, {}))
+    placed = placements(scene.of_kind("collider"), WorldTransforms(scene, {}))
     model = build_cloth(node.settings, None, node_matrix(node.transform))
-    actions = reference.Actions(model.pinned(node.settings), model.positions, solids_over(placed, placed))
+    actions = reference.Actions(model.pinned(node.settings), model.positions, colliders_over(placed, placed))
     particles = reference.at_rest(model)
     errors = [np.zeros(model.particle_count)]
     for step in range(steps):
@@ -252,10 +252,10 @@ def played(*strips: Strip) -> Node:
 
 def test_a_strip_of_a_part_of_the_clip_comes_back_and_the_player_has_no_say(tmp_path: Path, output: Path) -> None:
     """Speed, in and out point belong to whoever looks; a strip of 16 steps comes back after 16."""
-    figure, cloth = worn()
-    plain = simulated(saved(tmp_path, figure, cloth), output, "--steps", "40")["Sheet.positions"]
+    character, cloth = worn()
+    plain = simulated(saved(tmp_path, character, cloth), output, "--steps", "40")["Sheet.positions"]
     player = PlaybackSettings(speed=2.5, in_point=0.1, out_point=16 / 60, loop=LoopMode.PING_PONG)
-    looked = saved(tmp_path, figure, cloth, playback=player)
+    looked = saved(tmp_path, character, cloth, playback=player)
     np.testing.assert_array_equal(simulated(looked, output, "--steps", "40")["Sheet.positions"], plain)
     part = saved(tmp_path, played(Strip(clip="walk", clip_out=16 / 60)), cloth)
     pin = simulated(part, output, "--steps", "40")["Sheet.positions"][:, 0]
@@ -341,7 +341,7 @@ def test_wrong_options_are_told(options: list[str], expected: str, capsys: pytes
 def test_bad_values_name_their_place(
     part: str, key: str, value: object, allowed: str, tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    project = saved(tmp_path, sheet(), Node(id="b", settings=ColliderSettings(shape=SolidShape.ELLIPSOID)))
+    project = saved(tmp_path, sheet(), Node(id="b", settings=ColliderSettings(shape=ColliderShape.ELLIPSOID)))
     content = json.loads(project.read_text(encoding="utf-8"))
     index = 0 if part == "cloth" else 1
     content["nodes"][index][part][key] = value
@@ -372,9 +372,9 @@ def test_a_sheet_scaled_to_nothing_is_named(tmp_path: Path, output: Path, capsys
 
 
 def test_a_missing_model_is_named(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    figure, cape = worn()
-    figure = msgspec.structs.replace(figure, settings=ModelSettings(path=str(tmp_path / "gone.ezm")))
-    assert "model 'Figure'" in refused(capsys, saved(tmp_path, figure, cape), output)
+    character, cape = worn()
+    character = msgspec.structs.replace(character, settings=ModelSettings(path=str(tmp_path / "gone.ezm")))
+    assert "model 'Figure'" in refused(capsys, saved(tmp_path, character, cape), output)
 
 
 @pytest.mark.parametrize(
@@ -408,9 +408,9 @@ def test_a_collider_on_a_bone_that_is_gone_is_told_once(
 
 
 @pytest.mark.parametrize("scale", [(0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (-1.0, 1.0, 1.0)])
-@pytest.mark.parametrize("shape", SolidShape)
+@pytest.mark.parametrize("shape", ColliderShape)
 def test_colliders_scaled_to_nothing_do_no_harm(
-    shape: SolidShape, scale: tuple[float, float, float], tmp_path: Path, output: Path
+    shape: ColliderShape, scale: tuple[float, float, float], tmp_path: Path, output: Path
 ) -> None:
     place = Transform(position=(0.0, 1.5, 0.0), scale=scale)
     ball = Node(id="ball", name="Ball", transform=place, settings=ColliderSettings(shape=shape))
@@ -423,7 +423,7 @@ def test_an_interruption_leaves_nothing(tmp_path: Path, output: Path, monkeypatc
     project = saved(tmp_path, sheet())
     output.write_bytes(b"older")
 
-    def interrupt(frames: Frames, frame: np.ndarray) -> None:
+    def interrupt(frames: FrameArrays, frame: np.ndarray) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli_simulate.Frames, "append", interrupt)
@@ -444,14 +444,14 @@ def test_what_is_done_is_kept_where_that_is_asked_for(
     """The frames up to the one that was being recorded, complete, as a shorter recording has them."""
     project = saved(tmp_path, sheet())
     expected = simulated(project, tmp_path / "short.npz", "--steps", "8", "--every", "2")
-    add, before = cli_simulate.Recorder.add, signal.signal(signal.SIGINT, signal.default_int_handler)
+    add, before = cli_simulate.StepRecorder.add, signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def interrupted(recorder: cli_simulate.Recorder) -> None:
+    def interrupted(recorder: cli_simulate.StepRecorder) -> None:
         if recorder._count == 4:
             signal.raise_signal(ending)
         add(recorder)
 
-    monkeypatch.setattr(cli_simulate.Recorder, "add", interrupted)
+    monkeypatch.setattr(cli_simulate.StepRecorder, "add", interrupted)
     command = ["simulate", str(project), "--output", str(output), "--steps", "100", "--every", "2"]
     try:
         assert main([*command, "--partial"]) == status
@@ -471,7 +471,7 @@ def test_what_is_done_is_kept_where_that_is_asked_for(
 def test_asked_twice_nothing_is_kept(tmp_path: Path, output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = saved(tmp_path, sheet())
 
-    def interrupt(frames: Frames, frame: np.ndarray) -> None:
+    def interrupt(frames: FrameArrays, frame: np.ndarray) -> None:
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGTERM)
 
@@ -496,14 +496,14 @@ def emitter(name: str, *, muted: bool = False, **settings: Any) -> Node:
 
 def party(folder: Path) -> Path:
     """A project with every way of emitting, and a ball that moves among the particles."""
-    ball = ColliderSettings(shape=SolidShape.SPHERE, radius=0.2)
+    ball = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.2)
     inherits: dict[str, Any] = {"inherited_velocity": 0.5}
     skin = emitter("Skin", source=EmitterSource.FACES, aim=EmissionAim.OUTWARD, turbulence=0.5, **inherits)
     return saved(
         folder,
         FIGURE,
         Node(id="ball", attachment=ON_HAND, settings=ball),
-        Node(id="floor", settings=ColliderSettings(shape=SolidShape.PLANE)),
+        Node(id="floor", settings=ColliderSettings(shape=ColliderShape.PLANE)),
         emitter("Stream"),
         emitter("Bang", mode=EmissionMode.BURST, bursts="0.1:40", burst_period=0.4),
         emitter("Full", mode=EmissionMode.FULL, capacity=30),

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from sim.animation.pose import Pose
 from sim.assets.model import Mesh, Skin
-from sim.figures.comparison import INTERVAL, MethodComparison
-from sim.figures.reference import enclosed_volume, method_difference
-from sim.figures.reference import skin as reference_skin
-from sim.figures.settings import SkinningMethod
-from sim.figures.skinning import SkinnedMesh
+from sim.characters.comparison import INTERVAL, MethodComparison
+from sim.characters.reference import enclosed_volume, method_difference
+from sim.characters.reference import skin as reference_skin
+from sim.characters.settings import SkinningMethod
+from sim.characters.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.jobs.pose import Pose
 from sim.maths.transform import compose
 from tests.gl.skinning_cases import cloud, pose_of
 

@@ -6,14 +6,14 @@ import msgspec
 import numpy as np
 import pytest
 
+from sim.animation.pose import Pose, Warps
 from sim.assets.model import Bounds, Mesh, Skin
-from sim.figures.deformers.settings import Bend, Bulge, Deformer, Extent, Taper, Twist, Wave
-from sim.figures.deformers.warping import seams_of
-from sim.figures.settings import SkinningMethod
-from sim.figures.skinning import SkinnedMesh
+from sim.characters.deformers.settings import Bend, Bulge, Deformer, Extent, Taper, Twist, Wave
+from sim.characters.deformers.warping import seams_of
+from sim.characters.settings import SkinningMethod
+from sim.characters.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.jobs.pose import Pose, Warps
 from tests.gl.skinning_cases import assert_equals_reference, cloud, pose_of, random_pose, random_skin
 
 VERTICES, JOINTS = 3000, 6

@@ -16,15 +16,15 @@ from app.cli.main import main
 from app.cli.run import SceneRun, headless
 from app.cli.scene import opened
 from app.cli.tracks import TrackRecorder
+from sim.animation.evaluate import evaluate_pose
 from sim.assets.load import load_model
 from sim.assets.model import Interpolation
+from sim.characters.reference import skin
+from sim.characters.settings import SkinningMethod
 from sim.export.formats import SCENE_FORMATS
 from sim.export.options import GlbOptions
-from sim.export.scene.recording import Recording
+from sim.export.scene.recording import SceneRecording
 from sim.export.scene.writing import write_scene
-from sim.figures.reference import skin
-from sim.figures.settings import SkinningMethod
-from sim.jobs.evaluate import evaluate_pose
 from tests.gltf_rules import Checked
 
 CAPE = resources.path("projects") / "cape.sinew"
@@ -42,7 +42,7 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def recording() -> Recording:
+def recording() -> SceneRecording:
     """The same as it is exported."""
     scene = as_drawn(opened(CAPE), None)
     with headless() as context:
@@ -56,18 +56,18 @@ def recording() -> Recording:
     return made
 
 
-def exported(recording: Recording, path: Path) -> tuple[Path, str]:
+def exported(recording: SceneRecording, path: Path) -> tuple[Path, str]:
     """The file, and what is told about it."""
-    format, told = SCENE_FORMATS.of(path), list[str]()
+    format, reported = SCENE_FORMATS.of(path), list[str]()
     if format.module:
         pytest.importorskip(format.module)
-    write_scene(recording, path, format, None, told.append, lambda _: None)
-    (line,) = told
+    write_scene(recording, path, format, None, reported.append, lambda _: None)
+    (line,) = reported
     assert line.startswith(f"{path}: 181 frames, 828 vertices, read back to ")
     return path, line
 
 
-def test_pc2_of_the_cape_has_1_798_448_bytes(recording: Recording, steps: np.ndarray, tmp_path: Path) -> None:
+def test_pc2_of_the_cape_has_1_798_448_bytes(recording: SceneRecording, steps: np.ndarray, tmp_path: Path) -> None:
     path, line = exported(recording, tmp_path / "cape.pc2")
     data = path.read_bytes()
     assert len(data) == 32 + FRAMES * VERTICES * 12 == 1_798_448
@@ -76,7 +76,7 @@ def test_pc2_of_the_cape_has_1_798_448_bytes(recording: Recording, steps: np.nda
     assert line.endswith("read back to 0")
 
 
-def test_mdd_of_the_cape_has_1_799_148_bytes(recording: Recording, steps: np.ndarray, tmp_path: Path) -> None:
+def test_mdd_of_the_cape_has_1_799_148_bytes(recording: SceneRecording, steps: np.ndarray, tmp_path: Path) -> None:
     path, _ = exported(recording, tmp_path / "cape.mdd")
     data = path.read_bytes()
     assert len(data) == 8 + 4 * FRAMES + 12 * FRAMES * VERTICES == 1_799_148
@@ -85,7 +85,9 @@ def test_mdd_of_the_cape_has_1_799_148_bytes(recording: Recording, steps: np.nda
     np.testing.assert_array_equal(np.frombuffer(data, ">f4", offset=8 + 4 * FRAMES).reshape(steps.shape), steps)
 
 
-def test_usdc_of_the_cape_has_1_81_mb_and_equal_bits(recording: Recording, steps: np.ndarray, tmp_path: Path) -> None:
+def test_usdc_of_the_cape_has_1_81_mb_and_equal_bits(
+    recording: SceneRecording, steps: np.ndarray, tmp_path: Path
+) -> None:
     path, _ = exported(recording, tmp_path / "cape.usdc")
     assert path.stat().st_size == pytest.approx(1.81e6, rel=0.02)
     from pxr import Usd, UsdGeom
@@ -96,7 +98,9 @@ def test_usdc_of_the_cape_has_1_81_mb_and_equal_bits(recording: Recording, steps
     np.testing.assert_array_equal([np.array(points.Get(frame)) for frame in range(FRAMES)], steps)
 
 
-def test_abc_of_the_cape_has_1_85_mb_and_equal_bits(recording: Recording, steps: np.ndarray, tmp_path: Path) -> None:
+def test_abc_of_the_cape_has_1_85_mb_and_equal_bits(
+    recording: SceneRecording, steps: np.ndarray, tmp_path: Path
+) -> None:
     path, _ = exported(recording, tmp_path / "cape.abc")
     assert path.stat().st_size == pytest.approx(1.85e6, rel=0.02)
     from alembic3d import Abc, AbcGeom
@@ -110,7 +114,7 @@ def test_abc_of_the_cape_has_1_85_mb_and_equal_bits(recording: Recording, steps:
 
 
 def test_glb_of_the_cape_has_3_7_mib_and_is_halfway_between_frames_at_1_00833_s(
-    recording: Recording, steps: np.ndarray, tmp_path: Path
+    recording: SceneRecording, steps: np.ndarray, tmp_path: Path
 ) -> None:
     path, _ = exported(recording, tmp_path / "cape.glb")
     size = path.stat().st_size - TEXTURE.stat().st_size
@@ -122,7 +126,7 @@ def test_glb_of_the_cape_has_3_7_mib_and_is_halfway_between_frames_at_1_00833_s(
     np.testing.assert_allclose(shown(checked, 60.5 / RATE), (steps[60] + steps[61].astype(float)) / 2.0, atol=6e-8)
 
 
-def test_light_moves_with_the_cape_in_gltf(recording: Recording, steps: np.ndarray, tmp_path: Path) -> None:
+def test_light_moves_with_the_cape_in_gltf(recording: SceneRecording, steps: np.ndarray, tmp_path: Path) -> None:
     path, _ = exported(recording, tmp_path / "cape.glb")
     checked, triangles = Checked(path.read_bytes()), recording.tracks[0].triangles
     assert triangles is not None
@@ -137,7 +141,7 @@ def test_light_moves_with_the_cape_in_gltf(recording: Recording, steps: np.ndarr
     assert angles(shown(checked, 0.0, "NORMAL"), wanted).mean() > 10.0, "otherwise nothing is tested"
 
 
-def test_without_normals_of_every_frame_files_are_half_as_large(recording: Recording, tmp_path: Path) -> None:
+def test_without_normals_of_every_frame_files_are_half_as_large(recording: SceneRecording, tmp_path: Path) -> None:
     format, path = SCENE_FORMATS.of(Path("a.glb")), tmp_path / "cape.glb"
     write_scene(recording, path, format, GlbOptions(normals=False), lambda _: None, lambda _: None)
     assert (path.stat().st_size - TEXTURE.stat().st_size) / 2**20 == pytest.approx(1.9, abs=0.05)

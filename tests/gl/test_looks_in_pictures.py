@@ -10,8 +10,8 @@ from PIL import Image
 import resources
 from app.cli.main import main
 from app.files.project_file import save_project
-from sim.figures.look_settings import MaterialLook
-from sim.figures.settings import ModelSettings
+from sim.characters.look_settings import MaterialLook
+from sim.characters.settings import ModelSettings
 from sim.scene.scene import Node, Scene
 from sim.scene.view_state import ViewState
 

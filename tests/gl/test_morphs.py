@@ -6,12 +6,12 @@ import msgspec
 import numpy as np
 import pytest
 
+from sim.animation.pose import Pose
 from sim.assets.model import Mesh, Targets
-from sim.figures.settings import SkinningMethod
-from sim.figures.skinning import SkinnedMesh
+from sim.characters.settings import SkinningMethod
+from sim.characters.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.jobs.pose import Pose
 from tests.gl.skinning_cases import assert_equals_reference, cloud, random_pose, random_skin
 
 VERTICES, JOINTS = 4000, 10

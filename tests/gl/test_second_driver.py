@@ -56,8 +56,8 @@ def test_a_calm_cloth_lies_where_the_first_driver_puts_it(has_softpipe: None, re
 def test_shipped_projects_are_drawn(has_softpipe: None, name: str, repo_root: Path, tmp_path: Path) -> None:
     project, output = repo_root / "resources" / "projects" / f"{name}.sinew", tmp_path / "frame.png"
     done = sinew("softpipe", "render", project, "--frames", "5", "--size", "96x64", "--overlays", "--output", output)
-    told = [line for line in done.stderr.splitlines() if "this driver holds" not in line]
-    assert (done.returncode, told) == (0, [])
+    reported = [line for line in done.stderr.splitlines() if "this driver holds" not in line]
+    assert (done.returncode, reported) == (0, [])
 
 
 def test_what_a_driver_cannot_hold_is_told_with_the_node(has_softpipe: None, repo_root: Path, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
+from sim.characters.settings import ModelSettings
 from sim.engine import Engine
-from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.kinds.cloth.pins import toggled_pin_list
 from sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
@@ -66,7 +66,7 @@ def positions(engine: Engine) -> np.ndarray:
 
 def in_hand(engine: Engine, points: np.ndarray) -> np.ndarray:
     """Points in the frame of the hand, which is rigid."""
-    frame = engine.figure("figure").joint_frame("hand_l")
+    frame = engine.character("figure").joint_frame("hand_l")
     assert frame is not None
     return (points - frame[:3, 3]) @ frame[:3, :3]
 
@@ -106,7 +106,7 @@ def test_a_particle_pinned_in_flight_is_tied_where_it_is(engine: Engine, target:
     assert np.linalg.norm(positions(engine)[3] - before[3]) > 1e-5
     first = in_hand(engine, positions(engine)[[60]])
     run(engine, 20, 40)
-    assert not cloth.halted
+    assert not cloth.stopped
     assert np.linalg.norm(positions(engine)[60] - before[60]) > 0.005
     if target is PinTarget.BONE:
         np.testing.assert_allclose(in_hand(engine, positions(engine)[[60]]), first, rtol=0, atol=5e-6)
@@ -123,20 +123,20 @@ def test_a_start_anew_ties_anew(engine: Engine) -> None:
 
 
 def test_a_bone_that_is_not_there_is_told_once_and_again_when_it_is_gone_again(engine: Engine) -> None:
-    def told() -> list[str]:
+    def reported() -> list[str]:
         run(engine, 0, 3)
         return [problem.text for problem in engine.simulation.take_problems()]
 
     line = "Sheet: Figure has no bone 'tail' for its pins to follow; they stay where they are"
     take(engine, FIGURE, sheet(pin_bone="tail"))
-    assert told() == [line]
-    assert told() == []
+    assert reported() == [line]
+    assert reported() == []
     take(engine, FIGURE, sheet())
-    assert told() == []
+    assert reported() == []
     take(engine, FIGURE, sheet(pin_bone="tail"))
-    assert told() == [line]
+    assert reported() == [line]
     take(engine, sheet())
-    assert told() == ["Sheet: the model that its pins follow is not in the scene; they stay where they are"]
+    assert reported() == ["Sheet: the model that its pins follow is not in the scene; they stay where they are"]
 
 
 def test_a_node_scaled_to_nothing_is_told_and_comes_back(engine: Engine) -> None:

@@ -5,14 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
+from sim.animation.palette import lbs_rows
+from sim.animation.pose import Pose
 from sim.assets.model import Skin
-from sim.figures import skinning as system
-from sim.figures.settings import SkinningMethod
-from sim.figures.skinning import SkinnedMesh
+from sim.characters import skinning as system
+from sim.characters.settings import SkinningMethod
+from sim.characters.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.jobs.palette import lbs_rows
-from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from tests.gl.back_ends import ON_BOTH

@@ -11,7 +11,7 @@ from app.cli.scene import opened
 from sim.gl.context import Context
 from sim.scene.camera import Camera
 from sim.scene.params import params_of, validated
-from sim.scene.view import Comparison, DisplayMode, ViewSettings
+from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 from tests.strict_shaders import VALIDATOR, Compiled, complaints
 
 pytestmark = pytest.mark.skipif(VALIDATOR is None, reason="glslangValidator is not installed")
@@ -23,17 +23,17 @@ NEWER = "#version 330 core\nvoid main() { gl_Position = vec4(fma(1.0, 2.0, 3.0))
 
 @pytest.mark.parametrize(("text", "reason"), [(CONTINUED, "line continuation"), (NEWER, "fma")])
 def test_what_drivers_let_pass_is_refused_by_name(text: str, reason: str, tmp_path: Path) -> None:
-    told = complaints({("vertex", GOOD): "good.vert", ("vertex", text): "bad.vert"}, tmp_path)
-    assert told
-    assert all(line.startswith("bad.vert") for line in told)
-    assert reason in told[0]
+    reported = complaints({("vertex", GOOD): "good.vert", ("vertex", text): "bad.vert"}, tmp_path)
+    assert reported
+    assert all(line.startswith("bad.vert") for line in reported)
+    assert reason in reported[0]
 
 
 def looks(view: ViewSettings) -> list[ViewSettings]:
     """Every display mode with all overlays, every comparison, and without smoothed edges."""
     overlays = dict.fromkeys((record.name for record in params_of(ViewSettings) if record.type is bool), True)
     modes = [validated(view, **overlays, display=mode) for mode in DisplayMode]
-    return [*modes, *(validated(view, comparison=one) for one in Comparison), validated(view, samples=0)]
+    return [*modes, *(validated(view, comparison=one) for one in SkinningComparison), validated(view, samples=0)]
 
 
 @pytest.mark.parametrize("name", ["arm", "cloth-on-ellipsoid", "fountain", "sparks"])

@@ -20,7 +20,7 @@ from sim.kinds.cloth.settings import ClothSettings
 from sim.profile.calibration import Trial
 from sim.profile.recorder import WARM_UP
 from sim.profile.run import NO_RUN
-from sim.profile.sample import FrameSample, Moment, TimeSource
+from sim.profile.sample import FrameSample, SceneMoment, TimeSource
 from sim.profile.status import Calibration, Vsync
 from sim.scene.scene import Node, Scene
 from tests.gl.gl_errors import pending_errors
@@ -63,7 +63,7 @@ def frames(timers: Timers, count: int, draw: Callable[[], object]) -> list[Frame
     samples: list[FrameSample] = []
     for index in range(WARM_UP + count):
         draw()
-        timers.finish_frame(Moment(step=index))
+        timers.finish_frame(SceneMoment(step=index))
         samples += timers.poll()
     return samples
 
@@ -74,7 +74,7 @@ def test_off_there_is_no_query_and_nothing_costs_anything(context: Context, call
     assert timers.scope("draw") is timers.scope("cloth", "Cape") is timers.host_scope("pose") is NO_RUN
     with timers.scope("draw"), timers.scope("cloth", "Cape"):
         pass
-    assert timers.finish_frame(Moment()) is None
+    assert timers.finish_frame(SceneMoment()) is None
     assert timers.poll() == []
     assert calls == []
     assert context.live == []
@@ -155,11 +155,11 @@ def test_a_reload_of_shaders_is_warm_up(context: Context, timers: Timers) -> Non
     timers._recorder._warming = 0
     with timers.scope("draw"):
         pass
-    assert timers.finish_frame(Moment()) == 0
+    assert timers.finish_frame(SceneMoment()) == 0
     engine.reload_shaders(["model/skin.glsl"])
     with timers.scope("draw"):
         pass
-    assert timers.finish_frame(Moment()) is None
+    assert timers.finish_frame(SceneMoment()) is None
     assert timers.status.warmup_discarded == 1
     engine.release()
 
@@ -198,21 +198,21 @@ def agrees(context: Context, path: str, measured: Callable[[], object], same: Ca
     assert timers.status.source is TimeSource.CLOCK or not context.capabilities.is_software
     for _ in range(WARM_UP):
         measured()
-        timers.finish_frame(Moment())
+        timers.finish_frame(SceneMoment())
     ratios = []
     for _ in range(3):
-        told, taken = [], []
+        reported, taken = [], []
         for _ in range(5):
             measured()
-            timers.finish_frame(Moment())
+            timers.finish_frame(SceneMoment())
             context.finish()
-            told += [one.gpu for sample in timers.poll() for one in sample.slices if one.path == path]
+            reported += [one.gpu for sample in timers.poll() for one in sample.slices if one.path == path]
             begun = time.perf_counter()
             same()
             context.finish()
             taken.append(time.perf_counter() - begun)
-        assert len(told) == 5
-        ratios.append(statistics.median(told) / statistics.median(taken))
+        assert len(reported) == 5
+        ratios.append(statistics.median(reported) / statistics.median(taken))
         if 0.8 <= ratios[-1] <= 1.25:
             break
     timers.switch(False)

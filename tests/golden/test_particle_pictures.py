@@ -5,6 +5,7 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
+from sim.colliders.state import ColliderShape
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
@@ -17,13 +18,12 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
-from sim.solids.state import SolidShape
 
 SIZE = (240, 160)
 LAMP = Node(
     id="lamp", transform=Transform(position=(2.0, 4.0, 3.0)), settings=LightSettings(intensity=1.4, reach=4.5)
 )  # fmt: skip
-FLOOR = Node(id="floor", settings=ColliderSettings(shape=SolidShape.PLANE))
+FLOOR = Node(id="floor", settings=ColliderSettings(shape=ColliderShape.PLANE))
 
 Golden = Callable[[str, np.ndarray], None]
 

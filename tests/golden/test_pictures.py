@@ -7,16 +7,16 @@ import numpy as np
 from resources import path
 from sim.assets.images import load_image
 from sim.assets.load import load_model
+from sim.characters.settings import ModelSettings, SkinningMethod
 from sim.engine import Engine
-from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.light.settings import LightSettings
-from sim.render.shot import JointRef, Overlay
+from sim.render.render_view import JointRef, Overlay
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
-from sim.scene.view import Comparison, DisplayMode, ViewSettings
+from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 SIZE = (320, 200)
 LAMP = Node(
@@ -72,12 +72,12 @@ def test_weights_of_the_figure(context: Context, golden: Golden) -> None:
 
 
 def test_the_arm_in_the_split_view(context: Context, golden: Golden) -> None:
-    view = ViewSettings(comparison=Comparison.SPLIT, divider=0.5, grid=False)
+    view = ViewSettings(comparison=SkinningComparison.SPLIT, divider=0.5, grid=False)
     golden("arm_split", picture(context, model_node("arm", clip="twist"), 0.75, ARM, view))
 
 
 def test_the_difference_of_the_methods_on_the_arm(context: Context, golden: Golden) -> None:
-    view = ViewSettings(comparison=Comparison.DIFFERENCE, grid=False)
+    view = ViewSettings(comparison=SkinningComparison.DIFFERENCE, grid=False)
     golden("arm_difference", picture(context, model_node("arm", clip="twist"), 0.75, ARM, view))
 
 

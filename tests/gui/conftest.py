@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app import bootstrap
-from app.files.project_files import Answer
+from app.files.project_files import UnsavedAnswer
 from tests.gui.editor_harness import Clock, Session, picture, sample
 from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixture)
 
@@ -31,7 +31,7 @@ def pytest_runtest_protocol(item):
 def draw_in_full(patch):
     """Has no picture be a draft, however slow the machine is."""
     for name in ("SLOW_PICTURE", "LONG_PICTURE"):
-        patch.setattr(f"sim.render.care.scheduler.{name}", math.inf)
+        patch.setattr(f"sim.render.progressive.scheduler.{name}", math.inf)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def fresh(one_editor):
     one_editor.playback.pause()
     if one_editor.handles.mode is not None:
         one_editor.handles.set_mode(one_editor.handles.mode)
-    one_editor.dialogs.choice = Answer.DISCARD
+    one_editor.dialogs.choice = UnsavedAnswer.DISCARD
     one_editor.files.new()
     one_editor.panels.messages.model.clear()
     picture(one_editor)

@@ -9,9 +9,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.editor.dialogs import Dialogs, Existing
+from app.editor.dialogs import Dialogs, OverwriteChoice
 from app.editor.editor import Editor
-from app.files.project_files import Answer
+from app.files.project_files import UnsavedAnswer
 from resources import path as resource
 from sim.scene.picking import project_points
 
@@ -29,8 +29,8 @@ class Answers(Dialogs):
 
     def __init__(self):
         super().__init__()
-        self.choice, self.recovery = Answer.DISCARD, Answer.SAVE
-        self.path, self.existing = None, Existing.REPLACE
+        self.choice, self.recovery = UnsavedAnswer.DISCARD, UnsavedAnswer.SAVE
+        self.path, self.existing = None, OverwriteChoice.REPLACE
         self.asked = []
 
     def unsaved(self, title, lost=""):
@@ -121,7 +121,7 @@ class Session:
 
     def close_all(self) -> None:
         for editor in list(self._editors):
-            editor.dialogs.choice = Answer.DISCARD
+            editor.dialogs.choice = UnsavedAnswer.DISCARD
             self.close(editor)
 
 

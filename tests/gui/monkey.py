@@ -29,7 +29,7 @@ from shiboken6 import isValid
 
 from app.editor.editor import Editor
 from app.files.project_file import PROJECT_SUFFIX, load_project, save_project
-from app.files.project_files import Answer
+from app.files.project_files import UnsavedAnswer
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Answers, Clock
 
@@ -69,7 +69,9 @@ class RandomAnswers(Answers):
         self._chance, self._folder, self._files = chance, folder, files
 
     def unsaved(self, title, lost=""):
-        return self._chance.choice((Answer.DISCARD, Answer.DISCARD, Answer.SAVE, Answer.CANCEL))
+        return self._chance.choice(
+            (UnsavedAnswer.DISCARD, UnsavedAnswer.DISCARD, UnsavedAnswer.SAVE, UnsavedAnswer.CANCEL)
+        )
 
     def save_path(self, title, suggestion, kind):
         written = suggestion.suffix in WRITTEN and not title.startswith(("Export", "Render"))
@@ -112,8 +114,8 @@ class Monkey:
         Raises:
             MonkeyFailure: With the seed and the last events.
         """
-        told = (self._folder / "events.txt").open("w", buffering=1)  # what is left of a crash
-        with self._watched(), told as self._told:
+        reported = (self._folder / "events.txt").open("w", buffering=1)  # what is left of a crash
+        with self._watched(), reported as self._reported:
             self._keeper.start()
             self._sent("open", lambda: self._editor.files.open(self._files[0]))
             self._until_idle()
@@ -142,7 +144,7 @@ class Monkey:
     def _sent(self, what: str, send) -> None:
         """One event, and everything that follows of it."""
         self._last.append(what)
-        self._told.write(f"{what}\n")
+        self._reported.write(f"{what}\n")
         self._count += 1
         self._began = time.monotonic()
         self._clock.now += self._chance.choice((0.0, 0.01, 0.03, 0.2))

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication  # noqa: E402  (sharing contexts is s
 
 from app.editor.editor import Editor  # noqa: E402
 from app.files.project_file import cache_folder  # noqa: E402
-from sim.kept.bake import Bake  # noqa: E402
+from sim.cache.bake import Bake  # noqa: E402
 from sim.kinds.contract import System  # noqa: E402
 from sim.scene.scene import VIEW, ParamRef  # noqa: E402
 
@@ -57,7 +57,7 @@ class OtherDriver:
         with self.editor.viewport.gl_current():
             return self.editor.client.engine.simulation.systems[node].state()
 
-    def told(self, signal, begin) -> str:
+    def reported(self, signal, begin) -> str:
         found: list[str] = []
         signal.connect(found.append)
         begin()
@@ -78,14 +78,14 @@ def seen(session: OtherDriver, project: Path, node: str, folder: Path) -> dict[s
         playback.scrub(step / 60.0)
         session.settle()
         steps.append((step, session.state(node) == bake.state(node, step)))
-    stale = playback._told.stale
+    stale = playback._reported.stale
     playback.scrub(0.0)
     session.settle()
     editor.window.actions_table["play.toggle"].trigger()
     session.wait(lambda: playback.playhead.time > 0.5 * last / 60.0)
     playback.pause()
     session.settle()
-    shown = editor.client.film.shown
+    shown = editor.client.cache.shown
     played = shown, session.state(node) == bake.state(node, shown)
     editor.document.set_value(ParamRef(VIEW, VIEW, "ghosts"), True)
     session.settle()
@@ -94,7 +94,7 @@ def seen(session: OtherDriver, project: Path, node: str, folder: Path) -> dict[s
         editor.window.actions_table[f"theme.{theme}"].trigger()
         session.settle()
         editor.window.grab().save(str(folder / f"other-{theme}.png"))
-    verified = session.told(editor.verifying.ended, editor.window.actions_table["simulate.verify"].trigger)
+    verified = session.reported(editor.verifying.ended, editor.window.actions_table["simulate.verify"].trigger)
     messages = [message.text for message in editor.panels.messages.model.messages]
     return {
         "renderer": editor.client.engine.context.capabilities.renderer, "scrubbed": steps, "stale": stale,

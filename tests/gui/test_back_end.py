@@ -7,9 +7,9 @@ from sim.gl.back_end import BackEndChoice
 
 
 def switched(editor, choice: BackEndChoice, qtbot) -> str:
-    with qtbot.waitSignal(editor.client.switched, timeout=60_000) as told:
+    with qtbot.waitSignal(editor.client.switched, timeout=60_000) as reported:
         editor.window.actions_table[f"back_end.{choice.value}"].trigger()
-    return told.args[0]
+    return reported.args[0]
 
 
 def test_the_choice_is_switched_without_a_new_start_and_remembered(editor, qtbot) -> None:

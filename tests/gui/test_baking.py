@@ -3,11 +3,11 @@
 import pytest
 
 from app.files.project_file import cache_folder
-from sim.kept.bake import Bake
+from sim.cache.bake import Bake
 from sim.scene.scene import PLAYBACK, ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
-from widgets.timeline.track_rows import Kept
+from widgets.timeline.track_rows import CacheState
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     (system,) = editor.client.engine.simulation.systems.values()
     monkeypatch.setattr(type(system), "step", lambda *_: pytest.fail("it was simulated"))
     assert states(editor, (5, 13, 20)) == before, "at once, wherever the playhead goes"
-    assert not editor.playback._told.stale
+    assert not editor.playback._reported.stale
     editor.playback.restore(0.0)
     editor.playback.toggle()
     for _ in range(20):
@@ -60,20 +60,20 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
         editor.playback.tick()
     editor.playback.pause()
     assert states(editor, (20, 5, 13)) == [before[place] for place in (2, 0, 1)], "also while it plays"
-    assert editor.client.film.kept == [], "nothing of it is kept twice"
-    editor.kept_bars.refresh()
+    assert editor.client.cache.cached == [], "nothing of it is kept twice"
+    editor.cached_bars.refresh()
     (row,) = editor.timeline.tracks.bars
     assert row.is_baked
     assert not row.is_outdated
-    assert row.spans == ((0.0, pytest.approx(20 / 60), Kept.BAKED),)
+    assert row.spans == ((0.0, pytest.approx(20 / 60), CacheState.BAKED),)
     monkeypatch.undo()
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     picture(editor)
     assert not editor.baking.is_of_now(cloth)
-    editor.kept_bars.refresh()
+    editor.cached_bars.refresh()
     (row,) = editor.timeline.tracks.bars
     assert row.is_outdated
-    assert {kept for _, _, kept in row.spans} == {Kept.OUTDATED}
+    assert {cached for _, _, cached in row.spans} == {CacheState.OUTDATED}
     editor.baking.free()
     assert not editor.document.scene.node(cloth).baked
     editor.playback.scrub(20 / 60)
@@ -89,7 +89,7 @@ def test_editing_what_is_baked_is_told_and_can_be_freed(baked, qtbot):
 
     def row():
         picture(editor)
-        editor.kept_bars.refresh()
+        editor.cached_bars.refresh()
         editor.selected_node.refresh()
         entry = editor.panels.outliner.model.entry_of((cloth,))
         return entry.note, entry.mark
@@ -129,9 +129,9 @@ def test_another_node_leaves_bake_and_kept_steps_as_they_are(baked, qtbot):
         editor.seek.start()
     sparks = editor.edits.add("emitter.sparks")
     assert scrubbed(editor, cloth, (5, 13, 20)) == before
-    editor.kept_bars.refresh()
+    editor.cached_bars.refresh()
     bars = {bar.node: bar.spans for bar in editor.timeline.tracks.bars}
-    assert bars[cloth] == ((0.0, pytest.approx(20 / 60), Kept.KEPT),)
+    assert bars[cloth] == ((0.0, pytest.approx(20 / 60), CacheState.KEPT),)
     assert bars[sparks] == ()
     editor.document.remove_nodes([sparks])
     picture(editor)
@@ -164,7 +164,7 @@ def test_a_damaged_row_is_told_once_and_what_follows_is_simulated(baked, qtbot):
     Session(qtbot).load(editor, path)
     editor.playback.scrub(10 / 60)
     picture(editor)
-    assert editor.client.film.shown == 9
+    assert editor.client.cache.shown == 9
     editor.playback.scrub(20 / 60)
     with qtbot.waitSignal(editor.seek.ended, timeout=60000):
         editor.seek.catch_up()
@@ -183,7 +183,7 @@ def test_a_bake_that_is_missing_is_told_and_simulated(baked, qtbot):
     assert [m.text for m in editor.panels.messages.model.messages] == [
         "Cloth: there are no baked steps in a.sinewcache; it is simulated"
     ]
-    editor.kept_bars.refresh()
+    editor.cached_bars.refresh()
     assert [row.is_baked for row in editor.timeline.tracks.bars] == [False]
     assert states(editor, (5,)) != before
     path.with_name("elsewhere").rename(cache_folder(path))
@@ -227,9 +227,9 @@ def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbo
     editor.cancel()
     assert not editor.verifying.busy
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
-    told = verified(editor, qtbot)
-    assert "Bake not verified: Cloth: step 1 is the first that differs in its positions and velocities, by " in told
-    assert " m at most, at step 20 in particle " in told
+    reported = verified(editor, qtbot)
+    assert "Bake not verified: Cloth: step 1 is the first that differs in its positions and velocities, by " in reported
+    assert " m at most, at step 20 in particle " in reported
     lines = [message.text for message in editor.panels.messages.model.messages]
-    assert told in lines
+    assert reported in lines
     assert "Cloth: its bake is out of date" in lines

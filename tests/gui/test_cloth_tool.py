@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from sim.kinds.cloth.settings import PinPreset
-from sim.render.shot import ParticleRef
+from sim.render.render_view import ParticleRef
 from sim.scene.clock import STEP_TIME
 from sim.scene.playback import LoopMode
 from sim.scene.playhead import Playhead
@@ -137,7 +137,7 @@ def test_a_pulled_particle_follows_the_mouse_while_playing_and_is_let_go(stage):
     stage.mouse.move(target)
     stage.run(30)
     assert (stage.pixel(LOWER_LEFT) - target).manhattanLength() < 1.0
-    assert not stage.cloth.halted
+    assert not stage.cloth.stopped
     stage.mouse.release(target)
     assert stage.editor.stepper.grab is None
     stage.run(30)
@@ -195,12 +195,12 @@ def test_a_pull_far_beyond_what_the_cloth_can_reach_does_not_break_it(stage, way
     stage.run(90)
     with stage.editor.viewport.gl_current():
         stage.cloth.check()
-    assert not stage.cloth.halted
+    assert not stage.cloth.stopped
     stage.mouse.release(start + way)
     stage.run(90)
     with stage.editor.viewport.gl_current():
         stage.cloth.check()
-    assert not stage.cloth.halted
+    assert not stage.cloth.stopped
     assert np.isfinite(stage.positions()).all()
     assert np.abs(stage.positions()).max() < 10.0
 

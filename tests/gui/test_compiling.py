@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.files.places import program_cache_folder
 from sim.gl import program
-from sim.render.care.precompiler import Precompiler
+from sim.render.progressive.precompiler import Precompiler
 from tests.gui.editor_harness import Clock, picture
 
 PATIENCE = 300_000
@@ -62,10 +62,10 @@ def picture_once(editor):
 
 
 def test_a_new_cloth_is_compiled_beside_and_starts_when_it_is_ready(session, qtbot, monkeypatch, built, slow):
-    monkeypatch.setattr("app.viewport.client._LONG", 0.0)
+    monkeypatch.setattr("app.viewport.renderer._LONG", 0.0)
     editor = started(session)
-    told = []
-    editor.client.preparing.connect(lambda text, _: told.append(text))
+    reported = []
+    editor.client.preparing.connect(lambda text, _: reported.append(text))
     node = added(editor)
     assert editor.client.is_compiling
     assert editor.client.engine.system(node.id) is None
@@ -75,7 +75,7 @@ def test_a_new_cloth_is_compiled_beside_and_starts_when_it_is_ready(session, qtb
         picture_once(editor)
     assert editor.client.engine.system(node.id) is None, "the window goes on without it"
     editor.playback.pause()
-    qtbot.waitUntil(lambda: f"Compiling shaders for {node.name}" in told, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Compiling shaders for {node.name}" in reported, timeout=PATIENCE)
     slow.set()
     qtbot.waitUntil(lambda: not editor.client.is_compiling, timeout=PATIENCE)
     picture(editor)
@@ -83,7 +83,7 @@ def test_a_new_cloth_is_compiled_beside_and_starts_when_it_is_ready(session, qtb
     editor.stepper.settle(0.0)
     assert "cloth/step.glsl" in built[False]
     assert [name for name in built[True] if name.startswith("cloth/")] == []
-    qtbot.waitUntil(lambda: told[-1] == "", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: reported[-1] == "", timeout=PATIENCE)
     assert not editor.panels.messages.model.messages
 
 

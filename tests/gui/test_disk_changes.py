@@ -17,10 +17,10 @@ from app.files.digest import file_digest
 from app.files.file_watch import FileWatch
 from app.files.places import data_folder
 from app.files.project_file import load_project, save_project
-from app.files.project_files import Answer
+from app.files.project_files import UnsavedAnswer
 from app.files.recovery import RecoveryStore
 from app.files.unknown_content import UnknownContent
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.hair.settings import HairSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import Node, ParamRef, Scene
@@ -140,7 +140,7 @@ def test_the_user_saves_to_another_file(editor, project):
 def test_closing_does_not_overwrite_either(editor, project):
     write(project, 2.0)
     editor.document.set_value(INTENSITY, 3.0)
-    editor.dialogs.choice = Answer.SAVE
+    editor.dialogs.choice = UnsavedAnswer.SAVE
     editor.window.close()
     assert editor.window.isVisible()
     assert stored(project) == 2.0
@@ -230,9 +230,9 @@ def test_a_model_that_is_replaced_is_read_again_and_the_history_stays(posed, mod
 def test_a_model_that_can_no_longer_be_read_stays_until_it_can(posed, model, qtbot):
     before, text = posed.store.loaded("model-1").model, model.read_text()
     model.write_text(text[: len(text) // 2])
-    told = posed.panels.messages.model
-    qtbot.waitUntil(lambda: bool(told.messages), timeout=PATIENCE)
-    assert "what was read before stays" in told.messages[0].text
+    reported = posed.panels.messages.model
+    qtbot.waitUntil(lambda: bool(reported.messages), timeout=PATIENCE)
+    assert "what was read before stays" in reported.messages[0].text
     assert posed.store.loaded("model-1").model is before
     assert posed.store.status("model-1").state is ModelState.READY
     assert posed.client.engine.model_of("model-1") is before
@@ -240,7 +240,7 @@ def test_a_model_that_can_no_longer_be_read_stays_until_it_can(posed, model, qtb
     qtbot.wait(300)
     model.write_text(text + "\n")
     qtbot.waitUntil(lambda: posed.store.loaded("model-1").model is not before, timeout=PATIENCE)
-    assert len(told.messages) == 1
+    assert len(reported.messages) == 1
 
 
 def test_two_figures_of_one_file_are_both_read_again(posed, model, qtbot):
@@ -293,7 +293,7 @@ def test_a_shader_that_is_saved_is_compiled(session, tmp_path, monkeypatch, qtbo
     editor.disk_changes.shaders_changed.connect(names.extend)
     file = tmp_path / "shaders" / "common" / "hash.glsl"
     watch = editor.disk_changes.watch
-    qtbot.waitUntil(lambda: file in watch._told, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: file in watch._reported, timeout=PATIENCE)
     file.touch()
     qtbot.wait(400)
     assert names == []

@@ -176,19 +176,19 @@ def test_messages_of_another_project_go(session, settle, tmp_path, arm, qtbot):
     path = tmp_path / "a.sinew"
     editor.files.save_to(path)
     editor.panels.warn("", "of a.sinew")
-    told = editor.panels.messages.model
+    reported = editor.panels.messages.model
     session.load(editor, path)
-    assert [message.text for message in told.messages] == ["of the arm", "of a.sinew"], "it is the same project"
+    assert [message.text for message in reported.messages] == ["of the arm", "of a.sinew"], "it is the same project"
     editor.files.import_model(arm)
-    qtbot.waitUntil(lambda: len(editor.document.scene.figures) == 2, timeout=60000)
-    assert len(told.messages) == 2
+    qtbot.waitUntil(lambda: len(editor.document.scene.characters) == 2, timeout=60000)
+    assert len(reported.messages) == 2
     broken = tmp_path / "broken.sinew"
     broken.write_text("{")
     editor.files.open(broken)
-    qtbot.waitUntil(lambda: len(told.messages) == 3, timeout=60000)
+    qtbot.waitUntil(lambda: len(reported.messages) == 3, timeout=60000)
     session.load(editor, arm)
-    assert told.messages == ()
+    assert reported.messages == ()
     assert not buttons(editor).keys() & {"1 new message", "2 new messages", "3 new messages"}
     editor.panels.warn("", "of the arm")
     editor.files.new()
-    assert told.messages == ()
+    assert reported.messages == ()

@@ -15,7 +15,7 @@ from widgets.message_model import Severity
 def editor(fresh, qtbot, arm):
     """An editor with the arm open, which stands aside, turned and larger."""
     Session(qtbot).load(fresh, arm)
-    model = fresh.document.scene.figures[0].id
+    model = fresh.document.scene.characters[0].id
     values = {"position": (1.0, 0.5, -2.0), "rotation": (10.0, 40.0, 0.0), "scale": (1.5, 1.5, 1.5)}
     fresh.document.set_values({ParamRef(model, "transform", name): value for name, value in values.items()})
     fresh.document.undo_stack.clear()
@@ -42,7 +42,7 @@ def below(editor, node_id):
 
 
 def test_a_row_that_is_dropped_rides_there_and_stays_where_it_was_as_one_edit(editor):
-    document, model = editor.document, editor.document.scene.figures[0].id
+    document, model = editor.document, editor.document.scene.characters[0].id
     bone = editor.active.model.skeleton.names[1]
     light = document.scene.of_kind("light")[0]
     before = placement(editor, light.id)
@@ -61,7 +61,7 @@ def test_a_row_that_is_dropped_rides_there_and_stays_where_it_was_as_one_edit(ed
 
 
 def test_a_row_that_is_dropped_beside_everything_rides_on_nothing_any_more(editor):
-    document, model = editor.document, editor.document.scene.figures[0].id
+    document, model = editor.document, editor.document.scene.characters[0].id
     bone = editor.active.model.skeleton.names[1]
     light = document.scene.of_kind("light")[0].id
     drop(editor, light, model, bone)
@@ -91,7 +91,7 @@ def test_a_node_cannot_ride_on_itself_and_says_so(editor):
 
 
 def test_what_rode_on_a_node_that_is_removed_keeps_its_wish_and_one_undo_brings_both_back(editor):
-    document, model = editor.document, editor.document.scene.figures[0].id
+    document, model = editor.document, editor.document.scene.characters[0].id
     light = document.scene.of_kind("light")[0].id
     drop(editor, light, model)
     scene, count = document.scene, document.undo_stack.count()
@@ -114,7 +114,7 @@ ON_BONES = [
 
 
 def test_what_is_added_on_a_bone_rides_on_it(editor):
-    document, model = editor.document, editor.document.scene.figures[0].id
+    document, model = editor.document, editor.document.scene.characters[0].id
     bone = editor.active.model.skeleton.names[1]
     for entry_id in ON_BONES:
         document.select(Selection(node=model, bone=bone))
@@ -124,7 +124,7 @@ def test_what_is_added_on_a_bone_rides_on_it(editor):
 
 
 def test_a_light_on_a_bone_is_dragged_in_the_plane_of_the_view(editor):
-    document, model = editor.document, editor.document.scene.figures[0].id
+    document, model = editor.document, editor.document.scene.characters[0].id
     document.select(Selection(node=model, bone=editor.active.model.skeleton.names[1]))
     light = editor.edits.add("light")
     document.undo_stack.clear()

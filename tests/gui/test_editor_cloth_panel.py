@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from sim.kinds.cloth.presets import PRESETS
 from sim.kinds.cloth.settings import ClothLook, ClothSource
 from sim.kinds.cloth.stability import stability
-from sim.render.shot import Look, Overlay
+from sim.render.render_view import DisplayOptions, Overlay
 from sim.scene.scene import Attachment, ParamRef
 from widgets.inspector.form_items import FactItem, items_of
 from widgets.message_model import Severity
@@ -151,11 +151,11 @@ def test_the_counts_are_those_of_the_simulation(editor):
 
 def test_the_legend_of_the_strain_is_in_percent(editor):
     assert not editor.overlays.legend.isVisible()
-    set_cloth(editor, look=ClothLook.STRAIN)
+    set_cloth(editor, display=ClothLook.STRAIN)
     assert editor.overlays.legend.isVisible()
     assert editor.overlays.legend.labels() == ("0", "10", "20")
     assert editor.overlays.legend.accessibleName() == "Strain [%]: 0 to 20"
-    set_cloth(editor, look=ClothLook.SURFACE)
+    set_cloth(editor, display=ClothLook.SURFACE)
     assert not editor.overlays.legend.isVisible()
 
 
@@ -180,7 +180,7 @@ def stopped(editor, clock):
     """The cloth of the editor, blown up."""
     set_cloth(editor, stretch_stiffness=30_000.0, substeps=1)
     run(editor, clock, 1.0)
-    assert system(editor).halted
+    assert system(editor).stopped
     return editor
 
 
@@ -195,7 +195,7 @@ def test_resume_goes_on_from_the_last_good_state(stopped):
     place = positions(stopped)
     set_cloth(stopped, stretch_stiffness=100.0, substeps=48)
     stopped.panels.inspector.head.notice.resume_button.click()
-    assert system(stopped).halted == ""
+    assert system(stopped).stopped == ""
     np.testing.assert_array_equal(positions(stopped), place)
     draw(stopped)
     assert not stopped.panels.inspector.head.notice.isVisible()
@@ -203,7 +203,7 @@ def test_resume_goes_on_from_the_last_good_state(stopped):
 
 def test_reset_brings_it_back_to_the_start(stopped):
     stopped.panels.inspector.head.notice.reset_button.click()
-    assert system(stopped).halted == ""
+    assert system(stopped).stopped == ""
     assert system(stopped).step_count == 0
     np.testing.assert_allclose(positions(stopped), system(stopped).model.positions, atol=1e-6)
 
@@ -311,7 +311,7 @@ def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):
     np.testing.assert_allclose(node(editor).transform.position, (0.0, 0.0, 0.0), atol=1e-9)
     section = node(editor).settings.mesh_section
     assert editor.document.scene.node(model.id).settings.hidden_sections == section
-    surface, *_ = editor.client.engine.view(model.id).parts(Look(editor.document.scene.view, Overlay()))
+    surface, *_ = editor.client.engine.view(model.id).parts(DisplayOptions(editor.document.scene.view, Overlay()))
     assert surface.ranges == ()
     editor.document.undo_stack.undo()
     assert editor.document.scene.of_kind("cloth") == ()

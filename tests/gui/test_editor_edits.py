@@ -7,9 +7,9 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from app.files.project_file import load_project
-from sim.figures.settings import SkinningMethod
+from sim.characters.settings import SkinningMethod
 from sim.scene.scene import ParamRef
-from sim.scene.view import Comparison, DisplayMode
+from sim.scene.view import DisplayMode, SkinningComparison
 from tests.gui.editor_harness import Mouse, picture, place_of
 
 ACTIONS = [
@@ -204,9 +204,9 @@ def test_the_heat_map_follows_the_selected_bone(editor):
 
 
 def test_choosing_a_method_leaves_the_comparison(editor):
-    editor.edits.compare(Comparison.SPLIT)
+    editor.edits.compare(SkinningComparison.SPLIT)
     trigger(editor, "skin.dqs")
-    assert editor.document.scene.view.comparison is Comparison.OFF
+    assert editor.document.scene.view.comparison is SkinningComparison.OFF
     assert editor.document.scene.node("model-1").settings.skinning is SkinningMethod.DQS
     assert editor.window.actions_table["skin.dqs"].isChecked()
     assert not editor.window.actions_table["compare.split"].isChecked()
@@ -275,11 +275,11 @@ def test_dragging_the_axes_orbits_and_a_click_on_a_knob_looks_along_it(editor):
 def test_a_comparison_that_is_chosen_again_ends(editor, name):
     bar, action = editor.window.menus.toolbar, editor.window.actions_table[f"compare.{name}"]
     button = bar.widgetForAction(action)
-    for shown in (Comparison(name), Comparison.OFF, Comparison(name)):
+    for shown in (SkinningComparison(name), SkinningComparison.OFF, SkinningComparison(name)):
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         assert editor.document.scene.view.comparison is shown
-        assert button.isChecked() is (shown is not Comparison.OFF)
+        assert button.isChecked() is (shown is not SkinningComparison.OFF)
     editor.window.actions_table["compare.off"].trigger()
-    assert editor.document.scene.view.comparison is Comparison.OFF
+    assert editor.document.scene.view.comparison is SkinningComparison.OFF
     editor.window.actions_table["compare.off"].trigger()
-    assert editor.document.scene.view.comparison is Comparison.OFF
+    assert editor.document.scene.view.comparison is SkinningComparison.OFF

@@ -250,14 +250,14 @@ def test_an_emitter_that_stopped_can_be_reset(stage, qtbot, monkeypatch):
     monkeypatch.setattr("sim.kinds.emitter.block.constants_of", lambda _: replace(made, gain=1e30))
     stage.set(rate=1000.0)
 
-    def halted():
+    def stopped():
         stage.play(1)
-        return bool(stage.status.halted)
+        return bool(stage.status.stopped)
 
-    qtbot.waitUntil(halted, timeout=60000)
+    qtbot.waitUntil(stopped, timeout=60000)
     assert any(text.endswith("Reset or resume it in the inspector.") for text in stage.messages())
     stage.head.notice.resume_button.click()
-    assert stage.system.halted == ""
+    assert stage.system.stopped == ""
     stage.head.notice.reset_button.click()
     assert stage.editor.stepper.step_count == 0
 

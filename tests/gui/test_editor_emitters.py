@@ -5,7 +5,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from sim.kinds.emitter.emission import EmissionAim, EmitterSource
-from sim.kinds.emitter.handles import GripKind
+from sim.kinds.emitter.handles import KnobKind
 from sim.kinds.emitter.presets import PRESETS, with_preset
 from sim.scene.camera import Camera
 from sim.scene.scene import Attachment, ParamRef
@@ -131,15 +131,15 @@ class Handled:
 
     def knob(self, kind, point=0, axis=0):
         handles = self.editor.rooms["emitter"].tool._handles()
-        grip = next(grip for grip in handles.grips if grip.kind is kind and grip.axis == axis)
-        return QPointF(*handles.view.pixels(grip.knobs)[point])
+        knob = next(knob for knob in handles.grips if knob.kind is kind and knob.axis == axis)
+        return QPointF(*handles.view.pixels(knob.knobs)[point])
 
 
 DRAGS = [
-    (GripKind.SPEED, {}, QPointF(0, -40), "speed", "speed"),
-    (GripKind.CONE, {}, QPointF(30, 0), "cone_angle", "cone angle"),
-    (GripKind.RADIUS, {"source": EmitterSource.DISC}, QPointF(40, 0), "source_radius", "radius of the source"),
-    (GripKind.SIZE, {"source": EmitterSource.BOX}, QPointF(40, 0), "source_size", "size of the source"),
+    (KnobKind.SPEED, {}, QPointF(0, -40), "speed", "speed"),
+    (KnobKind.CONE, {}, QPointF(30, 0), "cone_angle", "cone angle"),
+    (KnobKind.RADIUS, {"source": EmitterSource.DISC}, QPointF(40, 0), "source_radius", "radius of the source"),
+    (KnobKind.SIZE, {"source": EmitterSource.BOX}, QPointF(40, 0), "source_size", "size of the source"),
 ]
 
 
@@ -159,7 +159,7 @@ def test_a_knob_is_dragged_as_one_edit(empty):
 
 def test_escape_takes_a_drag_back(empty):
     stage = Handled(empty)
-    before, start = stage.settings, stage.knob(GripKind.SPEED)
+    before, start = stage.settings, stage.knob(KnobKind.SPEED)
     stage.mouse.press(start)
     for step in range(1, 4):
         stage.mouse.move(start - QPointF(0, 20.0 * step))
@@ -171,7 +171,7 @@ def test_escape_takes_a_drag_back(empty):
 
 def test_the_mouse_over_a_knob_says_what_it_does(empty):
     stage = Handled(empty, speed=3.0)
-    stage.mouse.hover(stage.knob(GripKind.SPEED))
+    stage.mouse.hover(stage.knob(KnobKind.SPEED))
     assert empty.viewport.cursor().shape() is Qt.CursorShape.PointingHandCursor
     assert empty.window._hint.text() == "Drag: speed 3 m/s · Escape takes it back"
     stage.mouse.hover(QPointF(5, 5))

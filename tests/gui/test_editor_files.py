@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.files.places import data_folder
 from app.files.project_file import load_project
-from app.files.project_files import Answer
+from app.files.project_files import UnsavedAnswer
 from app.files.recovery import RecoveryStore
 from app.files.unknown_content import UnknownContent
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import VIEW, Node, ParamRef, Scene
-from sim.scene.view import Comparison, DisplayMode
+from sim.scene.view import DisplayMode, SkinningComparison
 from sim.scene.view_state import ViewState
 from tests.gui.editor_harness import picture
 from widgets.message_model import Severity
@@ -36,7 +36,7 @@ def messages(editor, severity=None):
 
 def edit(editor):
     """Something of every kind that a project keeps."""
-    editor.edits.compare(Comparison.SPLIT)
+    editor.edits.compare(SkinningComparison.SPLIT)
     editor.document.set_value(ParamRef(VIEW, VIEW, "divider"), 0.3)
     editor.edits.add("light")
     editor.edits.set_view("bones", True)
@@ -80,20 +80,20 @@ def test_a_project_is_named_after_its_model_and_gets_its_suffix(editor, tmp_path
     assert editor.document.path == tmp_path / "version.2.sinew"
 
 
-@pytest.mark.parametrize("answer", [Answer.CANCEL, Answer.DISCARD, Answer.SAVE])
+@pytest.mark.parametrize("answer", [UnsavedAnswer.CANCEL, UnsavedAnswer.DISCARD, UnsavedAnswer.SAVE])
 def test_unsaved_changes_are_asked_about_before_they_are_lost(editor, tiny, tmp_path, answer):
     editor.edits.add("light")
     scene = editor.document.scene
     editor.dialogs.choice, editor.dialogs.path = answer, tmp_path / "kept.sinew"
     editor.window.actions_table["file.new"].trigger()
     assert editor.dialogs.asked[0] == "unsaved"
-    assert (tmp_path / "kept.sinew").is_file() == (answer is Answer.SAVE)
-    assert editor.document.scene == (scene if answer is Answer.CANCEL else Scene())
+    assert (tmp_path / "kept.sinew").is_file() == (answer is UnsavedAnswer.SAVE)
+    assert editor.document.scene == (scene if answer is UnsavedAnswer.CANCEL else Scene())
 
 
 def test_giving_up_the_save_dialog_keeps_the_window_open(editor):
     editor.edits.add("light")
-    editor.dialogs.choice, editor.dialogs.path = Answer.SAVE, None
+    editor.dialogs.choice, editor.dialogs.path = UnsavedAnswer.SAVE, None
     editor.window.close()
     assert editor.dialogs.asked == ["unsaved", "save"]
     assert editor.window.isVisible()
@@ -271,7 +271,7 @@ def crashed_session(origin=None):
     return scene
 
 
-@pytest.mark.parametrize("answer", [Answer.SAVE, Answer.DISCARD, Answer.CANCEL])
+@pytest.mark.parametrize("answer", [UnsavedAnswer.SAVE, UnsavedAnswer.DISCARD, UnsavedAnswer.CANCEL])
 def test_a_crashed_session_is_offered(qtbot, session, tmp_path, answer):
     scene = crashed_session(tmp_path / "work.sinew")
     editor = session.start()
@@ -279,7 +279,7 @@ def test_a_crashed_session_is_offered(qtbot, session, tmp_path, answer):
     editor.recovering.offer()
     assert editor.dialogs.asked == ["recover"]
     qtbot.waitUntil(lambda: not editor.files.busy)
-    recovered = answer is Answer.SAVE
+    recovered = answer is UnsavedAnswer.SAVE
     assert editor.document.scene == (scene if recovered else Scene())
     assert editor.document.modified == recovered
     assert editor.document.path == (tmp_path / "work.sinew" if recovered else None)
@@ -287,7 +287,7 @@ def test_a_crashed_session_is_offered(qtbot, session, tmp_path, answer):
     session.close(editor)
     later = session.start()
     later.recovering.offer()
-    assert later.dialogs.asked == (["recover"] if answer is Answer.CANCEL else [])
+    assert later.dialogs.asked == (["recover"] if answer is UnsavedAnswer.CANCEL else [])
     qtbot.waitUntil(lambda: not later.files.busy)
 
 

@@ -18,7 +18,7 @@ def editor(fresh, qtbot, arm):
 
 
 def test_a_unit_that_changes_meanwhile_counts(editor, qtbot, monkeypatch):
-    model, asked = editor.document.scene.figures[0].id, []
+    model, asked = editor.document.scene.characters[0].id, []
 
     def later(work, done, _owner):
         asked.append((work, done))
@@ -36,7 +36,7 @@ def test_a_unit_that_changes_meanwhile_counts(editor, qtbot, monkeypatch):
 
 
 def test_sixty_fitted_colliders_are_a_group_below_the_character_and_one_piece_of_work(editor, monkeypatch):
-    document, model = editor.document, editor.document.scene.figures[0].id
+    document, model = editor.document, editor.document.scene.characters[0].id
     bones = editor.active.model.skeleton.names
     fitted = [
         FittedCollider(bones[i % len(bones)], ColliderSettings(radius=0.05), Transform(position=(0.01 * i, 0.0, 0.0)))
@@ -65,8 +65,8 @@ def test_sixty_fitted_colliders_are_a_group_below_the_character_and_one_piece_of
 
 
 def test_hair_on_a_character_without_colliders_suggests_to_fit_some(editor, qtbot):
-    document, figure = editor.document, editor.document.scene.figures[0].id
-    document.select(Selection(node=figure))
+    document, character = editor.document, editor.document.scene.characters[0].id
+    document.select(Selection(node=character))
     hair = editor.edits.add("hair")
     document.set_values({ParamRef(hair, "hair", "guides"): 20, ParamRef(hair, "hair", "children"): 50})
     picture(editor)
@@ -78,7 +78,7 @@ def test_hair_on_a_character_without_colliders_suggests_to_fit_some(editor, qtbo
     qtbot.waitUntil(lambda: bool(document.scene.of_kind("collider")), timeout=60000)
     assert document.undo_stack.count() == before + 1
     assert document.selection.node == hair
-    assert all(one.attachment.node == figure for one in document.scene.of_kind("collider"))
+    assert all(one.attachment.node == character for one in document.scene.of_kind("collider"))
     editor.selected_node.refresh()
     assert head.status.warning == ""
     document.undo_stack.undo()

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from sim.kinds import KINDS
-from sim.kinds.hair import growing
-from sim.kinds.hair.settings import HairShow, HairSolver, HairSource
+from sim.kinds.hair import generation as growing
+from sim.kinds.hair.settings import HairDisplay, HairSolver, HairSource
 from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Clock, picture
@@ -35,19 +35,19 @@ def strands_of(editor, node):
 
 
 def test_it_grows_on_what_is_selected(editor):
-    figure = editor.document.scene.nodes[0]
+    character = editor.document.scene.nodes[0]
     editor.document.select(Selection())
     on_ball = added(editor)
     assert on_ball.settings.source is HairSource.ELLIPSOID
-    editor.document.select(Selection(node=figure.id))
+    editor.document.select(Selection(node=character.id))
     on_model = added(editor, "add.hair.short-fur")
-    assert (on_model.attachment.node, on_model.settings.source) == (figure.id, HairSource.FACES)
-    bone = editor.store.loaded(figure.id).model.skeleton.names[-1]
-    editor.document.select(Selection(node=figure.id, bone=bone))
+    assert (on_model.attachment.node, on_model.settings.source) == (character.id, HairSource.FACES)
+    bone = editor.store.loaded(character.id).model.skeleton.names[-1]
+    editor.document.select(Selection(node=character.id, bone=bone))
     on_bone = added(editor)
     assert (on_bone.settings.density_bone, on_bone.attachment.bone) == (bone, "")
     assert all(strands_of(editor, node) is not None for node in (on_ball, on_model, on_bone))
-    editor.rooms["hair"].add_on_section(editor.store.loaded(figure.id).model.mesh.sections[0].name)
+    editor.rooms["hair"].add_on_section(editor.store.loaded(character.id).model.mesh.sections[0].name)
     on_section = editor.document.selected
     assert strands_of(editor, on_section) is not None
     assert on_section.settings.density_section
@@ -59,7 +59,7 @@ def test_it_is_changed_undone_saved_and_read_again(editor, tmp_path, qtbot):
     first = strands_of(editor, node)
     rows = {row.ref.name for row in editor.panels.inspector.tree.settings() if row.ref.part == "hair"}
     assert {"solver", "bending_length", "root_colour"} <= rows
-    for name, value in (("curl_radius", 0.01), ("solver", HairSolver.LAYERS), ("show", HairShow.BEND)):
+    for name, value in (("curl_radius", 0.01), ("solver", HairSolver.LAYERS), ("show", HairDisplay.BEND)):
         editor.document.set_value(ParamRef(node.id, "hair", name), value)
         assert strands_of(editor, node) is first
     assert editor.rooms["hair"].legend().title == "Bend"
@@ -76,8 +76,8 @@ def test_it_is_changed_undone_saved_and_read_again(editor, tmp_path, qtbot):
 
 
 def test_without_its_model_it_says_so_and_wild_springs_have_a_remedy(editor):
-    figure = editor.document.scene.nodes[0]
-    editor.document.select(Selection(node=figure.id))
+    character = editor.document.scene.nodes[0]
+    editor.document.select(Selection(node=character.id))
     node = added(editor)
     panel = editor.rooms["hair"]
     assert strands_of(editor, node) is not None
@@ -91,7 +91,7 @@ def test_without_its_model_it_says_so_and_wild_springs_have_a_remedy(editor):
     node = editor.document.scene.node(node.id)
     assert remedy.text == f"Set substeps to {node.settings.substeps}"
     assert panel.remedy(node, None) is None
-    editor.document.remove_node(figure.id)
+    editor.document.remove_node(character.id)
     picture(editor)
     assert "no longer in the scene" in panel.note(editor.document.scene.node(node.id), None)
 
@@ -146,13 +146,13 @@ def test_growth_that_takes_long_is_told_and_given_up(editor, qtbot, monkeypatch)
 
 
 def test_a_dropped_file_is_read_saved_lost_and_located(editor, tmp_path, qtbot, monkeypatch):
-    figure = editor.document.scene.nodes[0]
+    character = editor.document.scene.nodes[0]
     path = tmp_path / "curls.hair"
     path.write_bytes(hair_bytes(list(arcs())))
     assert editor.files.drop_text([path]) == "Drop to add curls.hair to the scene"
     editor.files.drop([path])
     node = editor.document.selected
-    assert (node.settings.source, node.attachment.node, node.name) == (HairSource.FILE, figure.id, "curls")
+    assert (node.settings.source, node.attachment.node, node.name) == (HairSource.FILE, character.id, "curls")
     qtbot.waitUntil(lambda: path in editor.scene_files.strands, timeout=60000)
     assert strands_of(editor, node).growth.guides.count == 5
     assert {"guides", "comb", "density_texture"} <= KINDS["hair"].idle(node)
@@ -183,7 +183,7 @@ def test_reading_is_given_up(editor, tmp_path, qtbot):
     path = tmp_path / "curls.hair"
     path.write_bytes(hair_bytes(list(arcs())))
     shown = []
-    editor.scene_files.progress.connect(lambda *told: shown.append(told))
+    editor.scene_files.progress.connect(lambda *reported: shown.append(reported))
     editor.files.drop([path])
     editor.cancel()
     assert shown == [(str(path), 0.0), ("", 1.0)]

@@ -25,13 +25,13 @@ def stop(editor, cloth):
     editor.document.set_value(ParamRef(cloth, "cloth", "stretch_stiffness"), 1e7)
     for _ in range(40):
         editor.playback.step_simulation()
-        if editor.desk.system(cloth).halted:
+        if editor.desk.system(cloth).stopped:
             break
     with editor.viewport.gl_current():
         editor.client.engine.simulation.check()
     picture(editor)
     QApplication.processEvents()
-    assert editor.desk.system(cloth).halted
+    assert editor.desk.system(cloth).stopped
 
 
 def click_badge(editor, cloth, place):
@@ -45,11 +45,11 @@ def click_badge(editor, cloth, place):
 def test_a_stopped_cloth_is_marked_and_resumed_and_reset_beside_its_marks(editor):
     cloth = editor.document.scene.of_kind("cloth")[0].id
     entry = editor.panels.outliner.model.entry_of((cloth,))
-    assert editor.halts.marks == {}
+    assert editor.stop_reports.marks == {}
     stop(editor, cloth)
     assert (entry.note, entry.mark) == ("stopped", "error")
-    assert editor.desk.system(cloth).halted in entry.tip
-    mark = editor.halts.marks[cloth]
+    assert editor.desk.system(cloth).stopped in entry.tip
+    mark = editor.stop_reports.marks[cloth]
     assert mark.isVisible()
     assert editor.viewport.rect().contains(mark.geometry())
     assert editor.document.scene.node(cloth).name in mark.label.text()
@@ -57,23 +57,23 @@ def test_a_stopped_cloth_is_marked_and_resumed_and_reset_beside_its_marks(editor
     picture(editor)
     stop(editor, cloth)
     for act in (
-        lambda: QTest.mouseClick(editor.halts.marks[cloth].resume_button, Qt.MouseButton.LeftButton),
-        lambda: QTest.mouseClick(editor.halts.marks[cloth].reset_button, Qt.MouseButton.LeftButton),
+        lambda: QTest.mouseClick(editor.stop_reports.marks[cloth].resume_button, Qt.MouseButton.LeftButton),
+        lambda: QTest.mouseClick(editor.stop_reports.marks[cloth].reset_button, Qt.MouseButton.LeftButton),
         lambda: click_badge(editor, cloth, 3),
         lambda: click_badge(editor, cloth, 2),
     ):
         act()
         picture(editor)
         QApplication.processEvents()
-        assert not editor.desk.system(cloth).halted
-        assert editor.halts.marks == {}
+        assert not editor.desk.system(cloth).stopped
+        assert editor.stop_reports.marks == {}
         assert entry.note != "stopped"
         stop(editor, cloth)
     editor.edits.select(cloth)
     editor.edits.delete_selected()
     picture(editor)
     QApplication.processEvents()
-    assert editor.halts.marks == {}
+    assert editor.stop_reports.marks == {}
 
 
 def test_a_hidden_cloth_that_is_simulated_says_so(editor):

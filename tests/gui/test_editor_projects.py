@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from app.files import project_loader
 from app.files.access import WITHHELD
 from app.files.project_file import load_project, save_project
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sim.scene.scene import Node, Scene
 from sim.scene.view_state import ViewState

@@ -69,7 +69,7 @@ def test_what_is_gone_is_not_picked_from_the_picture_that_still_has_it(editor):
 
 def test_with_a_bone_selected_keys_and_menus_leave_its_character_alone(editor):
     document, actions = editor.document, editor.window.actions_table
-    model = document.scene.figures[0].id
+    model = document.scene.characters[0].id
     bone = editor.active.model.skeleton.names[1]
     before = document.scene
     click_row(editor, model, "bone", bone)
@@ -91,7 +91,7 @@ def test_with_a_bone_selected_keys_and_menus_leave_its_character_alone(editor):
 
 
 def test_delete_on_the_row_of_a_part_removes_nothing(editor):
-    before, model = editor.document.scene, editor.document.scene.figures[0].id
+    before, model = editor.document.scene, editor.document.scene.characters[0].id
     click_row(editor, model, "skeleton")
     QTest.keyClick(editor.panels.outliner.view, Qt.Key.Key_Delete)
     assert editor.document.scene == before
@@ -357,7 +357,7 @@ def test_nodes_are_copied_cut_and_pasted_as_json(editor):
 
 
 def test_handles_pose_the_selected_bone_on_top_of_the_clip(editor):
-    document, model = editor.document, editor.document.scene.figures[0].id
+    document, model = editor.document, editor.document.scene.characters[0].id
     bone = editor.active.model.skeleton.names[1]
     joint = editor.active.model.skeleton.index(bone)
     document.select(Selection(node=model, bone=bone))
@@ -405,7 +405,7 @@ def test_handles_pose_the_selected_bone_on_top_of_the_clip(editor):
 
 
 def test_a_pose_is_saved_with_the_project(editor, qtbot, tmp_path):
-    document, model = editor.document, editor.document.scene.figures[0].id
+    document, model = editor.document, editor.document.scene.characters[0].id
     bone = editor.active.model.skeleton.names[1]
     document.set_value(ParamRef(model, f"bone:{bone}", "rotation"), (0.0, 40.0, 5.0))
     assert document.undo_stack.undoText() == f"Set rotation of {bone} of arm"

@@ -37,7 +37,7 @@ def two_cloths(fresh):
 
 
 @pytest.mark.parametrize(("action", "name", "silent"), [("node.mute", "muted", 1), ("node.solo", "solo", 0)])
-def test_a_silent_cloth_stands_still_and_says_why(two_cloths, action, name, silent):
+def test_a_silent_cloth_stands_still_and_says_why(two_cloths, action, name, muted):
     editor, *nodes = two_cloths
     before = {node: positions(editor, node) for node in nodes}
     editor.window.actions_table[action].trigger()
@@ -45,12 +45,12 @@ def test_a_silent_cloth_stands_still_and_says_why(two_cloths, action, name, sile
     assert editor.document.undo_stack.count() == 1
     play(editor, 10)
     moved = [not np.array_equal(positions(editor, node), before[node]) for node in nodes]
-    assert moved == [silent != 0, silent != 1]
-    editor.document.select(Selection(node=nodes[silent]))
+    assert moved == [muted != 0, muted != 1]
+    editor.document.select(Selection(node=nodes[muted]))
     QApplication.processEvents()
     note = editor.panels.inspector.head.status.note
-    assert note == ("Muted: it is not simulated." if silent else "Silent: another cloth is solo.")
-    assert editor.panels.outliner.model.entry_of((nodes[silent],)).dim
+    assert note == ("Muted: it is not simulated." if muted else "Silent: another cloth is solo.")
+    assert editor.panels.outliner.model.entry_of((nodes[muted],)).dim
     editor.document.undo_stack.undo()
     assert not getattr(editor.document.scene.node(nodes[1]), name)
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sim.figures.settings import SkinningMethod
+from sim.characters.settings import SkinningMethod
 from sim.profile.csv_file import COLUMNS
 from sim.profile.history import Quantity
 from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock
 from widgets.inspector.form_items import SettingItem, items_of
-from widgets.timings.frames import Frames
+from widgets.timings.frames import FrameTable
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_measuring_fills_history_status_and_strip(editor, play):
     play(12)
     history = timings.history
     assert {"draw", "draw/skinning"} <= set(history.paths)
-    assert np.nanmin(Frames(history).total(Quantity.GPU)) > 0.0
+    assert np.nanmin(FrameTable(history).total(Quantity.GPU)) > 0.0
     assert history[0].moment.clip == "twist"
     assert timings.view.status.enabled
     assert timings.view.status.renderer
@@ -101,8 +101,8 @@ def test_another_clip_or_model_clears_the_strip(editor, play):
 
 
 @pytest.mark.parametrize("figure", [True, False])
-def test_the_strip_has_the_frames_of_the_scene_with_another_rate_or_without_a_clip(editor, play, figure):
-    if figure:
+def test_the_strip_has_the_frames_of_the_scene_with_another_rate_or_without_a_clip(editor, play, character):
+    if character:
         editor.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "rate"), 15.0)
     else:
         editor.files.new()
@@ -134,8 +134,8 @@ def test_a_click_on_a_frame_goes_to_it_and_shows_the_values_of_then(editor, play
     step = editor.active.frame_step
     assert editor.playback.playhead.time / step == pytest.approx(then.moment.clip_frame, abs=1e-6)
     inspector = editor.panels.inspector
-    told = f"As it was at frame {then.number:,}. Other than now: arm skinning {before.value}."
-    assert inspector.past.label.text() == told
+    reported = f"As it was at frame {then.number:,}. Other than now: arm skinning {before.value}."
+    assert inspector.past.label.text() == reported
     row = next(item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref == ref)
     assert row.param.value() is before
     assert row.text(0).startswith("≠ ")
@@ -180,8 +180,8 @@ def test_two_methods_are_compared(editor, play):
         assert editor.window.actions_table["timing.record"].isChecked()
         play(24)
         editor.timings.recordings.stop()
-    assert [one.name for one in editor.timings.recordings.kept] == ["LBS", "DQS"]
-    assert all(len(one.samples) >= 20 for one in editor.timings.recordings.kept)
+    assert [one.name for one in editor.timings.recordings.cached] == ["LBS", "DQS"]
+    assert all(len(one.samples) >= 20 for one in editor.timings.recordings.cached)
     page = editor.timings.view.compare_page
     editor.timings.view.compare("LBS", "DQS")
     assert page.pair.a.name == "LBS"
@@ -208,7 +208,7 @@ def test_both_files_are_written_and_csv_comes_back(editor, play, qtbot, tmp_path
     editor.dialogs.path = tmp_path / "walk.csv"
     with qtbot.waitSignal(editor.timings.files.imported):
         editor.window.actions_table["timing.import"].trigger()
-    (imported,) = editor.timings.recordings.kept
+    (imported,) = editor.timings.recordings.cached
     assert len(imported.samples) == len({row["frame"] for row in rows})
 
 

@@ -24,7 +24,7 @@ def editor(fresh, qtbot, tmp_path):
 
 
 def model_of(editor):
-    return editor.document.scene.figures[0].id
+    return editor.document.scene.characters[0].id
 
 
 def answer(editor, text):
@@ -71,7 +71,7 @@ def test_a_figure_among_others_is_framed_once_its_unit_is_known(editor, qtbot, t
     """The camera stood where a figure of a hundred metres is seen; the other one keeps its size."""
     asked = model_of(editor)
     editor.files.import_model(sample("tiny", tmp_path))
-    qtbot.waitUntil(lambda: len(editor.document.scene.figures) == 2, timeout=60000)
+    qtbot.waitUntil(lambda: len(editor.document.scene.characters) == 2, timeout=60000)
     qtbot.waitUntil(lambda: not editor.store.loading and not editor.turns.uploading, timeout=60000)
     picture(editor)
     editor.edits.select(asked)
@@ -115,8 +115,8 @@ def test_the_first_figure_of_a_scene_is_seen_from_its_front(fresh, qtbot, tmp_pa
     monkeypatch.setattr("app.files.project_files.front_at_first", lambda _: 90.0)
     fresh.edits.add("light")
     for name, turned in (("arm", 120.0), ("tiny", 10.0)):
-        count = len(fresh.document.scene.figures)
+        count = len(fresh.document.scene.characters)
         fresh.files.import_model(sample(name, tmp_path))
-        qtbot.waitUntil(lambda count=count: len(fresh.document.scene.figures) > count, timeout=60000)
+        qtbot.waitUntil(lambda count=count: len(fresh.document.scene.characters) > count, timeout=60000)
         assert fresh.document.view_state.camera.yaw == turned, "the user looks from elsewhere by the second"
         fresh.document.set_camera(Camera(yaw=10.0))

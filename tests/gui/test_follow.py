@@ -16,7 +16,7 @@ def walking(one_editor, tmp_path_factory):
     path, editor = sample("tiny", tmp_path_factory.mktemp("walk")), one_editor
     path.write_text(path.read_text().replace("1 0 0 0 0 0 1,\n</AnimTrack>", "5 0 0 0 0 0 1,\n</AnimTrack>"))
     editor.files.open(path)
-    while editor.store.loading or editor.turns.uploading or not editor.document.scene.figures:
+    while editor.store.loading or editor.turns.uploading or not editor.document.scene.characters:
         QApplication.processEvents()
     picture(editor)
     return editor
@@ -26,7 +26,7 @@ def middle(editor) -> np.ndarray:
     """Where the middle of the figure is in the picture [part of its size]."""
     picture(editor)
     engine, size = editor.client.engine, editor.viewport.size_f
-    box = engine.bounds(editor.document.scene.figures[0].id)
+    box = engine.bounds(editor.document.scene.characters[0].id)
     pixels, _ = project_points(
         editor.document.view_state.camera, (size.width(), size.height()), [(box.lo + box.hi) / 2.0]
     )

@@ -10,8 +10,8 @@ from sim.gl.bootstrap import GL
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.emitter.emission import EmissionMode
 from sim.kinds.emitter.settings import Blending, EmitterSettings
-from sim.render.care.pending import PendingPicture
-from sim.render.care.scheduler import Scheduler
+from sim.render.progressive.pending_image import PendingImage
+from sim.render.progressive.scheduler import RenderScheduler
 from sim.scene.scene import Node, ParamRef
 from tests.gui.editor_harness import picture
 
@@ -20,26 +20,26 @@ from tests.gui.editor_harness import picture
 def calls(monkeypatch):
     """What the engine was asked for, in order: "draft", "full", "begin" and "show", with a model or without."""
     made = []
-    draw, begin, show = Scheduler.draw, Scheduler.begin, PendingPicture.show
+    draw, begin, show = RenderScheduler.draw, RenderScheduler.begin, PendingImage.show
 
-    def note(shot, what):
-        made.append(what if any(view.counts().vertices for view in shot.views) else f"{what} of nothing")
+    def note(render_view, what):
+        made.append(what if any(view.counts().vertices for view in render_view.views) else f"{what} of nothing")
 
-    def drawn(self, output, shot, *, draft=False):
-        note(shot, "draft" if draft else "full")
-        draw(self, output, shot, draft=draft)
+    def drawn(self, output, render_view, *, draft=False):
+        note(render_view, "draft" if draft else "full")
+        draw(self, output, render_view, draft=draft)
 
-    def begun(self, size, shot):
-        note(shot, "begin")
-        return begin(self, size, shot)
+    def begun(self, size, render_view):
+        note(render_view, "begin")
+        return begin(self, size, render_view)
 
     def shown(self, output):
         made.append("show")
         show(self, output)
 
-    monkeypatch.setattr(Scheduler, "draw", drawn)
-    monkeypatch.setattr(Scheduler, "begin", begun)
-    monkeypatch.setattr(PendingPicture, "show", shown)
+    monkeypatch.setattr(RenderScheduler, "draw", drawn)
+    monkeypatch.setattr(RenderScheduler, "begin", begun)
+    monkeypatch.setattr(PendingImage, "show", shown)
     return made
 
 
@@ -60,7 +60,7 @@ def on_screen(editor):
 @pytest.fixture
 def drafted(editor, calls, monkeypatch, qtbot):
     """An editor that has shown a draft."""
-    monkeypatch.setattr("sim.render.care.scheduler.SLOW_PICTURE", 0.0)
+    monkeypatch.setattr("sim.render.progressive.scheduler.SLOW_PICTURE", 0.0)
     pictures_of(editor)._cost, pictures_of(editor)._last = 1.0, math.inf
     editor.viewport.update()
     qtbot.waitUntil(lambda: "draft" in calls)
@@ -70,7 +70,7 @@ def drafted(editor, calls, monkeypatch, qtbot):
 @pytest.fixture
 def begun(drafted, monkeypatch, qtbot):
     """An editor whose full picture is on its way and never done."""
-    monkeypatch.setattr(PendingPicture, "done", False)
+    monkeypatch.setattr(PendingImage, "done", False)
     qtbot.waitUntil(lambda: pictures_of(drafted).pending is not None)
     return drafted
 
@@ -79,7 +79,7 @@ def test_a_draft_is_followed_by_the_picture_in_full(drafted, calls, monkeypatch,
     qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"])
     qtbot.waitUntil(lambda: pictures_of(drafted).delay is None)
     shown = on_screen(drafted)
-    monkeypatch.setattr("sim.render.care.scheduler.SLOW_PICTURE", math.inf)
+    monkeypatch.setattr("sim.render.progressive.scheduler.SLOW_PICTURE", math.inf)
     np.testing.assert_array_equal(shown[..., :3], picture(drafted)[..., :3])
     assert calls[-1] == "full"
 
@@ -99,7 +99,7 @@ def test_painted_before_it_is_done_the_window_keeps_what_it_shows(begun, calls, 
     np.testing.assert_array_equal(on_screen(begun), before)
     assert pictures_of(begun).pending is pending
     assert calls == made
-    monkeypatch.setattr(PendingPicture, "done", True)
+    monkeypatch.setattr(PendingImage, "done", True)
     qtbot.waitUntil(lambda: calls[-1] == "show")
     qtbot.waitUntil(lambda: pictures_of(begun).delay is None)
 
@@ -140,7 +140,7 @@ def test_another_framebuffer_of_the_same_size_is_not_left_empty(begun, calls):
 
 @pytest.mark.parametrize("long", [0.0, math.inf])
 def test_one_that_comes_alone_is_a_draft_only_where_it_takes_very_long(editor, calls, monkeypatch, qtbot, long):
-    monkeypatch.setattr("sim.render.care.scheduler.LONG_PICTURE", long)
+    monkeypatch.setattr("sim.render.progressive.scheduler.LONG_PICTURE", long)
     pictures_of(editor)._cost, pictures_of(editor)._last = 1.0, -math.inf
     editor.viewport.update()
     qtbot.waitUntil(lambda: bool(calls))
@@ -157,8 +157,8 @@ def test_measured_pictures_are_drawn_at_once(drafted, calls, qtbot):
 
 
 def test_a_model_arrives_in_pieces_and_its_picture_too(session, arm, calls, monkeypatch, qtbot):
-    monkeypatch.setattr("sim.render.care.scheduler.SLOW_PICTURE", 0.0)
-    monkeypatch.setattr("sim.render.care.scheduler.LONG_PICTURE", 0.0)
+    monkeypatch.setattr("sim.render.progressive.scheduler.SLOW_PICTURE", 0.0)
+    monkeypatch.setattr("sim.render.progressive.scheduler.LONG_PICTURE", 0.0)
     monkeypatch.setattr(GL, "glGenerateMipmap", None)
     editor = session.start()
     if not editor.client.engine.context.capabilities.is_software:
@@ -201,7 +201,7 @@ def test_what_is_painted_for_the_first_time_is_not_postponed(sparkling, calls):
 
 
 def test_very_many_particles_are_never_drawn_in_one_go(editor, calls, monkeypatch, qtbot):
-    monkeypatch.setattr("sim.render.care.scheduler.AT_ONCE", 50)
+    monkeypatch.setattr("sim.render.progressive.scheduler.AT_ONCE", 50)
     if not editor.client.engine.context.capabilities.is_software:
         pytest.skip("a graphics card draws all at once")
     editor.document.add_node(Node(id="sparks", settings=EmitterSettings(mode=EmissionMode.FULL, capacity=100)))

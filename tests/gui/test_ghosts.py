@@ -22,17 +22,17 @@ STEP = 10
 def stage(fresh, arm, qtbot):
     """An arm, a small cloth and sparks of a bone, with 20 steps that are kept; step 10 is shown."""
     Session(qtbot).load(fresh, arm)
-    figure, bone = fresh.active.node.id, fresh.active.model.skeleton.names[-1]
+    character, bone = fresh.active.node.id, fresh.active.model.skeleton.names[-1]
     fresh.edits.add("cloth")
     cloth = fresh.document.selection.node
     fresh.document.set_values({ParamRef(cloth, "cloth", name): 8 for name in ("columns", "rows")})
-    fresh.document.select(Selection(node=figure, bone=bone))
+    fresh.document.select(Selection(node=character, bone=bone))
     sparks = fresh.edits.add("emitter.sparks")
     fresh.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), 10)
     fresh.document.select(Selection())
     picture(fresh)
     simulate(fresh, qtbot)
-    return fresh, figure, cloth, sparks
+    return fresh, character, cloth, sparks
 
 
 def simulate(editor, qtbot):
@@ -73,14 +73,14 @@ def changed(one, other):
 
 
 def test_what_moves_is_seen_before_and_after_and_leaves_no_trace(stage):
-    editor, figure, cloth, sparks = stage
+    editor, character, cloth, sparks = stage
     plain, state = picture(editor), bits(editor)
     assert editor.client.second.engine is None, "costs nothing while it is off"
     undo = editor.document.undo_stack.count()
     everything = show(editor, ghosts=True)
     assert changed(everything, plain) > 200
     by_node = {}
-    for node in (figure, cloth, sparks):
+    for node in (character, cloth, sparks):
         editor.document.select(Selection(node=node))
         with_ghosts = settled(editor)
         editor.document.set_value(ParamRef(VIEW, VIEW, "ghosts"), False)
@@ -127,39 +127,43 @@ def test_they_are_saved_with_the_project(stage, tmp_path, qtbot):
 
 def test_the_bake_is_drawn_over_what_is_simulated_and_the_distance_is_told(stage, tmp_path, qtbot, monkeypatch):
     editor, _, cloth, _ = stage
-    told = []
-    monkeypatch.setattr(editor.client.compared, "_told", told.append)
+    reported = []
+    monkeypatch.setattr(editor.client.compared, "_told", reported.append)
     editor.files.save_to(tmp_path / "a.sinew")
     with qtbot.waitSignal(editor.baking.ended, timeout=60000):
         editor.baking.start()
     editor.baking.free()
     simulate(editor, qtbot)
     show(editor, bake_ghost=True)
-    assert told[-1].startswith("Cloth is 0 mm from its bake at most, 0 mm in the mean")
+    assert reported[-1].startswith("Cloth is 0 mm from its bake at most, 0 mm in the mean")
     baked = positions(editor, cloth)
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 1.0))
     simulate(editor, qtbot)
     plain = show(editor, bake_ghost=False)
     shown, state = show(editor, bake_ghost=True), bits(editor)
     assert changed(shown, plain) > 100
-    ways = np.linalg.norm(positions(editor, cloth) - baked, axis=-1)
-    assert told[-1].startswith(f"Cloth is {ways.max() * 1e3:.3g} mm from its bake at most, {ways.mean() * 1e3:.3g} mm")
-    assert editor.client.compared._points[cloth][1] == pytest.approx(ways)
-    assert "Sparks is 0 mm from its bake at most" in told[-1], "which the wind does not reach"
+    variants = np.linalg.norm(positions(editor, cloth) - baked, axis=-1)
+    assert reported[-1].startswith(
+        f"Cloth is {variants.max() * 1e3:.3g} mm from its bake at most, {variants.mean() * 1e3:.3g} mm"
+    )
+    assert editor.client.compared._points[cloth][1] == pytest.approx(variants)
+    assert "Sparks is 0 mm from its bake at most" in reported[-1], "which the wind does not reach"
 
     curves = {curve.name: curve for curve in editor.client.compared.curves()}
     assert curves["Cloth"].times == pytest.approx(np.arange(1, 21) / 60), "all steps, wherever the playhead was"
-    assert (curves["Cloth"].most[STEP - 1], curves["Cloth"].mean[STEP - 1]) == pytest.approx((ways.max(), ways.mean()))
+    assert (curves["Cloth"].most[STEP - 1], curves["Cloth"].mean[STEP - 1]) == pytest.approx(
+        (variants.max(), variants.mean())
+    )
     assert np.all(np.diff(curves["Cloth"].most) > 0.0)
     key = editor.client.compared.key
     assert (key.title, key.unit, key.lo) == ("Distance from the bake", "mm", 0.0)
     assert key.hi >= max(curves["Cloth"].most) * 1e3
     editor.distance.refresh()
     assert editor.overlays.legend.isVisibleTo(editor.viewport)
-    assert editor.distance.plot.figures()[0][1] == pytest.approx(ways.max())
+    assert editor.distance.plot.characters()[0][1] == pytest.approx(variants.max())
     editor.distance.plot.chosen.emit(15 / 60)
     assert changed(settled(editor), shown) > 0
-    assert editor.distance.plot.figures()[0][1] == pytest.approx(curves["Cloth"].most[14])
+    assert editor.distance.plot.characters()[0][1] == pytest.approx(curves["Cloth"].most[14])
     editor.playback.scrub(STEP / 60)
     assert changed(settled(editor), shown) == 0
     assert bits(editor) == state, "nothing of it is left in what is simulated"
@@ -209,9 +213,9 @@ def test_distances_stay_on_what_is_shown_while_ghosts_are_drawn(stage, tmp_path,
     client, seen = editor.client, {}
     compared, plain = client.compared, client.compared.coloured
 
-    def coloured(shot):
-        seen.setdefault(client.film.shown, []).append(cloth in compared._points)
-        return plain(shot)
+    def coloured(render_view):
+        seen.setdefault(client.cache.shown, []).append(cloth in compared._points)
+        return plain(render_view)
 
     monkeypatch.setattr(compared, "coloured", coloured)
     monkeypatch.setattr(client.second, "ready", lambda _: None)

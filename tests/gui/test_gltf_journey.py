@@ -31,8 +31,8 @@ def difference(one, other):
 
 
 def click_bone(editor, node, name):
-    figure = editor.client.engine.figure(node)
-    place = place_of(editor, figure.joint_positions()[figure.model.skeleton.index(name)])
+    character = editor.client.engine.character(node)
+    place = place_of(editor, character.joint_positions()[character.model.skeleton.index(name)])
     Mouse(editor.viewport).hover(place)
     Mouse(editor.viewport).click(place)
 

@@ -7,11 +7,11 @@ from PySide6.QtTest import QTest
 
 from app.kinds.hair.brush_tool import Brush
 from sim.kinds.hair.costs import PASSES, RIVAL
-from sim.kinds.hair.settings import HairRival, HairSolver
+from sim.kinds.hair.settings import ComparisonSolverChoice, HairSolver
 from sim.profile.sample import TimeSource
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import ParamRef
-from sim.scene.view import Comparison
+from sim.scene.view import SkinningComparison
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Mouse, picture, place_of
 
@@ -128,7 +128,7 @@ def test_a_strand_is_pulled_while_time_stands_and_while_it_runs(stage, solver):
     assert stage.editor.stepper.grab is None
     stage.playback.toggle()
     stage.run(60)
-    assert not stage.strands.halted
+    assert not stage.strands.stopped
     assert (place_of(stage.editor, stage.guides()[guide, knot]) - wanted).manhattanLength() > 4.0
     assert stage.document.undo_stack.count() == int(solver is not HairSolver.ROD)
 
@@ -234,7 +234,7 @@ def test_the_inspector_tells_of_the_chosen_strand_the_other_solver_and_what_it_c
     facts = stage.panel._facts
     place, particle = stage.foremost()
     stage.mouse.click(place)
-    stage.set("rival", HairRival.SPRINGS)
+    stage.set("rival", ComparisonSolverChoice.SPRINGS)
     stage.editor.window.actions_table["timing.measure"].trigger()
     stage.editor.window.docks.reveal("plots")
     stage.playback.toggle()
@@ -261,9 +261,9 @@ def test_the_inspector_tells_of_the_chosen_strand_the_other_solver_and_what_it_c
 
 
 def test_the_sides_of_a_split_view_are_named_after_the_two_solvers(stage):
-    stage.editor.edits.compare(Comparison.SPLIT)
+    stage.editor.edits.compare(SkinningComparison.SPLIT)
     left, right = stage.editor.overlays.sides
     assert (left._text, right._text) == ("Linear blend", "Dual quaternions")
-    stage.set("rival", HairRival.SPRINGS)
+    stage.set("rival", ComparisonSolverChoice.SPRINGS)
     assert (left._text, right._text) == ("Rod", "Springs")
     assert left.isVisible()

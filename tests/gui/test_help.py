@@ -65,7 +65,7 @@ def test_recent_files_are_offered_beside_the_samples(fresh, qtbot, tmp_path):
     fresh.overlays.place()
     with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         QTest.mouseClick(entry, LEFT)
-    assert fresh.document.scene.figures[0].name == "arm"
+    assert fresh.document.scene.characters[0].name == "arm"
 
 
 def test_names_of_what_is_offered_have_the_capitals_of_titles(fresh):
@@ -104,7 +104,7 @@ def test_the_tour_has_seven_steps_that_fit_and_something_to_look_at(fresh, qtbot
     card = fresh.overlays.tour
     with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         QTest.mouseClick(fresh.overlays.empty.tour_button, LEFT)
-    assert fresh.document.scene.figures
+    assert fresh.document.scene.characters
     assert not fresh.overlays.empty.isVisible()
     assert len(TOUR) == 7
     for number, step in enumerate(TOUR):
@@ -143,7 +143,7 @@ def test_dropping_says_what_will_happen_and_adds_models(fresh, tmp_path, qtbot):
     assert said == "Drop to add arm.ezm to the scene"
     with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         drop()
-    assert sorted(node.name for node in fresh.document.scene.figures) == ["arm", "tiny"]
+    assert sorted(node.name for node in fresh.document.scene.characters) == ["arm", "tiny"]
     assert held(fresh, resource("projects") / "arm.sinew")[0] == "Drop to open arm.sinew in place of this scene"
     QApplication.sendEvent(fresh.viewport, QDragLeaveEvent())
     assert not fresh.overlays.drop.isVisible()

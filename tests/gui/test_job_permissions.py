@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 
 from app.files.project_file import save_project
 from app.output.jobs import DONE
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sim.scene.scene import Node, Scene
 from sim.scene.view_state import ViewState
@@ -44,7 +44,7 @@ def rendered(editor, qtbot, path):
     return editor.output.queue.jobs[-1] if editor.output.queue.jobs else None
 
 
-def told(editor):
+def reported(editor):
     return [message.text for message in editor.panels.messages.model.messages]
 
 
@@ -73,7 +73,7 @@ def test_a_job_that_needs_what_is_withheld_is_refused_with_the_reason(session, q
     editor = opened(session, qtbot, tmp_path, Node(id="m", name="Tiny", settings=ModelSettings(path=str(model))))
     QTest.mouseClick(editor.window.question.buttons[1], Qt.MouseButton.LeftButton)
     assert rendered(editor, qtbot, tmp_path / "out.png") is None
-    (text,) = told(editor)
+    (text,) = reported(editor)
     assert f"Tiny: {model} lies outside the project's folders" in text
     assert not list(tmp_path.glob("out*"))
 

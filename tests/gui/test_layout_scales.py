@@ -67,5 +67,5 @@ def test_a_layout_survives_a_start_at_another_scale(start):
     again = start(1)
     again["outliner"] = arranged["outliner"] = again["outliner"][0]
     assert again == arranged
-    kept = start(1.5)
-    assert kept["timings"][0] is False, "every scale has its own"
+    cached = start(1.5)
+    assert cached["timings"][0] is False, "every scale has its own"

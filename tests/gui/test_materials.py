@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 import resources
-from sim.figures.looks import TOLD_MAX
+from sim.characters.materials import TOLD_MAX
 from sim.gl.texture import Texture2D
 from sim.scene.scene import ParamRef, value_at
 from sim.scene.view_state import Selection
@@ -39,12 +39,12 @@ def row(editor, name) -> SettingItem:
     return next(item for item in found if item.param.ref.part.startswith("material:") and item.param.ref.name == name)
 
 
-def figure(editor):
-    return editor.document.scene.figures[0]
+def character(editor):
+    return editor.document.scene.characters[0]
 
 
 def select(editor, material):
-    editor.document.select(Selection(node=figure(editor).id, material=material))
+    editor.document.select(Selection(node=character(editor).id, material=material))
 
 
 def click_row(editor, name):
@@ -61,22 +61,22 @@ def red_share(editor) -> float:
 
 
 def files(editor):
-    return {look.material: look.texture for look in figure(editor).settings.materials}
+    return {look.material: look.texture for look in character(editor).settings.materials}
 
 
 def test_rows_of_a_model_lead_to_pages_of_its_materials(editor, qtbot):
-    editor.edits.select(figure(editor).id)
+    editor.edits.select(character(editor).id)
     qtbot.waitUntil(lambda: any(item.text(0) == "skin" for item in items_of(editor.panels.inspector.tree)))
     texts = {item.text(0): item.text(1) for item in items_of(editor.panels.inspector.tree)}
     assert texts["skin"] == "humanoid_skin.png  1024 × 1024"
     assert texts["shirt"] == "humanoid_clothes.png  missing"
     click_row(editor, "shirt")
-    assert editor.document.selection == Selection(node=figure(editor).id, material="shirt")
+    assert editor.document.selection == Selection(node=character(editor).id, material="shirt")
     assert editor.document.selection.nodes == (), "what deletes or hides nodes does not mean the figure"
     assert editor.panels.inspector.header.title.text() == "shirt"
     assert editor.panels.outliner.view.selected_entry().name == "shirt"
     click_row(editor, "Model")
-    assert editor.document.selection == Selection(node=figure(editor).id)
+    assert editor.document.selection == Selection(node=character(editor).id)
 
 
 def test_a_colour_is_shown_undone_and_reset(editor):
@@ -91,7 +91,7 @@ def test_a_colour_is_shown_undone_and_reset(editor):
     assert red_share(editor) == pytest.approx(before, abs=1e-4)
     editor.document.undo_stack.redo()
     item.reset_button.click()
-    assert figure(editor).settings.materials == ()
+    assert character(editor).settings.materials == ()
     assert red_share(editor) == pytest.approx(before, abs=1e-4)
 
 
@@ -121,9 +121,9 @@ def test_a_texture_is_replaced_taken_away_and_put_back(editor, qtbot, folder):
 def test_a_large_texture_takes_several_turns_and_looks_as_if_it_came_at_once(editor, qtbot, folder, monkeypatch):
     chosen = folder / "found" / "red.png"
     Image.new("RGB", (64, 64), (255, 0, 0)).save(chosen)
-    before, ref = red_share(editor), ParamRef(figure(editor).id, "material:shirt", "texture")
+    before, ref = red_share(editor), ParamRef(character(editor).id, "material:shirt", "texture")
     step, sizes = 2048, []
-    monkeypatch.setattr("app.viewport.turns.TURN", 0.0)
+    monkeypatch.setattr("app.viewport.task_loop.TURN", 0.0)
     monkeypatch.setattr("sim.render.texture_upload.STEP_BYTES", step)
     write_rows = Texture2D.write_rows
     monkeypatch.setattr(
@@ -191,12 +191,12 @@ def test_missing_textures_are_messages_with_a_way_to_find_them(editor, qtbot, fo
 def test_a_replaced_texture_that_is_gone_can_be_located_too(editor, qtbot, folder):
     select(editor, "skin")
     gone = folder / "found" / "gone.png"
-    ref = ParamRef(figure(editor).id, "material:skin", "normal_image")
+    ref = ParamRef(character(editor).id, "material:skin", "normal_image")
     editor.document.set_value(ref, str(gone))
     item = row(editor, "normal_image")
     qtbot.waitUntil(lambda: item.editor.facts.file == str(gone))
-    (told,) = [one.text for one in editor.panels.messages.model.messages if one.file == str(gone)]
-    assert "materials of humanoid are without it" in told
+    (reported,) = [one.text for one in editor.panels.messages.model.messages if one.file == str(gone)]
+    assert "materials of humanoid are without it" in reported
     editor.dialogs.path = folder / "humanoid" / "humanoid_skin.png"
     item.editor.locate_button.click()
     assert value_at(editor.document.scene, ref) == str(editor.dialogs.path)
@@ -207,7 +207,7 @@ def test_a_project_whose_replaced_texture_is_gone_tells_it_with_a_way_to_find_it
     chosen = folder / "found" / "red.png"
     Image.new("RGB", (8, 4), (255, 0, 0)).save(chosen)
     for material in ("skin", "shirt"):
-        editor.document.set_value(ParamRef(figure(editor).id, f"material:{material}", "texture"), str(chosen))
+        editor.document.set_value(ParamRef(character(editor).id, f"material:{material}", "texture"), str(chosen))
     project = folder / "humanoid" / "a.sinew"
     editor.files.save_to(project)
     (folder / "later").mkdir()
@@ -216,15 +216,15 @@ def test_a_project_whose_replaced_texture_is_gone_tells_it_with_a_way_to_find_it
     Session(qtbot).load(editor, project)
     messages = editor.panels.messages.model
     qtbot.waitUntil(lambda: any(one.file == str(chosen) for one in messages.messages))
-    (told,) = [one for one in messages.messages if one.file == str(chosen)]
-    assert "materials of humanoid are without it" in told.text
+    (reported,) = [one for one in messages.messages if one.file == str(chosen)]
+    assert "materials of humanoid are without it" in reported.text
     editor.dialogs.path = moved
-    told.action.run()
+    reported.action.run()
     assert editor.dialogs.asked[-1] == "image"
     assert files(editor) == dict.fromkeys(("skin", "shirt"), str(moved))
     assert editor.document.undo_stack.count() == 1
     asked = len(editor.dialogs.asked)
-    told.action.run()
+    reported.action.run()
     assert len(editor.dialogs.asked) == asked, "it is not missing any more"
     editor.dialogs.path = None
 
@@ -247,7 +247,7 @@ def test_messages_about_many_missing_textures_are_bounded(fresh, qtbot, folder):
 
 def test_a_project_brings_its_looks_back(editor, qtbot, folder):
     chosen = folder / "found" / "humanoid_clothes.png"
-    ref = ParamRef(figure(editor).id, "material:shirt", "texture")
+    ref = ParamRef(character(editor).id, "material:shirt", "texture")
     editor.document.set_value(ref, str(chosen))
     project = folder / "humanoid" / "a.sinew"
     editor.dialogs.path = project

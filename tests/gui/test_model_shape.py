@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from app.files.project_file import load_project, save_project
-from sim.figures.deformers.settings import Bulge, Twist
+from sim.characters.deformers.settings import Bulge, Twist
 from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
 from tests.gltf_samples import morphing

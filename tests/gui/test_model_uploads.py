@@ -12,7 +12,7 @@ from widgets.protocols import ModelState, ModelStatus
 @pytest.fixture
 def slow(editor, monkeypatch):
     """An editor whose turns end after one small step; the turns are taken by the test."""
-    monkeypatch.setattr("app.viewport.turns.TURN", 0.0)
+    monkeypatch.setattr("app.viewport.task_loop.TURN", 0.0)
     monkeypatch.setattr(buffer_upload, "STEP_BYTES", 512)
     return editor
 
@@ -54,19 +54,19 @@ def test_a_node_that_is_deleted_on_the_way_is_given_up(slow):
 
 
 def test_a_model_that_the_driver_refuses_is_reported_once(slow, monkeypatch):
-    editor, told = slow, []
+    editor, reported = slow, []
 
     def refused(*_, **__):
         raise GLLimitError("texture 'a': too large")
         yield
 
-    editor.turns.failed.connect(lambda path, text: told.append((path, text)))
+    editor.turns.failed.connect(lambda path, text: reported.append((path, text)))
     monkeypatch.setattr(editor.client.engine, "model_upload", refused)
     upload_again(editor)
     for _ in range(3):
         editor.turns.follow()
         editor.turns._turn()
-    assert told == [(editor.store._paths["model-1"], "texture 'a': too large")]
+    assert reported == [(editor.store._paths["model-1"], "texture 'a': too large")]
     assert not editor.turns.uploading
 
 

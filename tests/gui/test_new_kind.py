@@ -54,11 +54,11 @@ def test_it_is_added_edited_undone_saved_and_read_again(roped, tmp_path):
 
 
 def test_it_rides_on_a_bone_and_steps_with_the_clock(roped):
-    figure = roped.document.scene.nodes[0]
-    bone = roped.store.loaded(figure.id).model.skeleton.names[-1]
-    roped.document.select(Selection(node=figure.id, bone=bone))
+    character = roped.document.scene.nodes[0]
+    bone = roped.store.loaded(character.id).model.skeleton.names[-1]
+    roped.document.select(Selection(node=character.id, bone=bone))
     node = added(roped)
-    assert (node.attachment.node, node.attachment.bone) == (figure.id, bone)
+    assert (node.attachment.node, node.attachment.bone) == (character.id, bone)
     records = {
         row.record.declared.role for row in roped.panels.inspector.tree.settings() if row.ref.part == "attachment"
     }

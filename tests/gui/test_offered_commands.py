@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
 import resources
-from sim.figures.deformers.settings import Twist
+from sim.characters.deformers.settings import Twist
 from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture, place_of
@@ -157,7 +157,7 @@ def test_labels_of_facts_are_whole_beside_a_bone(caped, qtbot):
 
 def test_lengths_of_the_difference_are_metres_once_the_unit_is_known(session, arm):
     editor = session.open(arm)
-    node = editor.document.scene.figures[0].id
+    node = editor.document.scene.characters[0].id
     editor.document.set_value(ParamRef(node, "model", "unit_scale"), 0.01)
     editor.document.set_value(
         ParamRef("view", "view", "comparison"), type(editor.document.scene.view.comparison).DIFFERENCE
@@ -165,11 +165,11 @@ def test_lengths_of_the_difference_are_metres_once_the_unit_is_known(session, ar
     editor.playback.scrub(0.5)
     for _ in range(4):
         picture(editor)
-    told = []
-    editor.client.drawn.connect(told.append)
+    reported = []
+    editor.client.drawn.connect(reported.append)
     editor.viewport.repaint()
     picture(editor)
-    drawn = told[-1]
+    drawn = reported[-1]
     assert drawn.unit_scale == 0.01
     assert drawn.difference_scale == pytest.approx(0.01 * editor.client._scale)
     assert all(" m" in value for _, value in editor.overlays._rows(drawn)[-4:-2])

@@ -10,8 +10,8 @@ from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.editor.actions import SCENE_EXPORTS
-from app.editor.dialogs import Dialogs, Existing
-from app.files.project_files import Answer
+from app.editor.dialogs import Dialogs, OverwriteChoice
+from app.files.project_files import UnsavedAnswer
 from app.output.jobs import CANCELLED, DONE, FAILED
 from app.output.settings import RenderSettings, picture_path, refused, render_words
 from app.output.window import OutputWindow
@@ -78,10 +78,10 @@ def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_pat
     assert frames == 3
     assert np.isfinite(np.frombuffer(data, "<f4", offset=32)).sum() == frames * points * 3
     assert b"o Limb" in (tmp_path / "arm.obj").read_bytes(), "the project as it stands, saved or not"
-    told = [message.text for message in editor.panels.messages.model.messages]
+    reported = [message.text for message in editor.panels.messages.model.messages]
     assert drawn.text.startswith("3 pictures, 64 × 48, PNG, ")
     assert drawn.text.endswith("read back to 0")
-    assert {drawn.text, "left out: materials of Limb; PC2 point cache has no place for them"} < set(told)
+    assert {drawn.text, "left out: materials of Limb; PC2 point cache has no place for them"} < set(reported)
 
 
 def test_pictures_that_are_there_are_replaced_or_kept_as_the_user_says(qtbot, editor, tmp_path):
@@ -90,7 +90,7 @@ def test_pictures_that_are_there_are_replaced_or_kept_as_the_user_says(qtbot, ed
     (tmp_path / "arm_0009.png").write_bytes(b"of another frame")
     (tmp_path / "arm_1.png").write_bytes(b"of another name")
     values = {"first": 0, "last": 2, "width": 32, "height": 32}
-    editor.dialogs.existing = Existing.CANCEL
+    editor.dialogs.existing = OverwriteChoice.CANCEL
     before = len(editor.output.queue.jobs)
     editor.dialogs.path = tmp_path / "arm.png"
     editor.window.actions_table["file.render"].trigger()
@@ -98,12 +98,12 @@ def test_pictures_that_are_there_are_replaced_or_kept_as_the_user_says(qtbot, ed
     editor.output.window.render_button.click()
     assert editor.dialogs.asked[-1] == "1 of arm_….png"
     assert len(editor.output.queue.jobs) == before
-    editor.dialogs.existing = Existing.KEEP
+    editor.dialogs.existing = OverwriteChoice.KEEP
     started(editor, "file.render", tmp_path / "arm.png", **values)
     waited(qtbot, editor)
     assert (tmp_path / "arm_0001.png").read_bytes() == mine
     assert (tmp_path / "arm_0002.png").read_bytes().startswith(b"\x89PNG")
-    editor.dialogs.existing = Existing.REPLACE
+    editor.dialogs.existing = OverwriteChoice.REPLACE
     started(editor, "file.render", tmp_path / "arm.png", **values)
     assert editor.dialogs.asked[-1] == "3 of arm_….png"
     waited(qtbot, editor)
@@ -227,4 +227,4 @@ def test_closing_tells_what_is_not_written_yet(qtbot, editor, tmp_path, monkeypa
     editor.output.queue.cancel_all()
     qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=60000)
     assert editor.output.queue.unfinished == ""
-    monkeypatch.setattr(editor.files, "_ask_unsaved", lambda *_: Answer.DISCARD)
+    monkeypatch.setattr(editor.files, "_ask_unsaved", lambda *_: UnsavedAnswer.DISCARD)

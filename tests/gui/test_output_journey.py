@@ -145,9 +145,9 @@ def drawn(folder, project):
     for frame in range(FRAMES):
         with Image.open(folder / f"{project}_{frame:04d}.png") as picture:
             pictures.append(np.asarray(picture.convert("RGB")).astype(float))
-    with av.open(str(folder / f"{project}.mp4")) as film:
-        assert float(film.streams.video[0].average_rate) == 30.0
-        found = [frame.to_ndarray(format="rgb24", src_colorspace="ITU709") for frame in film.decode(video=0)]
+    with av.open(str(folder / f"{project}.mp4")) as cache:
+        assert float(cache.streams.video[0].average_rate) == 30.0
+        found = [frame.to_ndarray(format="rgb24", src_colorspace="ITU709") for frame in cache.decode(video=0)]
     assert np.abs(np.stack(found) - pictures).mean() < 3.0
     return np.stack(pictures)
 

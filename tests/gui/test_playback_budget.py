@@ -70,8 +70,8 @@ def test_the_cause_of_slow_motion_is_the_true_one(qapp, step, picture, cause):
 def test_slow_motion_shows_moments_between_steps_and_a_pause_the_step_itself(qapp):
     clock = Clock()
     playback = Playback(lambda: PlaybackSettings(speed=0.25), lambda: 1000.0, Costly(clock, 0.0), clock=clock)
-    told = []
-    playback.seen_changed.connect(lambda: told.append(playback.seen))
+    reported = []
+    playback.seen_changed.connect(lambda: reported.append(playback.seen))
     playback.toggle()
     seen, reached = [], []
     for _ in range(20):
@@ -81,7 +81,7 @@ def test_slow_motion_shows_moments_between_steps_and_a_pause_the_step_itself(qap
         reached.append(playback.playhead.time)
     assert np.diff(seen[4:]) == pytest.approx(0.25 * STEP_TIME), "evenly"
     assert np.array(reached) / STEP_TIME == pytest.approx([tick // 4 for tick in range(1, 21)]), "by whole steps"
-    assert len(told) == 15, "where no step was due"
+    assert len(reported) == 15, "where no step was due"
     assert playback.is_between
     playback.pause()
     assert playback.seen == playback.playhead.time

@@ -5,7 +5,7 @@ import pytest
 from app.timings.files import TimingFiles
 from app.timings.recordings import RECORDINGS_MAX, Recordings
 from sim.profile.history import FRAMES_MAX
-from sim.profile.recording import Recording
+from sim.profile.recording import TimingRecording
 from sim.profile.status import TimerStatus
 from tests.unit.profile.frames import MS, frame
 
@@ -26,9 +26,9 @@ def test_a_recording_has_the_frames_between_start_and_stop(recordings):
     recordings.feed(frames(3), TimerStatus())
     recordings.feed(frames(4), TimerStatus(dropped=7, warmup_discarded=3, renderer="a card"))
     recordings.stop()
-    (kept,) = recordings.kept
-    assert (kept.name, len(kept.samples), recordings.running) == ("LBS", 7, None)
-    assert (kept.status.dropped, kept.status.warmup_discarded, kept.status.renderer) == (2, 0, "a card")
+    (cached,) = recordings.cached
+    assert (cached.name, len(cached.samples), recordings.running) == ("LBS", 7, None)
+    assert (cached.status.dropped, cached.status.warmup_discarded, cached.status.renderer) == (2, 0, "a card")
 
 
 def test_names_are_unique_and_never_empty(recordings):
@@ -36,8 +36,8 @@ def test_names_are_unique_and_never_empty(recordings):
         recordings.start(name, TimerStatus())
         recordings.feed(frames(1), TimerStatus())
     recordings.stop()
-    assert [one.name for one in recordings.kept] == ["LBS", "LBS 2", "Recording", "LBS 3"]
-    assert recordings.add(Recording("LBS", frames(1))).name == "LBS 4"
+    assert [one.name for one in recordings.cached] == ["LBS", "LBS 2", "TimingRecording", "LBS 3"]
+    assert recordings.add(TimingRecording("LBS", frames(1))).name == "LBS 4"
 
 
 def test_a_recording_without_frames_is_forgotten(recordings, qtbot):
@@ -45,25 +45,25 @@ def test_a_recording_without_frames_is_forgotten(recordings, qtbot):
     with qtbot.waitSignal(recordings.stopped) as caught:
         recordings.stop()
     assert caught.args == [None]
-    assert recordings.kept == ()
+    assert recordings.cached == ()
 
 
 def test_full_recordings_end_and_old_ones_leave(recordings):
     recordings.start("long", TimerStatus())
     recordings.feed(frames(2) * (FRAMES_MAX // 2 + 3), TimerStatus())
     assert recordings.running is None
-    assert len(recordings.kept[0].samples) == FRAMES_MAX
+    assert len(recordings.cached[0].samples) == FRAMES_MAX
     for number in range(RECORDINGS_MAX):
-        recordings.add(Recording(f"r{number}", frames(1)))
-    assert [one.name for one in recordings.kept] == [f"r{number}" for number in range(RECORDINGS_MAX)]
+        recordings.add(TimingRecording(f"r{number}", frames(1)))
+    assert [one.name for one in recordings.cached] == [f"r{number}" for number in range(RECORDINGS_MAX)]
     recordings.remove("r3")
-    assert "r3" not in [one.name for one in recordings.kept]
+    assert "r3" not in [one.name for one in recordings.cached]
 
 
 def test_files_are_written_and_read_back_with_progress(qtbot, tmp_path):
-    files, told = TimingFiles(), []
-    files.progressed.connect(lambda text, share: told.append((text, share)))
-    recording = Recording("walk", frames(40))
+    files, reported = TimingFiles(), []
+    files.progressed.connect(lambda text, share: reported.append((text, share)))
+    recording = TimingRecording("walk", frames(40))
     with qtbot.waitSignal(files.written) as written:
         files.export_csv(tmp_path / "walk.csv", recording)
         assert files.busy
@@ -74,15 +74,15 @@ def test_files_are_written_and_read_back_with_progress(qtbot, tmp_path):
         files.import_csv(tmp_path / "walk.csv")
     assert imported.args[0].name == "walk"
     assert len(imported.args[0].samples) == 40
-    assert told[0] == ("Writing walk.csv", 0.0)
-    assert told[-1] == ("", 1.0)
+    assert reported[0] == ("Writing walk.csv", 0.0)
+    assert reported[-1] == ("", 1.0)
     assert not files.busy
 
 
 def test_failures_are_one_line(qtbot, tmp_path):
     files = TimingFiles()
     with qtbot.waitSignal(files.failed) as caught:
-        files.export_csv(tmp_path / "missing" / "walk.csv", Recording("walk", frames(1)))
+        files.export_csv(tmp_path / "missing" / "walk.csv", TimingRecording("walk", frames(1)))
     assert caught.args == [str(tmp_path / "missing" / "walk.csv"), "No such file or directory"]
     (tmp_path / "foreign.csv").write_text("a,b\n1,2\n")
     with qtbot.waitSignal(files.failed) as caught:
@@ -91,11 +91,11 @@ def test_failures_are_one_line(qtbot, tmp_path):
 
 
 def test_giving_up_leaves_nothing(qtbot, tmp_path):
-    files, told = TimingFiles(), []
+    files, reported = TimingFiles(), []
     for signal in (files.written, files.failed):
-        signal.connect(lambda *what: told.append(what))
-    files.export_csv(tmp_path / "long.csv", Recording("long", frames(2) * 5000))
+        signal.connect(lambda *what: reported.append(what))
+    files.export_csv(tmp_path / "long.csv", TimingRecording("long", frames(2) * 5000))
     files.cancel()
     qtbot.waitUntil(lambda: not files.busy)
-    assert told == []
+    assert reported == []
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from app.kinds.hair.brush_tool import Brush
 from resources import path as resource
 from sim.kinds.cloth.settings import PinTarget
-from sim.kinds.emitter.handles import GripKind
+from sim.kinds.emitter.handles import KnobKind
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
@@ -69,7 +69,7 @@ class Stage:
 
     def is_sound(self):
         """Whether the node goes on, and nothing was reported."""
-        return not self.editor.panels.messages.model.rowCount() and not self.system.halted
+        return not self.editor.panels.messages.model.rowCount() and not self.system.stopped
 
     def place(self, particle):
         with self.editor.viewport.gl_current():
@@ -146,8 +146,8 @@ def test_knobs_of_an_emitter_are_dragged_on_a_restored_step(fresh, qtbot):
     stage.play(30)
     stage.go_back()
     handles = stage.editor.rooms["emitter"].tool._handles()
-    grip = next(one for one in handles.grips if one.kind is GripKind.SPEED)
-    knob = QPointF(*handles.view.pixels(grip.knobs)[0].tolist())
+    knob = next(one for one in handles.grips if one.kind is KnobKind.SPEED)
+    knob = QPointF(*handles.view.pixels(knob.knobs)[0].tolist())
     before = stage.settings
     stage.mouse.drag(knob, knob + QPointF(0.0, -20.0))
     assert stage.settings != before

@@ -13,7 +13,7 @@ from sim.scene.playback import LENGTH, SIMULATED_LENGTH, LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from sim.scene.strips import Strip
 from tests.gui.editor_harness import Clock, Mouse, Session, picture
-from widgets.timeline.track_rows import Kept
+from widgets.timeline.track_rows import CacheState
 
 
 @pytest.fixture
@@ -240,23 +240,23 @@ def test_scrubbing_shows_the_simulated_frame_both_ways(opened):
     for time in (0.3, 0.5, 0.1):
         playback.scrub(time)
         np.testing.assert_array_equal(picture(opened), pictures[time])
-    film = opened.client.film
-    assert film.kept == list(range(1, 31))
+    cache = opened.client.cache
+    assert cache.cached == list(range(1, 31))
     playback.scrub(0.3)
     opened.document.set_value(ParamRef(cloth, "cloth", "structural_stiffness"), 40.0)
     picture(opened)
-    assert film.kept[-1] == 18, "what comes after the playhead is gone"
+    assert cache.cached[-1] == 18, "what comes after the playhead is gone"
     opened.document.undo_stack.undo()
     picture(opened)
-    assert film.kept[-1] == 30, "and is found again"
+    assert cache.cached[-1] == 30, "and is found again"
     playback.scrub(0.5)
     np.testing.assert_array_equal(picture(opened), pictures[0.5])
-    opened.kept_bars.refresh()
+    opened.cached_bars.refresh()
     (bar,) = opened.timeline.tracks.bars
-    assert [kept for *_, kept in bar.spans] == [Kept.KEPT]
+    assert [cached for *_, cached in bar.spans] == [CacheState.KEPT]
     playback.scrub(0.8)
     picture(opened)
-    assert film.shown == 30, "beyond the end the last one is held"
+    assert cache.shown == 30, "beyond the end the last one is held"
     assert opened.window._simulation.text().endswith("held")
 
 
@@ -272,7 +272,7 @@ def test_backwards_and_ping_pong_play_what_is_kept(opened, monkeypatch):
     def state():
         picture(opened)
         with opened.viewport.gl_current():
-            return opened.client.film.shown, system.arrays()["positions"].read().tobytes()
+            return opened.client.cache.shown, system.arrays()["positions"].read().tobytes()
 
     forwards = {}
     for step in range(21):
@@ -309,7 +309,7 @@ def test_backwards_and_ping_pong_play_what_is_kept(opened, monkeypatch):
     playback._clock.now += STEP_TIME
     playback.tick()
     picture(opened)
-    assert opened.client.film.shown == 20
+    assert opened.client.cache.shown == 20
     assert opened.window._simulation.text().endswith("held"), "also while it plays"
     turns = np.sign(np.diff([step for n, step in enumerate(seen) if n == 0 or step != seen[n - 1]]))
     assert {1.0, -1.0} <= set(turns.tolist()), "there and back"
@@ -324,6 +324,6 @@ def test_playing_from_where_nothing_is_kept_simulates_what_is_missing_first(open
     opened.playback.scrub(0.5)
     with qtbot.waitSignal(opened.seek.ended, timeout=60000):
         opened.playback.toggle()
-    assert opened.client.film.kept[-1] == 30
+    assert opened.client.cache.cached[-1] == 30
     assert opened.playback.playhead.playing
     opened.playback.pause()

@@ -236,13 +236,13 @@ def test_an_opened_project_starts_its_simulation_anew(stage, tmp_path, qtbot):
 def test_room_for_kept_steps_is_chosen_and_remembered(fresh, qtbot):
     stage = Stage(fresh, qtbot)
     stage.play(STEPS)
-    film = fresh.client.film
+    cache = fresh.client.cache
     with fresh.viewport.gl_current():
-        film.flush()
-    assert len(film.kept) == STEPS
-    fresh.client.film.limit(film._shelf._store.used // 3)
-    assert 0 < len(film.kept) <= STEPS // 3 + 1
+        cache.flush()
+    assert len(cache.cached) == STEPS
+    fresh.client.cache.limit(cache._queue._store.used // 3)
+    assert 0 < len(cache.cached) <= STEPS // 3 + 1
     fresh.window.actions_table["step_room.8 GiB"].trigger()
-    assert film._shelf._store.wanted == 8 * 1024**3
+    assert cache._queue._store.wanted == 8 * 1024**3
     assert app_settings().value("step_room") == "8 GiB"
     fresh.window.actions_table["step_room.2 GiB"].trigger()

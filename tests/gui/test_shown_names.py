@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.files.project_file import save_project
 from sim.assets.load import load_model
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.printable import printable

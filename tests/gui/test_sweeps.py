@@ -69,7 +69,7 @@ def test_the_window_begins_with_a_setting_that_steps_take_and_values_around_it(f
     assert window.names[0].currentText() == setting
     assert window.values[0].text().endswith(":log:5")
     assert window.names[1].currentText() == "None"
-    assert window.told.text() == "5 runs"
+    assert window.reported.text() == "5 runs"
     window.close()
 
 
@@ -88,11 +88,11 @@ def test_what_means_nothing_is_said_at_once_and_a_run_is_given_up(sweeps, qtbot)
     _, window, _ = sweeps
     window.values[0].setText("4, many")
     assert not window.start_button.isEnabled()
-    assert "many" in window.told.text()
+    assert "many" in window.reported.text()
     window.values[0].setText("0:10")
-    assert "neither from:to:count" in window.told.text()
+    assert "neither from:to:count" in window.reported.text()
     window.values[0].setText("4, 8, 16, 32")
-    assert window.told.text() == "20 runs"
+    assert window.reported.text() == "20 runs"
     window.steps.setValue(30000)
     window.start_button.click()
     qtbot.waitUntil(window.cancel_button.isVisible, timeout=60000)

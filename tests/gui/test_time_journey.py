@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 import resources
 from app.files.project_file import cache_folder
-from sim.kept.bake import Bake
+from sim.cache.bake import Bake
 from sim.kinds.contract import System
 from sim.scene.playback import LoopMode
 from sim.scene.scene import PLAYBACK, VIEW, ParamRef
@@ -61,18 +61,18 @@ def test_a_cape_through_two_strips_goes_to_another_driver(session, qtbot, tmp_pa
     project = tmp_path / "projects" / "cape.sinew"
     editor = session.open(project, new_window_layout=True)
     editor.window.resize(1280, 800)
-    figure, cape = editor.document.scene.figures[0].id, "cape"
+    character, cape = editor.document.scene.characters[0].id, "cape"
     document, playback, table = editor.document, editor.playback, editor.window.actions_table
 
     # two strips that overlap, the second one dragged to the left, over the first one
-    editor.strips.add(figure, "wave")
+    editor.strips.add(character, "wave")
     editor.timeline.fit()
     tracks = editor.timeline.tracks
-    place = tracks.place_of(figure, 1).center()
+    place = tracks.place_of(character, 1).center()
     mouse = Mouse(tracks)
-    away = document.scene.node(figure).settings.strips[1].start - 0.4
+    away = document.scene.node(character).settings.strips[1].start - 0.4
     mouse.drag(place, place - QPointF(away / editor.timeline.ruler.scale.seconds_per_pixel, 0.0))
-    first, second = document.scene.node(figure).settings.strips
+    first, second = document.scene.node(character).settings.strips
     assert second.start == pytest.approx(0.4, abs=0.05)
     assert second.start < first.end(1.0), "they blend"
     document.set_values(
@@ -87,14 +87,14 @@ def test_a_cape_through_two_strips_goes_to_another_driver(session, qtbot, tmp_pa
     assert playback.playhead.playing
     qtbot.waitUntil(lambda: not playback.playhead.playing, timeout=60000)
     picture(editor)
-    film = editor.client.film
+    cache = editor.client.cache
     with editor.viewport.gl_current():
-        film.flush()
-    assert film.kept[-1] >= LAST - 1
-    if film.kept[-1] < LAST:
+        cache.flush()
+    assert cache.cached[-1] >= LAST - 1
+    if cache.cached[-1] < LAST:
         playback.scrub(LAST / 60.0)
         key(editor, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-        qtbot.waitUntil(lambda: not editor.seek.busy and film.kept[-1] == LAST, timeout=60000)
+        qtbot.waitUntil(lambda: not editor.seek.busy and cache.cached[-1] == LAST, timeout=60000)
     visited = {frame: scrub(editor, frame) for frame in FRAMES}
     assert len({shown.tobytes() for shown in visited.values()}) == len(FRAMES)
     for frame in (*reversed(FRAMES), *sorted(FRAMES)):
@@ -106,7 +106,7 @@ def test_a_cape_through_two_strips_goes_to_another_driver(session, qtbot, tmp_pa
     stiffness = ParamRef(cape, "cloth", "stretch_stiffness")
     document.set_value(stiffness, 60.0)
     picture(editor)
-    assert film.kept[-1] == 22
+    assert cache.cached[-1] == 22
     shots(editor, tmp_path, "changed")
     key(editor, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: not playback.playhead.playing, timeout=60000)
@@ -145,19 +145,19 @@ def test_a_cape_through_two_strips_goes_to_another_driver(session, qtbot, tmp_pa
     command = [sys.executable, "-m", "tests.gui.other_driver", str(project), cape, str(tmp_path)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    if "softpipe" not in told["renderer"]:
+    reported = json.loads(done.stdout.splitlines()[-1])
+    if "softpipe" not in reported["renderer"]:
         pytest.skip("there is no softpipe here")
-    assert all(is_same for _, is_same in told["scrubbed"]), told["scrubbed"]
-    assert told["played"][0] >= LAST // 2
-    assert told["played"][1]
-    assert told["simulated"] == 0
-    assert not told["stale"]
-    assert told["ghosts"] > 2
+    assert all(is_same for _, is_same in reported["scrubbed"]), reported["scrubbed"]
+    assert reported["played"][0] >= LAST // 2
+    assert reported["played"][1]
+    assert reported["simulated"] == 0
+    assert not reported["stale"]
+    assert reported["ghosts"] > 2
     command = [sys.executable, "-m", "app", "verify", str(project)]
     verified = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert verified.returncode == 1
     line = verified.stderr.strip().splitlines()[-1]
     assert "is the first that differs, by 0.0" in line
-    assert told["verified"].removeprefix("Bake verified: ") in line, "the window tells the same numbers"
-    assert any("baked on llvmpipe" in text and "replayed on softpipe" in text for text in told["messages"])
+    assert reported["verified"].removeprefix("Bake verified: ") in line, "the window tells the same numbers"
+    assert any("baked on llvmpipe" in text and "replayed on softpipe" in text for text in reported["messages"])

@@ -31,7 +31,7 @@ def editor(session, arm, clock):
 
 
 @pytest.fixture
-def heard(editor):
+def simulated(editor):
     return Heard(editor.client)
 
 
@@ -43,22 +43,22 @@ def draw(editor, clock, count=1):
         QApplication.processEvents()
 
 
-def test_off_there_is_nothing_to_tell(editor, clock, heard):
+def test_off_there_is_nothing_to_tell(editor, clock, simulated):
     draw(editor, clock, 3)
-    assert heard.samples == []
-    assert set(heard.frames) == {None}
+    assert simulated.samples == []
+    assert set(simulated.frames) == {None}
     assert editor.client.timer_status == TimerStatus(vsync=editor.client.timer_status.vsync)
 
 
-def test_pictures_carry_the_numbers_of_their_samples_and_the_moment(editor, clock, heard):
+def test_pictures_carry_the_numbers_of_their_samples_and_the_moment(editor, clock, simulated):
     editor.client.set_timing(True)
     editor.playback.toggle()
     draw(editor, clock, WARM_UP + 4)
-    numbers = [number for number in heard.frames if number is not None]
-    assert heard.frames[:WARM_UP] == [None] * WARM_UP
+    numbers = [number for number in simulated.frames if number is not None]
+    assert simulated.frames[:WARM_UP] == [None] * WARM_UP
     assert numbers == list(range(len(numbers)))
-    assert [sample.number for sample in heard.samples] == numbers[: len(heard.samples)]
-    last = heard.samples[-1]
+    assert [sample.number for sample in simulated.samples] == numbers[: len(simulated.samples)]
+    last = simulated.samples[-1]
     clip = editor.active.clip
     assert last.moment.clip == clip.name
     assert last.moment.clip_frame == pytest.approx(last.moment.time / editor.active.frame_step)
@@ -70,7 +70,9 @@ def test_pictures_carry_the_numbers_of_their_samples_and_the_moment(editor, cloc
     assert status.renderer == editor.client.engine.context.capabilities.renderer
 
 
-def test_numbers_go_on_when_measuring_is_switched_off_and_on_and_when_the_context_is_made_anew(editor, clock, heard):
+def test_numbers_go_on_when_measuring_is_switched_off_and_on_and_when_the_context_is_made_anew(
+    editor, clock, simulated
+):
     for _ in range(2):
         editor.client.set_timing(True)
         draw(editor, clock, WARM_UP + 2)
@@ -80,7 +82,7 @@ def test_numbers_go_on_when_measuring_is_switched_off_and_on_and_when_the_contex
         editor.client.gl_init()
     editor.client.set_timing(True)
     draw(editor, clock, WARM_UP + 2)
-    numbers = [number for number in heard.frames if number is not None]
+    numbers = [number for number in simulated.frames if number is not None]
     assert numbers == list(range(len(numbers)))
     assert len(numbers) >= 6
 

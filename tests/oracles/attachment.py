@@ -3,12 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.skin.attachment import Attachment
+from sim.skin.attachment import SurfaceAttachment
 
 Float64 = npt.NDArray[np.float64]
 
 
-def attached_points(attachment: Attachment, positions: Float64) -> Float64:
+def attached_points(attachment: SurfaceAttachment, positions: Float64) -> Float64:
     """Places [m] of the particles on a surface that has moved, shape (H, 3)."""
     corners = positions[attachment.corners]
     area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

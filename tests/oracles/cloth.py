@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.state import ColliderState
 from sim.kinds.cloth.material import ClothConstants, constants_of
 from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
 from sim.maths.gusts import Gusts, gusts_at
-from sim.solids.state import Solid
 from tests.oracles.air import air_velocity
 from tests.oracles.cloth_touch import touches
 from tests.oracles.contact import bounce, collider_contact
@@ -43,7 +43,7 @@ class Actions:
 
     held: Bool
     targets: Float64
-    colliders: Sequence[Solid] = ()
+    colliders: Sequence[ColliderState] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _substep(
             1.0 / model.shares,
             particles.positions,
             particles.velocities,
-            kept=settings.thickness,
+            cached=settings.thickness,
             friction=settings.self_friction,
             h=h,
         )

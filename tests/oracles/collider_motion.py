@@ -3,26 +3,26 @@
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.motion import motion_of
+from sim.colliders.state import ColliderState
 from sim.maths import quaternion
-from sim.solids.motion import motion_of
-from sim.solids.state import Solid
 
 Float64 = npt.NDArray[np.float64]
 
 
-def local_points(state: Solid, points: Float64, fraction: float) -> Float64:
+def local_points(state: ColliderState, points: Float64, fraction: float) -> Float64:
     """World points (n, 3) in the frame of the collider at a fraction of the step."""
     centre, orientation = motion_of(state).at(fraction)
     return quaternion.rotate(quaternion.conjugate(orientation), points - centre)
 
 
-def world_points(state: Solid, points: Float64, fraction: float) -> Float64:
+def world_points(state: ColliderState, points: Float64, fraction: float) -> Float64:
     """Points (n, 3) of the frame of the collider in the world at a fraction of the step."""
     centre, orientation = motion_of(state).at(fraction)
     return centre + quaternion.rotate(orientation, points)
 
 
-def velocity_at(state: Solid, points: Float64, fraction: float, frame_time: float, substep: float) -> Float64:
+def velocity_at(state: ColliderState, points: Float64, fraction: float, frame_time: float, substep: float) -> Float64:
     """Velocity of the solid at world points [m/s], shape (n, 3): its mean over the last `substep`.
 
     The mean is what position Verlet sees: a point that moves with the solid has had its last position there.  To second

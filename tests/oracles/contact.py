@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.motion import motion_of
+from sim.colliders.state import ColliderState
 from sim.maths import quaternion
-from sim.solids.motion import motion_of
-from sim.solids.state import Solid
 from tests.oracles.collider_motion import local_points, velocity_at
 from tests.oracles.shapes import proximity
 
@@ -42,7 +42,9 @@ class Contact:
     restitution: float
 
 
-def collider_contact(state: Solid, points: Float64, fraction: float, frame_time: float, substep: float) -> Contact:
+def collider_contact(
+    state: ColliderState, points: Float64, fraction: float, frame_time: float, substep: float
+) -> Contact:
     """Contact of world points (n, 3) with a collider at a moment of its step.
 
     Args:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.state import ColliderState
 from sim.kinds.hair.groom import Groom, carried_loads
 from sim.kinds.hair.settings import HairSettings, HairSolver
-from sim.kinds.hair.solver import GRAVITY, Pulled, layer_stiffness
+from sim.kinds.hair.solver import GRAVITY, StrandDrag, layer_stiffness
 from sim.maths import quaternion
 from sim.scene.clock import STEP_TIME
-from sim.solids.state import Solid
 from tests.oracles.contact import collider_contact
 
 Float64 = npt.NDArray[np.float64]
@@ -31,11 +31,11 @@ class Strands:
     settings: HairSettings
     groom: Groom
     path: Callable[[float], tuple[Float64, Float64]]
-    solids: Sequence[Solid] = ()
+    solids: Sequence[ColliderState] = ()
     air: Callable[[Float64, float], Float64] = lambda places, _: np.zeros_like(places)
     head: Float64 | None = None
     time: float = 0.0
-    pulled: Pulled | None = None
+    pulled: StrandDrag | None = None
     now: Float64 = field(init=False)
     before: Float64 = field(init=False)
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.state import ColliderState
 from sim.kinds.emitter.births import GENERATIONS, Schedule, generation_of, hash_number, slot_of
-from sim.kinds.emitter.constants import constants_of, pace_of
+from sim.kinds.emitter.constants import chunk_budget_of, constants_of
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.outline import angle_direction
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.maths.curl_noise import Pattern, pattern_at
-from sim.maths.hash import Group, birth_bits, birth_numbers, unit_numbers
+from sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
 from sim.scene.clock import STEP_TIME
 from sim.skin.surface_table import face_at, triangle_shares
-from sim.solids.state import Solid
 from tests.oracles.collider_motion import local_points, world_points
 from tests.oracles.contact import bounce, collider_contact
 from tests.oracles.curl_noise import curl_noise
@@ -77,7 +77,7 @@ class Actions:
 
     world_from_start: Float64 = field(default_factory=lambda: np.eye(4))
     world_from_end: Float64 = field(default_factory=lambda: np.eye(4))
-    colliders: Sequence[Solid] = ()
+    colliders: Sequence[ColliderState] = ()
     surface: Surface | None = None
     world_from_aim: Float64 | None = None
 
@@ -102,7 +102,7 @@ def births_of(schedule: Schedule, start: float, end: float, capacity: int) -> li
 
 def birth_places(settings: EmitterSettings, actions: Actions, number: int) -> tuple[Float64, ...]:
     """Places and normals (1, 3) of a birth in the frames of the start and of the end of the step."""
-    bits = birth_bits(settings.seed, [number], Group.PLACE)
+    bits = birth_bits(settings.seed, [number], RandomStream.PLACE)
     if actions.surface is not None:
         surface = actions.surface
         corners = surface.faces[face_at(surface.faces[:, 0], bits[:, 0]), 1:][0]
@@ -146,8 +146,8 @@ def birth_start(
     settings: EmitterSettings, actions: Actions, number: int, moment: float
 ) -> tuple[Float64, Float64, float]:
     """Place (1, 3), velocity (1, 3) and lifetime [steps] of a birth at a moment of the step, 0 to 1."""
-    lives = birth_numbers(settings.seed, [number], Group.LIFE)
-    directions = birth_numbers(settings.seed, [number], Group.DIRECTION)
+    lives = birth_numbers(settings.seed, [number], RandomStream.LIFE)
+    directions = birth_numbers(settings.seed, [number], RandomStream.DIRECTION)
     before, normal_before, after, normal_after = birth_places(settings, actions, number)
     start, end = actions.world_from_start, actions.world_from_end
     first = before @ start[:3, :3].T + start[:3, 3]
@@ -194,7 +194,7 @@ def moved_on(
     if not len(indices):
         return
     time = (span[1] - span[0]) * STEP_TIME
-    left, gain, _ = pace_of(settings.drag, time)
+    left, gain, _ = chunk_budget_of(settings.drag, time)
     start, before = slots.positions[indices], slots.velocities[indices]
     velocity = before * left + acceleration(settings, start, pattern) * gain
     position, velocity, touched, held = _met(settings, actions, start, start + time * velocity, velocity, span)
@@ -231,7 +231,7 @@ def _met(
 
 
 def carried(
-    colliders: Sequence[Solid], start: Float64, span: tuple[float, float], clearance: float
+    colliders: Sequence[ColliderState], start: Float64, span: tuple[float, float], clearance: float
 ) -> tuple[Float64, npt.NDArray[np.bool_]]:
     """Places (n, 3) after the first collider that a point sits on took it along, and which points sit on one."""
     place, held = start.copy(), np.zeros(len(start), bool)
@@ -273,7 +273,7 @@ def bear(settings: EmitterSettings, actions: Actions, slots: Slots, slot: int, g
     slots.generations[slot] = generation
     slots.lives[slot] = life - (1.0 - moment)
     if settings.mode is EmissionMode.FULL and generation == 0:
-        share = birth_numbers(settings.seed, [number], Group.DIRECTION)[0, 2]
+        share = birth_numbers(settings.seed, [number], RandomStream.DIRECTION)[0, 2]
         slots.lives[slot] = max(share * life, 1.0) - (1.0 - moment)
 
 
@@ -287,7 +287,7 @@ def stateless(settings: EmitterSettings, schedule: Schedule, actions: Actions, s
         number = hash_number(slot, generation, settings.capacity)
         position, velocity, life = birth_start(settings, still, number, 1.0)
         age = step_count - moment
-        left, gain, square = pace_of(settings.drag, age * STEP_TIME)
+        left, gain, square = chunk_budget_of(settings.drag, age * STEP_TIME)
         slots.positions[slot] = position[0] + gain * velocity[0] + square * pull
         slots.velocities[slot] = left * velocity[0] + gain * pull
         slots.lives[slot] = life - age if age <= life else DEAD

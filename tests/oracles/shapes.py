@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.solids.state import SolidShape, core
+from sim.colliders.state import ColliderShape, core
 from tests.oracles.ellipsoid import ellipsoid_distance
 
 Float64 = npt.NDArray[np.float64]
@@ -29,7 +29,7 @@ class Proximity:
     closest: Float64
 
 
-def proximity(shape: SolidShape, size: Float64, points: Float64) -> Proximity:
+def proximity(shape: ColliderShape, size: Float64, points: Float64) -> Proximity:
     """Distance, normal and closest point for points (n, 3) in the frame of the shape.
 
     Where several surface points are closest (on the axis of a capsule, say) one of them is taken.
@@ -39,26 +39,26 @@ def proximity(shape: SolidShape, size: Float64, points: Float64) -> Proximity:
         size: As in `Solid.size`, shape (3,).
         points: shape (n, 3).
     """
-    if shape is SolidShape.PLANE:
+    if shape is ColliderShape.PLANE:
         distance, normal = points[:, 1].copy(), np.broadcast_to([0.0, 1.0, 0.0], points.shape).copy()
-    elif shape is SolidShape.ELLIPSOID:
+    elif shape is ColliderShape.ELLIPSOID:
         distance, normal = ellipsoid_distance(points, size)
     else:
         distance, normal = rounded_box_distance(points, *core(shape, size))
     return Proximity(distance, normal, points - distance[:, None] * normal)
 
 
-def signed_distance(shape: SolidShape, size: Float64, points: Float64) -> Float64:
+def signed_distance(shape: ColliderShape, size: Float64, points: Float64) -> Float64:
     """Signed distance [m] of points (n, 3) in the frame of the shape, negative inside, shape (n,)."""
     return proximity(shape, size, points).distance
 
 
-def outward_normal(shape: SolidShape, size: Float64, points: Float64) -> Float64:
+def outward_normal(shape: ColliderShape, size: Float64, points: Float64) -> Float64:
     """Outward unit normals at the surface points closest to points (n, 3), shape (n, 3)."""
     return proximity(shape, size, points).normal
 
 
-def closest_point(shape: SolidShape, size: Float64, points: Float64) -> Float64:
+def closest_point(shape: ColliderShape, size: Float64, points: Float64) -> Float64:
     """Surface points closest to points (n, 3), shape (n, 3)."""
     return proximity(shape, size, points).closest
 
@@ -77,15 +77,15 @@ def rounded_box_distance(points: Float64, half_sizes: Float64, radius: float) ->
     return np.where(inside, -depth.min(axis=1), length) - radius, normal
 
 
-def safe_depth(shape: SolidShape, size: Float64) -> float:
+def safe_depth(shape: ColliderShape, size: Float64) -> float:
     """Depth [m] below any place of the surface, along its normal, from which the way out leads to the same side.
 
     A point that is only pushed out where it is found, without a look at its path, cannot pass through while it moves
     less than this in a substep relative to the collider: half the least thickness of a box, the least radius of
     curvature of the others.  Infinite for a plane.
     """
-    if shape is SolidShape.PLANE:
+    if shape is ColliderShape.PLANE:
         return float("inf")
-    if shape is SolidShape.ELLIPSOID:
+    if shape is ColliderShape.ELLIPSOID:
         return float(np.min(size) ** 2 / np.max(size))
-    return float(np.min(size) if shape is SolidShape.BOX else size[0])
+    return float(np.min(size) if shape is ColliderShape.BOX else size[0])

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.motion import motion_of
+from sim.colliders.state import ColliderShape, ColliderState, core
 from sim.maths import quaternion
-from sim.solids.motion import motion_of
-from sim.solids.state import Solid, SolidShape, core
 from tests.oracles.collider_motion import local_points, velocity_at, world_points
 from tests.oracles.contact import Contact, collider_contact
 from tests.oracles.shapes import proximity
@@ -46,7 +46,7 @@ class Hit:
     normal: Float64
 
 
-def sweep(state: Solid, start: Float64, end: Float64, fraction_start: float, fraction_end: float) -> Hit:
+def sweep(state: ColliderState, start: Float64, end: Float64, fraction_start: float, fraction_end: float) -> Hit:
     """Where points that go from `start` to `end` (n, 3), world [m], enter the collider.
 
     A path that begins inside, or only leaves, does not enter.
@@ -70,7 +70,7 @@ def sweep(state: Solid, start: Float64, end: Float64, fraction_start: float, fra
 
 
 def swept_contact(
-    state: Solid,
+    state: ColliderState,
     start: Float64,
     end: Float64,
     fraction_start: float,
@@ -95,17 +95,17 @@ def swept_contact(
     )
 
 
-def entry_time(shape: SolidShape, size: Float64, begin: Float64, path: Float64) -> Float64:
+def entry_time(shape: ColliderShape, size: Float64, begin: Float64, path: Float64) -> Float64:
     """When lines `begin + t path` (n, 3), in the frame of the shape, enter it, shape (n,); `NEVER` where they miss."""
-    if shape is SolidShape.PLANE:
+    if shape is ColliderShape.PLANE:
         downward = np.where(path[:, 1] < -_NO_MOTION, path[:, 1], -_NO_MOTION)
         return np.where(path[:, 1] < -_NO_MOTION, -begin[:, 1] / downward, NEVER)
-    if shape is SolidShape.BOX:
+    if shape is ColliderShape.BOX:
         return _entry_box(begin, path, size)
-    if shape is SolidShape.CAPSULE:
+    if shape is ColliderShape.CAPSULE:
         half_sizes, radius = core(shape, size)
         return _entry_capsule(begin, path, float(half_sizes[1]), radius)
-    axes = size if shape is SolidShape.ELLIPSOID else np.full(3, size[0])
+    axes = size if shape is ColliderShape.ELLIPSOID else np.full(3, size[0])
     return _entry_sphere(begin / axes, path / axes, 1.0)
 
 

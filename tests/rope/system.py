@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.gl.capture import padded_count
 from sim.gl.context import Context
-from sim.gl.copies import Span
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.record import record
+from sim.gl.staging import BufferSpan
+from sim.gl.transform_feedback import padded_count
 from sim.kinds.contract import Array, StepInputs, System, World
 from sim.kinds.packing import State, unpacked_state
 from sim.scene.clock import STEP_TIME
@@ -57,7 +57,7 @@ class RopeSystem(System):
         return {"positions": points, "velocities": speeds}
 
     def snapshot(self) -> State:
-        return State({}, Span(self.knots.newest))
+        return State({}, BufferSpan(self.knots.newest))
 
     def restore(self, state: bytes, world: World) -> None:
         self.knots.write(unpacked_state(state)[1][0])

@@ -3,7 +3,7 @@
 from sim.assets.model import Bounds
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.contract import View
-from sim.render.items import Lines
+from sim.render.items import LinesItem
 
 
 class RopeView(View):
@@ -19,7 +19,7 @@ class RopeView(View):
         buffer, colour, count = self._rope.knots.newest, self._node.settings.colour, self._node.settings.knots
         if buffer not in self._arrays:
             self._arrays[buffer] = VertexArray(self._context, [Stream(buffer)], label="rope")
-        return [Lines(node=self._node, vertices=self._arrays[buffer], strip=True, colour=colour, count=count)]
+        return [LinesItem(node=self._node, vertices=self._arrays[buffer], strip=True, colour=colour, count=count)]
 
     def bounds(self) -> Bounds:
         return Bounds(self._anchor - self._node.settings.length, self._anchor + self._node.settings.length)

@@ -23,8 +23,8 @@ def test_no_time_is_lost_or_invented(elapsed_times):
     results = [clock.advance(elapsed) for elapsed in elapsed_times]
     assert all(0.0 <= result.alpha <= 1.0 and result.dropped == 0 for result in results)
     if results:
-        told = sum(result.steps for result in results) + results[-1].alpha
-        assert told == pytest.approx(sum(elapsed_times) / DT, abs=1e-6)
+        reported = sum(result.steps for result in results) + results[-1].alpha
+        assert reported == pytest.approx(sum(elapsed_times) / DT, abs=1e-6)
 
 
 @given(st.lists(st.integers(0, 3000).map(lambda value: value / 1e3), max_size=30), st.integers(1, 8))

@@ -5,39 +5,39 @@ import math
 import numpy as np
 import pytest
 
+from sim.animation.pose import Warps
 from sim.assets.model import Bounds, Mesh, Skin
-from sim.figures.deformers.functions import MOVES
-from sim.figures.deformers.settings import (
+from sim.characters.deformers.functions import MOVES
+from sim.characters.deformers.settings import (
     DEFORMERS,
-    Axis,
     Bend,
     Bulge,
     BulgeMode,
     Deformer,
+    DeformerAxis,
     EmissionPulse,
     Extent,
     Taper,
     Twist,
     Wave,
 )
-from sim.figures.deformers.warping import mask_of, warped, warped_boxes
-from sim.jobs.pose import Warps
+from sim.characters.deformers.warping import mask_of, warped, warped_boxes
 
 EXTENT = Extent(Bounds(np.array([-1.0, 0.0, -0.5]), np.array([1.0, 4.0, 0.5])), is_z_up=False)
 STEP = 1e-5
 # Parts of the model below the start, within, and beyond the end; bends of every sign.
 CASES = [
     Bulge(height=8.0, wavelength=30.0, phase=20.0),
-    Bulge(mode=BulgeMode.STANDING, height=-5.0, axis=Axis.X),
+    Bulge(mode=BulgeMode.STANDING, height=-5.0, axis=DeformerAxis.X),
     Bulge(mode=BulgeMode.PULSE),
     Twist(angle=200.0, start=20.0, end=70.0),
-    Twist(axis=Axis.Z, angle=-90.0, frequency=0.3),
+    Twist(axis=DeformerAxis.Z, angle=-90.0, frequency=0.3),
     Bend(angle=120.0, start=10.0, end=60.0),
-    Bend(angle=-0.4, towards=Axis.Y),
-    Bend(axis=Axis.X, towards=Axis.Y, angle=-75.0, start=70.0, end=90.0),
+    Bend(angle=-0.4, towards=DeformerAxis.Y),
+    Bend(axis=DeformerAxis.X, towards=DeformerAxis.Y, angle=-75.0, start=70.0, end=90.0),
     Taper(factor=0.2, start=10.0, end=80.0),
-    Taper(factor=-1.0, axis=Axis.Z),
-    Wave(height=10.0, towards=Axis.Y, axis=Axis.X),
+    Taper(factor=-1.0, axis=DeformerAxis.Z),
+    Wave(height=10.0, towards=DeformerAxis.Y, axis=DeformerAxis.X),
 ]
 
 
@@ -139,7 +139,7 @@ def test_files_with_z_up_bend_about_what_is_up_on_the_screen() -> None:
     lying = Extent(Bounds(np.array([-1.0, -0.5, 0.0]), np.array([1.0, 0.5, 4.0])), is_z_up=True)
     points, _ = cloud(50)
     stored = np.column_stack([points[:, 0], -points[:, 2], points[:, 1]])
-    for case in (Twist(angle=70.0), Bend(angle=40.0), Wave(towards=Axis.Z)):
+    for case in (Twist(angle=70.0), Bend(angle=40.0), Wave(towards=DeformerAxis.Z)):
         there = warped(warps_of(case, extent=lying), stored, np.zeros_like(stored), None, {})[0]
         here = warped(warps_of(case), points, np.zeros_like(points), None, {})[0]
         np.testing.assert_allclose(np.column_stack([there[:, 0], there[:, 2], -there[:, 1]]), here, atol=1e-12)

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from sim.kinds.emitter.emission import EmissionAim, EmitterSource
-from sim.kinds.emitter.handles import ARROW_TIME, EmitterHandles, GripKind, gripped
+from sim.kinds.emitter.handles import ARROW_TIME, EmitterHandles, KnobKind, gripped
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.scene.camera import Camera
-from sim.scene.handles import View
+from sim.scene.handles import HandleView
 
 SIZE = (800.0, 600.0)
 EULER = (20.0, 35.0, -15.0)
@@ -21,13 +21,13 @@ def placed(scale=1.0):
 
 
 def handles(world=None, **values):
-    view = View(Camera(target=(0.2, 0.6, 0.0), distance=4.0), SIZE)
+    view = HandleView(Camera(target=(0.2, 0.6, 0.0), distance=4.0), SIZE)
     settings = msgspec.structs.replace(EmitterSettings(), **values)
     return EmitterHandles(view, np.eye(4) if world is None else world, settings)
 
 
 def grip_of(made, kind, axis=0):
-    return next(i for i, grip in enumerate(made.grips) if grip.kind is kind and grip.axis == axis)
+    return next(i for i, knob in enumerate(made.grips) if knob.kind is kind and knob.axis == axis)
 
 
 def knob(made, kind, point=0, axis=0):
@@ -41,29 +41,29 @@ def after(made, values):
 
 
 SHAPES = {
-    GripKind.SPEED: {},
-    GripKind.CONE: {},
-    GripKind.RADIUS: {"source": EmitterSource.SPHERE, "source_radius": 0.5},
-    GripKind.SIZE: {"source": EmitterSource.BOX, "source_size": (0.6, 0.8, 1.0)},
+    KnobKind.SPEED: {},
+    KnobKind.CONE: {},
+    KnobKind.RADIUS: {"source": EmitterSource.SPHERE, "source_radius": 0.5},
+    KnobKind.SIZE: {"source": EmitterSource.BOX, "source_size": (0.6, 0.8, 1.0)},
 }
 
 
-@pytest.mark.parametrize("kind", GripKind)
+@pytest.mark.parametrize("kind", KnobKind)
 @pytest.mark.parametrize("scale", [1.0, 2.5])
 def test_at_the_press_nothing_changes(kind, scale):
     made = handles(placed(scale), speed=4.0, cone_angle=33.0, **SHAPES[kind])
     press = knob(made, kind)
     hold = made.hit(press)
-    assert made.grips[hold.grip].kind is kind
+    assert made.grips[hold.knob].kind is kind
     ((name, value),) = gripped(made, hold, press, press).items()
     np.testing.assert_allclose(value, getattr(made.settings, name), atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", GripKind)
+@pytest.mark.parametrize("kind", KnobKind)
 @pytest.mark.parametrize("scale", [1.0, 2.5])
 @pytest.mark.parametrize("disc", [False, True])
 def test_the_knob_follows_the_mouse(kind, scale, disc):
-    shape = {**SHAPES[kind], "source": EmitterSource.DISC} if disc and kind is GripKind.RADIUS else SHAPES[kind]
+    shape = {**SHAPES[kind], "source": EmitterSource.DISC} if disc and kind is KnobKind.RADIUS else SHAPES[kind]
     made = handles(placed(scale), speed=4.0, cone_angle=40.0, **shape)
     press = knob(made, kind)
     hold = made.hit(press)
@@ -83,7 +83,7 @@ def test_the_arrow_is_as_long_as_the_way_in_its_time():
 
 def test_the_cone_opens_through_all_directions_and_stays_within():
     made = handles(cone_angle=90.0, speed=8.0)
-    press = knob(made, GripKind.CONE)
+    press = knob(made, KnobKind.CONE)
     hold = made.hit(press)
     base = made.view.pixels([made.base])[0]
     below = gripped(made, hold, press, (base[0], base[1] + 200.0))["cone_angle"]
@@ -95,8 +95,8 @@ def test_the_cone_opens_through_all_directions_and_stays_within():
 @pytest.mark.parametrize(
     ("kind", "values", "name"),
     [
-        (GripKind.SPEED, {"speed": 1.0}, "speed"),
-        (GripKind.RADIUS, {"source": EmitterSource.DISC, "source_radius": 0.3}, "source_radius"),
+        (KnobKind.SPEED, {"speed": 1.0}, "speed"),
+        (KnobKind.RADIUS, {"source": EmitterSource.DISC, "source_radius": 0.3}, "source_radius"),
     ],
 )
 def test_nothing_becomes_negative(kind, values, name):
@@ -106,38 +106,38 @@ def test_nothing_becomes_negative(kind, values, name):
     far = tuple(middle + 3.0 * (middle - press))
     value = gripped(made, made.hit(press), press, far)[name]
     assert value >= 0.0
-    assert kind is GripKind.RADIUS or value == 0.0
+    assert kind is KnobKind.RADIUS or value == 0.0
 
 
 def test_both_sides_of_a_box_grow_together():
     made = handles(source=EmitterSource.BOX, source_size=(1.0, 1.0, 1.0))
     for point, sign in ((0, 1.0), (1, -1.0)):
-        press = knob(made, GripKind.SIZE, point)
+        press = knob(made, KnobKind.SIZE, point)
         cursor = (press[0] + sign * 40.0, press[1])
         assert gripped(made, made.hit(press), press, cursor)["source_size"][0] > 1.0
 
 
 def test_a_line_has_ends_and_a_box_has_faces():
     line, box = handles(source=EmitterSource.LINE), handles(source=EmitterSource.BOX)
-    count = {made: sum(grip.kind is GripKind.SIZE for grip in made.grips) for made in (line, box)}
+    count = {made: sum(knob.kind is KnobKind.SIZE for knob in made.grips) for made in (line, box)}
     assert (count[line], count[box]) == (1, 3)
 
 
 def test_a_source_without_a_size_can_still_be_held():
     made = handles(source=EmitterSource.SPHERE, source_radius=0.0)
-    press = knob(made, GripKind.RADIUS)
+    press = knob(made, KnobKind.RADIUS)
     assert gripped(made, made.hit(press), press, (press[0] + 30.0, press[1]))["source_radius"] > 0.0
 
 
 def test_a_surface_that_emits_along_its_normals_has_none():
     assert handles(source=EmitterSource.FACES, aim=EmissionAim.OUTWARD).grips == ()
-    assert [grip.kind for grip in handles(source=EmitterSource.FACES).grips] == [GripKind.SPEED, GripKind.CONE]
+    assert [knob.kind for knob in handles(source=EmitterSource.FACES).grips] == [KnobKind.SPEED, KnobKind.CONE]
 
 
 def test_by_yaw_and_pitch_the_arrow_points_there_and_there_is_no_cone():
     made = handles(aim=EmissionAim.ANGLES, yaw=90.0, yaw_spread=20.0, pitch=0.0)
     np.testing.assert_allclose(made.direction, (-1.0, 0.0, 0.0), atol=1e-12)
-    assert [grip.kind for grip in made.grips] == [GripKind.SPEED]
+    assert [knob.kind for knob in made.grips] == [KnobKind.SPEED]
 
 
 def test_all_around_the_arrow_points_up_or_down():
@@ -147,15 +147,15 @@ def test_all_around_the_arrow_points_up_or_down():
 
 def test_the_edge_can_be_held_between_the_knobs():
     made = handles(source=EmitterSource.DISC, source_radius=0.8)
-    ring = made.grips[grip_of(made, GripKind.RADIUS)].edge
+    ring = made.grips[grip_of(made, KnobKind.RADIUS)].edge
     press = tuple(made.view.pixels(ring[7:8])[0])
     hold = made.hit(press)
-    assert (made.grips[hold.grip].kind, hold.on_edge) == (GripKind.RADIUS, True)
+    assert (made.grips[hold.knob].kind, hold.on_edge) == (KnobKind.RADIUS, True)
     assert made.hit((5.0, 5.0)) is None
 
 
 def test_behind_the_eye_there_is_nothing_to_hold():
-    view = View(Camera(target=(0.0, 0.0, 0.0), distance=2.0), SIZE)
+    view = HandleView(Camera(target=(0.0, 0.0, 0.0), distance=2.0), SIZE)
     world = np.eye(4)
     world[:3, 3] = view.camera.position() * 3.0
     made = EmitterHandles(view, world, EmitterSettings(source=EmitterSource.SPHERE))

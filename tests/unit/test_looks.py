@@ -15,9 +15,18 @@ from app.files.project_error import ProjectError
 from app.files.project_file import load_project, save_project
 from sim.assets.load import load_model
 from sim.assets.model import AlphaMode, EmbeddedImage, Material, Sampler
-from sim.figures.look_settings import MaterialLook
-from sim.figures.looks import TOLD_MAX, Lost, dressed, dressed_materials, idle_values, located, lost_images, lost_lines
-from sim.figures.settings import ModelSettings
+from sim.characters.look_settings import MaterialLook
+from sim.characters.materials import (
+    TOLD_MAX,
+    MissingImage,
+    dressed,
+    dressed_materials,
+    idle_values,
+    located,
+    lost_images,
+    lost_lines,
+)
+from sim.characters.settings import ModelSettings
 from sim.kinds.model.kind import files_of
 from sim.scene.params import ParamError, paths_of
 from sim.scene.scene import Node, ParamRef, Scene, value_at
@@ -108,10 +117,10 @@ def test_lost_images_are_listed_by_file_until_something_stands_in(tmp_path: Path
     clothes.rename(tmp_path / "clothes.png")
     model = load_model(path)
     uses = tuple((name, "texture") for name in ("shirt", "trousers", "shoes"))
-    assert lost_images(model, ()) == (Lost("humanoid_clothes.png", uses),)
+    assert lost_images(model, ()) == (MissingImage("humanoid_clothes.png", uses),)
     assert lost_images(model, (LOOK,))[0].materials == ("trousers", "shoes")
     gone = MaterialLook(material="skin", normal_image="/gone/n.png")
-    assert Lost("/gone/n.png", (("skin", "normal_image"),)) in lost_images(model, (gone,), lambda _: True)
+    assert MissingImage("/gone/n.png", (("skin", "normal_image"),)) in lost_images(model, (gone,), lambda _: True)
     found = located(lost_images(model, (gone,), lambda _: True), "humanoid_clothes.png", tmp_path / "clothes.png")
     assert found == dict.fromkeys(uses, str(tmp_path / "clothes.png")), "what does not lie beside it stays missing"
     Image.new("RGB", (2, 2)).save(tmp_path / "n.png")
@@ -119,11 +128,11 @@ def test_lost_images_are_listed_by_file_until_something_stands_in(tmp_path: Path
 
 
 def test_lost_images_get_a_line_each_up_to_a_bound() -> None:
-    lost = [Lost(f"{i}.png", (("skin", "texture"),)) for i in range(TOLD_MAX + 3)]
+    lost = [MissingImage(f"{i}.png", (("skin", "texture"),)) for i in range(TOLD_MAX + 3)]
     assert lost_lines(lost[:1]) == ("the texture 0.png of material skin was not found",)
     assert len(lost_lines(lost[:TOLD_MAX])) == TOLD_MAX
     assert lost_lines(lost)[TOLD_MAX:] == ("3 more textures were not found",)
-    many = Lost("a.png", tuple((name, "texture") for name in ("a", "", "c", "d", "e")))
+    many = MissingImage("a.png", tuple((name, "texture") for name in ("a", "", "c", "d", "e")))
     assert many.line == "the texture a.png of materials a, unnamed, c and 2 more was not found"
 
 

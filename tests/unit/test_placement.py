@@ -6,8 +6,8 @@ import pytest
 from sim.assets.build_skeleton import build_skeleton
 from sim.assets.clip import UniformClip
 from sim.assets.model import Bounds, CharacterModel, Mesh
-from sim.figures.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
-from sim.figures.settings import FlipV, ModelSettings, UpAxis
+from sim.characters.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
+from sim.characters.settings import FlipV, ModelSettings, UpAxis
 from sim.scene.transform import Transform, node_matrix
 
 

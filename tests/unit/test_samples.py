@@ -15,12 +15,12 @@ from app.files.project_file import load_project
 from resources import make_samples
 from resources.samples import arm_model, head_model, tiny_model, walk
 from resources.samples.scenes import sample_scenes
+from sim.animation.evaluate import evaluate_pose
 from sim.assets.images import load_image
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel, Interpolation
-from sim.figures.reference import skin
-from sim.figures.settings import SkinningMethod
-from sim.jobs.evaluate import evaluate_pose
+from sim.characters.reference import skin
+from sim.characters.settings import SkinningMethod
 from sim.maths import quaternion
 from sim.scene.scene import Scene
 from sim.scene.view_state import ViewState

@@ -5,7 +5,7 @@ import pytest
 
 import resources
 from app.files.project_file import load_project
-from sim.kept.sweep import SweepError, axis_of, combinations, with_values
+from sim.cache.sweep import SweepError, axis_of, combinations, with_values
 from sim.scene.params import ParamError
 
 

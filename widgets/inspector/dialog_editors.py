@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QColorDialog, QFileDialog, QHBoxL
 from sim.scene.params import Suffixes
 from sim.scene.vectors import Colour
 from widgets.file_filter import ALL_FILES, file_filter
-from widgets.inspector.editor import Editor
+from widgets.inspector.editor import ValueEditor
 from widgets.parts import packed, tool_button
 from widgets.theme import SPACE, SPACE_WIDE
 
@@ -46,7 +46,7 @@ class ColourButton(QAbstractButton):
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.colour.name().upper())
 
 
-class ColourEditor(Editor):
+class ColourEditor(ValueEditor):
     """A colour button; the dialog is one gesture from opening to closing.
 
     Args:
@@ -133,7 +133,7 @@ class ElidedLabel(QWidget):
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
 
-class PathEditor(Editor):
+class PathEditor(ValueEditor):
     """Path of a file; the dialog does not block the window.
 
     Args:

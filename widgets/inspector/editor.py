@@ -16,7 +16,7 @@ from widgets.number_text import NumberTextError
 from widgets.protocols import EditTarget
 
 
-class Editor(QWidget):
+class ValueEditor(QWidget):
     """Base of all editors.
 
     `edited` carries a new value by the user.  Between `edit_started` and `edit_finished` or
@@ -70,7 +70,7 @@ class Binding(QObject):
         self,
         target: EditTarget,
         ref: ParamRef,
-        editor: Editor,
+        editor: ValueEditor,
         peers: Sequence[NodeId] = (),
         *,
         by_component: bool = False,
@@ -120,8 +120,8 @@ class Binding(QObject):
             if change is not None:
                 values[peer] = change(value_at(scene, peer))
             elif self._by_component and value != before:
-                kept = zip(value_at(scene, peer), before, value, strict=True)
-                values[peer] = tuple(own if new == old else new for own, old, new in kept)
+                cached = zip(value_at(scene, peer), before, value, strict=True)
+                values[peer] = tuple(own if new == old else new for own, old, new in cached)
         return values
 
     def finish(self) -> None:

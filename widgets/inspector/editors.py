@@ -17,14 +17,14 @@ from PySide6.QtWidgets import (
 )
 
 from sim.assets.model import Interpolation
-from sim.figures.settings import FlipV, SkinningMethod, UpAxis
+from sim.characters.settings import FlipV, SkinningMethod, UpAxis
 from sim.kinds import KINDS
 from sim.scene.params import Param, Role
 from sim.scene.playback import LoopMode
-from sim.scene.view import Comparison, DisplayMode
+from sim.scene.view import DisplayMode, SkinningComparison
 from widgets.icons import draw_glyph, glyph
 from widgets.inspector.dialog_editors import ColourEditor, PathEditor
-from widgets.inspector.editor import Editor
+from widgets.inspector.editor import ValueEditor
 from widgets.inspector.name_choices import NAMED_ROLES, Choices
 from widgets.inspector.number_editors import NumberEditor, VectorEditor
 from widgets.inspector.stops_editor import CurveEditor, GradientEditor
@@ -55,9 +55,9 @@ _TEXTS: dict[enum.Enum, str] = {
     DisplayMode.WIREFRAME: "Wireframe",
     DisplayMode.NORMALS: "Normals",
     DisplayMode.WEIGHTS: "Weights",
-    Comparison.OFF: "Off",
-    Comparison.SPLIT: "Split view",
-    Comparison.DIFFERENCE: "Difference",
+    SkinningComparison.OFF: "Off",
+    SkinningComparison.SPLIT: "Split view",
+    SkinningComparison.DIFFERENCE: "Difference",
 }
 MakeChoices = Callable[[], Choices]
 
@@ -108,7 +108,7 @@ def choice_text(member: enum.Enum) -> str:
     return known or str(member.value).replace("-", " ").replace("_", " ").capitalize()
 
 
-def editor_for(record: Param, choices: MakeChoices) -> Editor:
+def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
     """Editor of a parameter, by its role and then its type.
 
     Args:
@@ -178,7 +178,7 @@ class QuietComboBox(QComboBox):
             event.ignore()
 
 
-class CheckEditor(Editor):
+class CheckEditor(ValueEditor):
     """A check box."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -199,7 +199,7 @@ class CheckEditor(Editor):
         self.edited.emit(checked)
 
 
-class TextEditor(Editor):
+class TextEditor(ValueEditor):
     """A line of text, taken on Return or when the focus leaves; Escape restores it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -236,7 +236,7 @@ class TextEditor(Editor):
             self.edited.emit(text)
 
 
-class ChoiceEditor(Editor):
+class ChoiceEditor(ValueEditor):
     """A combo box of the members of an enumeration."""
 
     def __init__(self, choices: type[enum.Enum], parent: QWidget | None = None) -> None:
@@ -258,7 +258,7 @@ class ChoiceEditor(Editor):
         self.edited.emit(self._members[index])
 
 
-class NameEditor(Editor):
+class NameEditor(ValueEditor):
     """A combo box of names, which are asked for whenever a value is shown or the list opens."""
 
     def __init__(self, choices: MakeChoices, parent: QWidget | None = None) -> None:
@@ -303,6 +303,6 @@ def _show_mixed(combo: QComboBox) -> None:
     combo.setCurrentIndex(-1)
 
 
-def _fill(editor: Editor, child: QWidget) -> None:
+def _fill(editor: ValueEditor, child: QWidget) -> None:
     packed(QHBoxLayout(editor), child)
     editor.setFocusProxy(child)

@@ -17,25 +17,25 @@ from sim.scene.params import Param, Role, entry_of, params_of
 from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene
 from sim.scene.vectors import Colour
 from sim.scene.view_state import Selection
-from widgets.inspector.editor import Binding, Editor
+from widgets.inspector.editor import Binding, ValueEditor
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WideSettingItem, WidgetItem
 
 WIDE_ROLES = frozenset((Role.GRADIENT, Role.CURVE))
 """Pictures, which want the whole width, as vectors do."""
 
-MakeEditor = Callable[[Param], Editor]
-MakeBinding = Callable[[Param, ParamRef, Editor], Binding]
+MakeEditor = Callable[[Param], ValueEditor]
+MakeBinding = Callable[[Param, ParamRef, ValueEditor], Binding]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FormGroup:
     """Parameters under one heading."""
 
     title: str
     records: tuple[Param, ...]
 
 
-def groups_of(cls: type[msgspec.Struct], title: str) -> tuple[Group, ...]:
+def groups_of(cls: type[msgspec.Struct], title: str) -> tuple[FormGroup, ...]:
     """Parameters of a settings class by heading, in order of declaration; lists have sections of their own.
 
     Args:
@@ -46,7 +46,7 @@ def groups_of(cls: type[msgspec.Struct], title: str) -> tuple[Group, ...]:
     for record in params_of(cls):
         if record.declared.role not in (Role.HIDDEN, Role.LIST):
             found.setdefault(record.declared.group or title, []).append(record)
-    return tuple(Group(heading, tuple(records)) for heading, records in found.items())
+    return tuple(FormGroup(heading, tuple(records)) for heading, records in found.items())
 
 
 def json_path(scene: Scene, ref: ParamRef) -> str:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QIcon, Q
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QTreeWidget, QVBoxLayout, QWidget
 
 from widgets.icons import GlyphLabel
-from widgets.inspector.editor import Binding, Editor
+from widgets.inspector.editor import Binding, ValueEditor
 from widgets.parts import packed, tool_button
 from widgets.shown import label_text, tip_text
 from widgets.theme import SPACE, SPACE_WIDE, icon, tabular
@@ -31,7 +31,7 @@ class RowParts:
     """What a row consists of."""
 
     # editor, binding: Editor of the value, and its link to the scene
-    editor: Editor
+    editor: ValueEditor
     binding: Binding
     reset_button: QToolButton  # Arrow back to the default
     row: QWidget  # Widget that holds editor and arrow
@@ -74,7 +74,7 @@ class SettingItem(ParameterItem):
         return self._parts
 
     @property
-    def editor(self) -> Editor:
+    def editor(self) -> ValueEditor:
         return self.parts.editor
 
     @property

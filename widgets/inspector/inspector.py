@@ -10,9 +10,9 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from sim.figures.look_settings import PART as MATERIAL
-from sim.figures.look_settings import MaterialLook
-from sim.figures.pose_settings import PART, BonePose
+from sim.characters.look_settings import PART as MATERIAL
+from sim.characters.look_settings import MaterialLook
+from sim.characters.pose_settings import PART, BonePose
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change, ChangeKind
@@ -22,18 +22,18 @@ from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection
 from widgets.icons import kind_icon
-from widgets.inspector.editor import Binding, Editor
+from widgets.inspector.editor import Binding, ValueEditor
 from widgets.inspector.editors import editor_for
 from widgets.inspector.facts import joint_sections, model_sections, show_placement
 from widgets.inspector.form import SectionParameter, SettingParameter, WidgetParameter, groups_of, json_path
 from widgets.inspector.form_items import DIFFERS
 from widgets.inspector.form_tree import FormTree
 from widgets.inspector.header import InspectorHeader
+from widgets.inspector.history_banner import HistoryBanner
 from widgets.inspector.list_sections import list_sections
 from widgets.inspector.materials import MaterialRows, material_of
 from widgets.inspector.name_choices import Choices, NameChoices
 from widgets.inspector.node_head import NodeHead
-from widgets.inspector.past_banner import PastBanner
 from widgets.joint_text import joint_index, local_placement, world_placement
 from widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
 
@@ -101,7 +101,7 @@ class Inspector(QWidget):
         self._placements: tuple[SectionParameter, ...] = ()
         self._rows: dict[ParamRef, SettingParameter] = {}
         self._past: Scene | None = None
-        self.past = PastBanner(self)
+        self.past = HistoryBanner(self)
         self._header = InspectorHeader(self)
         self._rooms: Mapping[str, Panel] = {}
         self._head = NodeHead(self)
@@ -292,7 +292,7 @@ class Inspector(QWidget):
         self._head.show_node(node)
         room = self._rooms.get(node.kind)
         sections += room.facts(node) if room is not None else ()
-        if not node.settings.is_figure:
+        if not node.settings.is_character:
             return sections
         about = model_sections(status, node.settings.unit_scale)
         if status is not None and status.model is not None and status.model.materials:
@@ -359,12 +359,12 @@ class Inspector(QWidget):
             return []
         return [value_at(self.scene, ParamRef(peer, ref.part, ref.name)) for peer in self._peers]
 
-    def _make_editor(self, record: Param, ref: ParamRef) -> Editor:
+    def _make_editor(self, record: Param, ref: ParamRef) -> ValueEditor:
         if ref.part.startswith(MATERIAL):
             return self.materials.editor(record, ref)
         return editor_for(record, lambda: self._choices(record))
 
-    def _make_binding(self, record: Param, ref: ParamRef, editor: Editor) -> Binding:
+    def _make_binding(self, record: Param, ref: ParamRef, editor: ValueEditor) -> Binding:
         peers = self._peers if ref.owner == self._selection.node else []
         by_component = record.type is tuple and record.declared.role is Role.PLAIN
         binding = Binding(self._target, ref, editor, peers, by_component=by_component)
@@ -387,7 +387,7 @@ class Inspector(QWidget):
         if self._peers:
             hidden.add(("node", "name"))
         carrier = scene.by_id.get(node.attachment.node)
-        if not node.attachment.bone and (carrier is None or not carrier.settings.is_figure):
+        if not node.attachment.bone and (carrier is None or not carrier.settings.is_character):
             hidden.add(("attachment", "bone"))
         if (material := self._selection.material) is not None:
             hidden |= {(f"{MATERIAL}{material}", name) for name in self.materials.idle(node, material)}

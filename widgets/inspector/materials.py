@@ -9,15 +9,15 @@ from PySide6.QtCore import QObject, Signal
 
 from sim.assets.mip_levels import MipImage
 from sim.assets.model import CharacterModel, ImageSource, Material
-from sim.figures.look_settings import PART, TEXTURES, MaterialLook, look_of
-from sim.figures.looks import dressed, idle_values, lost_name, own_image
+from sim.characters.look_settings import PART, TEXTURES, MaterialLook, look_of
+from sim.characters.materials import dressed, idle_values, lost_name, own_image
 from sim.maths.srgb import srgb_from_linear
 from sim.scene.params import Param, Role, param_of
 from sim.scene.scene import Node, NodeId, ParamRef
 from sim.scene.vectors import Colour
 from sim.scene.view_state import Selection
 from widgets.inspector.dialog_editors import ColourEditor
-from widgets.inspector.editor import Editor
+from widgets.inspector.editor import ValueEditor
 from widgets.inspector.form import FactParameter, SectionParameter
 from widgets.inspector.number_editors import NumberEditor
 from widgets.inspector.texture_editor import TextureEditor, TextureFacts
@@ -89,7 +89,7 @@ class MaterialRows(QObject):
         material, look = self._of(node.id, name)
         return idle_values(dressed(material, look)) if material is not None else frozenset()
 
-    def editor(self, record: Param, ref: ParamRef) -> Editor:
+    def editor(self, record: Param, ref: ParamRef) -> ValueEditor:
         """Editor of a value, which shows that of the file where there is none."""
         if record.declared.role is Role.PATH:
             editor = TextureEditor(record.declared.suffixes, lambda value: self._texture(ref, value))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 from sim.kinds import KINDS
 from sim.kinds.contract import Command, Panel
 from sim.scene.scene import Node
-from widgets.inspector.notice import Notice, StopNotice
+from widgets.inspector.notice import InspectorNotice, StopNotice
 from widgets.inspector.preset_bar import PresetBar
 from widgets.parts import packed
 from widgets.shown import label_text
@@ -22,13 +22,13 @@ class NodeStatus:
     """How a node stands.
 
     Attributes:
-        halted: Why its simulation stands still, or "" while it can move.
+        stopped: Why its simulation stands still, or "" while it can move.
         warning: What its settings do not suffice for, or "".
         note: What else there is to know: that it is silent, or what is missing; or "".
         remedy: What can be done about the warning.
     """
 
-    halted: str = ""
+    stopped: str = ""
     warning: str = ""
     note: str = ""
     remedy: Command | None = None
@@ -59,7 +59,7 @@ class NodeHead(QWidget):
         self.notice = StopNotice(self)
         self.notice.reset_button.clicked.connect(self.reset_requested)
         self.notice.resume_button.clicked.connect(self.resume_requested)
-        self.warning = Notice("warning", self)
+        self.warning = InspectorNotice("warning", self)
         self.remedy_button = self.warning.add_button("", "")
         self.remedy_button.clicked.connect(lambda: self.status.remedy and self.status.remedy.run())
         self.note = QLabel(self)
@@ -117,7 +117,7 @@ class NodeHead(QWidget):
     def show_status(self, status: NodeStatus) -> None:
         """Shows how the node stands; what is the same stays untouched."""
         self.status = status
-        self.notice.show_reason(status.halted)
+        self.notice.show_reason(status.stopped)
         self.warning.show_reason(status.warning)
         self.remedy_button.setVisible(status.remedy is not None)
         if status.remedy is not None:

@@ -12,7 +12,7 @@ _ICON_SIDE = 18
 _COLUMNS = 2  # More in a row would need a wide inspector.
 
 
-class Notice(QWidget):
+class InspectorNotice(QWidget):
     """An icon, a wrapped text and buttons below it; hidden until there is something to say.
 
     Args:
@@ -51,7 +51,7 @@ class Notice(QWidget):
         self.setVisible(bool(reason))
 
 
-class StopNotice(Notice):
+class StopNotice(InspectorNotice):
     """Says why a simulation stands still, and offers what can be done."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QWidget
 
 from sim.scene.params import Param, Scale
-from widgets.inspector.editor import Editor
+from widgets.inspector.editor import ValueEditor
 from widgets.number_field import NumberField
 from widgets.parts import packed
 from widgets.theme import SPACE, SPACE_WIDE, colours
@@ -35,7 +35,7 @@ _DECIMALS_MAX = 3
 class ValueSlider(QSlider):
     """Slider of a real number; a press on the groove jumps there, Escape takes a drag back.
 
-    Signals as in `Editor`: one gesture from press to release, and one for each key or wheel step.
+    Signals as in `ValueEditor`: one gesture from press to release, and one for each key or wheel step.
 
     Args:
         span: Lowest and highest value.
@@ -173,7 +173,7 @@ class ValueSlider(QSlider):
             painter.drawEllipse(QPointF(x, self.height() / 2), _HANDLE / 2 - 1, _HANDLE / 2 - 1)
 
 
-class NumberEditor(Editor):
+class NumberEditor(ValueEditor):
     """A number field, with a slider where the parameter has a finite span."""
 
     def __init__(self, record: Param, parent: QWidget | None = None) -> None:
@@ -226,7 +226,7 @@ class NumberEditor(Editor):
         self.edited.emit(shown)
 
 
-class VectorEditor(Editor):
+class VectorEditor(ValueEditor):
     """One number field for each component, each with its axis: in a row where there is room, else stacked."""
 
     def __init__(self, record: Param, parent: QWidget | None = None) -> None:

@@ -58,7 +58,7 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
     _stops: Stops = ()
     _selected = 0
     _hovered: int | None = None
-    _grip: QPointF | None = None
+    _knob: QPointF | None = None
     _is_dragging = False
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -119,22 +119,22 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         """Chooses the stop under the mouse, which a move then drags."""
         index = self.index_at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and index is not None:
-            self._grip = event.position() - self.place_of(index)
+            self._knob = event.position() - self.place_of(index)
             self.chosen.emit(index)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Drags; without a button, marks what is under the mouse."""
-        if self._grip is None:
+        if self._knob is None:
             self._hover(self.index_at(event.position()))
             return
         if not self._is_dragging:
             self._is_dragging = True
             self.held.emit()
-        self.moved.emit(*self.point_at(event.position() - self._grip))
+        self.moved.emit(*self.point_at(event.position() - self._knob))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
-            self._let_go()
+            self._release_drag()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
@@ -177,8 +177,8 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
             self.viewport().setCursor(Qt.CursorShape.ArrowCursor if index is None else self.drag_cursor)
             self.refresh()
 
-    def _let_go(self) -> None:
-        self._grip = None
+    def _release_drag(self) -> None:
+        self._knob = None
         if self._is_dragging:
             self._is_dragging = False
             self.released.emit()
@@ -204,7 +204,7 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         if not self._claims(event):
             event.ignore()
         elif key == Qt.Key.Key_Escape:
-            self._grip, self._is_dragging = None, False
+            self._knob, self._is_dragging = None, False
             self.given_up.emit()
         elif not self._is_dragging:
             self._edit_by_key(event)
@@ -234,13 +234,13 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """A drag that loses the keyboard ends with what it has."""
-        self._let_go()
+        self._release_drag()
         super().focusOutEvent(event)
         self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """A picture that disappears under the mouse keeps what was dragged."""
-        self._let_go()
+        self._release_drag()
         super().hideEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:

@@ -12,7 +12,7 @@ from sim.scene.vectors import Colour
 from widgets.inspector.curve_plot import CurvePlot
 from widgets.inspector.curve_shapes import EASINGS, PRESETS, eased, preset
 from widgets.inspector.dialog_editors import ColourEditor
-from widgets.inspector.editor import Editor
+from widgets.inspector.editor import ValueEditor
 from widgets.inspector.gradient_strip import GradientStrip
 from widgets.inspector.stop_view import StopView
 from widgets.inspector.stops import Stops, gap_beside, inserted, moved, removed, with_share, with_values
@@ -24,7 +24,7 @@ _NUDGE = 0.01
 _COLOUR_DIGITS = 5
 
 
-class StopsEditor(Editor):
+class StopsEditor(ValueEditor):
     """Base of the editors of stops: everything but the picture and the field of the value.
 
     Args:

@@ -183,7 +183,7 @@ def _summary(index: Index) -> str:
     return str(index.data(_SUMMARY) or "")
 
 
-class Notice(QWidget):
+class TimelineNotice(QWidget):
     """One line of text, with a warning sign where it is one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

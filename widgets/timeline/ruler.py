@@ -47,7 +47,7 @@ class MarkerDrag:
     def __init__(self, ruler: "Ruler", name: str, x: float) -> None:
         self._ruler, self._name, self._before = ruler, name, ruler.point(name)
         self._press = x
-        self._grip = x - ruler.scale.x_of(ruler.mark_time(name))
+        self._knob = x - ruler.scale.x_of(ruler.mark_time(name))
         self._caught = self._changed = False
 
     def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:
@@ -56,7 +56,7 @@ class MarkerDrag:
         if not self._caught:
             return
         snap = not modifiers & Qt.KeyboardModifier.ControlModifier
-        value = self._resting(self._ruler.scale.time_of(x - self._grip), snap)
+        value = self._resting(self._ruler.scale.time_of(x - self._knob), snap)
         if value == self._ruler.mark_time(self._name):
             return
         if not self._changed:

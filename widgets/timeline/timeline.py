@@ -15,7 +15,7 @@ from widgets.icons import icon
 from widgets.parts import packed
 from widgets.theme import SPACE
 from widgets.timeline.clip_entry import ClipEntry
-from widgets.timeline.controls import ClipChooser, ControlRow, Notice
+from widgets.timeline.controls import ClipChooser, ControlRow, TimelineNotice
 from widgets.timeline.fields import END, TimeFields, speed_field
 from widgets.timeline.ruler import Ruler
 from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT
@@ -68,7 +68,7 @@ class Timeline(QWidget):
         self.transport = Transport(self._row)
         self.loop_button = LoopButton(self._row)
         self.speed_field = speed_field(self._row)
-        self.notice = Notice(self._row)
+        self.notice = TimelineNotice(self._row)
         self.fields = TimeFields(self._row)
         self.ruler = Ruler(self)
         self.ruler.set_empty_text(_EMPTY_TEXT)

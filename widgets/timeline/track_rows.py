@@ -40,7 +40,7 @@ class StripRow:
     is_active: bool = False
 
 
-class Kept(enum.Enum):
+class CacheState(enum.Enum):
     """How steps of a simulation are kept."""
 
     KEPT = "kept"
@@ -51,13 +51,13 @@ class Kept(enum.Enum):
     HALTED = "halted"
 
 
-KEPT_TEXT = {
-    Kept.KEPT: "simulated, and kept",
-    Kept.THINNED: "simulated; some steps were let go to save room, and are simulated again when needed",
-    Kept.OLD: "simulated with settings of before",
-    Kept.BAKED: "baked: shown without simulating",
-    Kept.OUTDATED: "baked with other settings than those of now; shown as it was baked",
-    Kept.HALTED: "halted here",
+CACHED_TEXT = {
+    CacheState.KEPT: "simulated, and kept",
+    CacheState.THINNED: "simulated; some steps were let go to save room, and are simulated again when needed",
+    CacheState.OLD: "simulated with settings of before",
+    CacheState.BAKED: "baked: shown without simulating",
+    CacheState.OUTDATED: "baked with other settings than those of now; shown as it was baked",
+    CacheState.HALTED: "halted here",
 }
 
 
@@ -67,7 +67,7 @@ class BarRow:
 
     node: str
     name: str
-    spans: tuple[tuple[float, float, Kept], ...] = ()
+    spans: tuple[tuple[float, float, CacheState], ...] = ()
     is_baked: bool = False
     is_outdated: bool = False
 

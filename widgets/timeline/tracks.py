@@ -28,7 +28,7 @@ from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 from widgets.number_field import mixed
 from widgets.timeline.ruler_paint import small_font
 from widgets.timeline.ruler_scale import RulerScale, fitted, snapped
-from widgets.timeline.track_rows import KEPT_TEXT, BarRow, Kept, StripBar, StripRow
+from widgets.timeline.track_rows import CACHED_TEXT, BarRow, CacheState, StripBar, StripRow
 from widgets.timings.colours import PALETTE
 
 _PADDING, _GRIP, _THRESHOLD, _WHEEL_NOTCH = 4.0, 5.0, 2.0, 120.0
@@ -39,7 +39,7 @@ MOVE, START, END = "move", "start", "end"
 
 
 @dataclass(slots=True)
-class _Drag:
+class _StripDrag:
     """A bar that the mouse holds."""
 
     row: StripRow
@@ -72,7 +72,7 @@ class Tracks(QWidget):
         self.bars: tuple[BarRow, ...] = ()
         self._scale = fitted(1.0, 1.0)
         self._time, self._frame_step = 0.0, 1.0 / 30.0
-        self._drag: _Drag | None = None
+        self._drag: _StripDrag | None = None
         self.scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
         self.scroll_bar.valueChanged.connect(lambda _: self.update())
         self.scroll_bar.hide()
@@ -220,31 +220,31 @@ class Tracks(QWidget):
         palette, role = self.palette(), QPalette.ColorRole
         base, text = palette.color(role.Base), palette.color(role.Text)
         line = QRectF(area.left(), area.bottom() - 5.0, area.width(), 4.0)
-        for begin, end, kept in row.spans:
+        for begin, end, cached in row.spans:
             left, right = self._scale.x_of(begin), self._scale.x_of(end)
             span = QRectF(left, line.top(), max(right - left, 1.0), line.height())
-            if kept is Kept.OUTDATED:
-                painter.fillRect(span, mixed(base, self.colour(kept), 0.4))
-                painter.fillRect(span, QBrush(self.colour(kept), Qt.BrushStyle.BDiagPattern))
+            if cached is CacheState.OUTDATED:
+                painter.fillRect(span, mixed(base, self.colour(cached), 0.4))
+                painter.fillRect(span, QBrush(self.colour(cached), Qt.BrushStyle.BDiagPattern))
             else:
-                painter.fillRect(span, self.colour(kept))
+                painter.fillRect(span, self.colour(cached))
         painter.setPen(mixed(base, text, 0.74))
         baked = " (baked, out of date)" if row.is_outdated else " (baked)" if row.is_baked else ""
         left = max(area.left(), self._scale.x_of(0.0)) + _PADDING + 2.0  # as in strips, beside a playhead at the start
         room = QRectF(left, area.top(), area.width(), area.height() - 5.0)
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, row.name + baked)
 
-    def colour(self, kept: Kept) -> QColor:
+    def colour(self, cached: CacheState) -> QColor:
         palette, role = self.palette(), QPalette.ColorRole
         base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
         return {
-            Kept.KEPT: mixed(base, accent, 0.95),
-            Kept.THINNED: mixed(base, accent, 0.5),
-            Kept.OLD: mixed(base, text, 0.32),
-            Kept.BAKED: QColor("#d39a2d"),
-            Kept.OUTDATED: QColor("#d39a2d"),
-            Kept.HALTED: QColor("#e0574b"),
-        }[kept]
+            CacheState.KEPT: mixed(base, accent, 0.95),
+            CacheState.THINNED: mixed(base, accent, 0.5),
+            CacheState.OLD: mixed(base, text, 0.32),
+            CacheState.BAKED: QColor("#d39a2d"),
+            CacheState.OUTDATED: QColor("#d39a2d"),
+            CacheState.HALTED: QColor("#e0574b"),
+        }[cached]
 
     def _row_rect(self, number: int) -> QRectF:
         top = self._top(number)
@@ -268,7 +268,7 @@ class Tracks(QWidget):
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         self.chosen.emit(row.node)
         if bar is not None:
-            self._drag = _Drag(row, bar, part, event.position().x())
+            self._drag = _StripDrag(row, bar, part, event.position().x())
             self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -341,8 +341,8 @@ class Tracks(QWidget):
         if number - len(self.strips) >= len(self.bars):
             return ""
         row, time = self.bars[number - len(self.strips)], self._scale.time_of(place.x())
-        kept = next((span[2] for span in row.spans if span[0] <= time <= span[1]), None)
-        return f"{row.name}: {KEPT_TEXT[kept] if kept is not None else 'not simulated yet'}"
+        cached = next((span[2] for span in row.spans if span[0] <= time <= span[1]), None)
+        return f"{row.name}: {CACHED_TEXT[cached] if cached is not None else 'not simulated yet'}"
 
     def _at(self, place: QPointF) -> tuple[StripRow, StripBar | None, str] | None:
         """Row, bar and part of it under a place; the upper bar where two overlap is the later one."""

@@ -96,7 +96,7 @@ def _in_order(keys: tuple[str, ...]) -> list[str]:
     return sorted(keys, key=rank)
 
 
-class Shown(enum.Enum):
+class PlottedTimes(enum.Enum):
     """Which times are plotted."""
 
     GPU = "GPU"
@@ -105,7 +105,9 @@ class Shown(enum.Enum):
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
-        return {Shown.GPU: (Quantity.GPU,), Shown.CPU: (Quantity.CPU,)}.get(self, (Quantity.GPU, Quantity.CPU))
+        return {PlottedTimes.GPU: (Quantity.GPU,), PlottedTimes.CPU: (Quantity.CPU,)}.get(
+            self, (Quantity.GPU, Quantity.CPU)
+        )
 
 
 class Unit(enum.Enum):
@@ -116,10 +118,10 @@ class Unit(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class TimingsOptions:
     """What the user wants to see."""
 
-    shown: Shown = Shown.GPU  # Which times
+    shown: PlottedTimes = PlottedTimes.GPU  # Which times
     unit: Unit = Unit.MILLISECONDS  # In milliseconds or in percent of the frame
     level: Level = Level.KINDS  # How far groups are taken apart
     hidden: frozenset[str] = field(default=frozenset())  # Paths of bands that are left out
@@ -134,13 +136,13 @@ class Choice:
             return replace(self, solo="").visible(bands)
         return tuple(band for band in bands if self.shows(band.path))
 
-    def toggled(self, path: str) -> "Choice":
+    def toggled(self, path: str) -> "TimingsOptions":
         """With a band shown that was not, or the reverse; a solo ends."""
         if self.solo:
             return replace(self, solo="" if path == self.solo else path)
         return replace(self, hidden=self.hidden ^ {path})
 
-    def soloed(self, path: str) -> "Choice":
+    def soloed(self, path: str) -> "TimingsOptions":
         """With one band alone, or with all as before if it was alone."""
         return replace(self, solo="" if self.solo == path else path)
 
@@ -152,9 +154,9 @@ class Choice:
         """What is kept between sessions; what is hidden belongs to one scene and is not."""
         return {"shown": self.shown.name, "unit": self.unit.name, "level": self.level.name}
 
-    def restored(self, state: Mapping[str, str]) -> "Choice":
+    def restored(self, state: Mapping[str, str]) -> "TimingsOptions":
         """With what `state` gave; what is missing or unknown stays as it is."""
-        shown = Shown.__members__.get(state.get("shown", ""), self.shown)
+        shown = PlottedTimes.__members__.get(state.get("shown", ""), self.shown)
         unit = Unit.__members__.get(state.get("unit", ""), self.unit)
         level = Level.__members__.get(state.get("level", ""), self.level)
         return replace(self, shown=shown, unit=unit, level=level)

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.profile.comparison import Comparison
+from sim.profile.comparison import RecordingComparison
 from sim.profile.history import Quantity
-from sim.profile.recording import Recording
+from sim.profile.recording import TimingRecording
 from widgets.empty_state import EmptyState
 from widgets.parts import FlowRow, Pages, ShareSplitter, packed
 from widgets.shown import label_text
@@ -36,13 +36,13 @@ class ComparePage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.recordings: tuple[Recording, ...] = ()
+        self.recordings: tuple[TimingRecording, ...] = ()
         self.pair: Pair | None = None
-        self.comparisons: dict[str, Comparison] = {}
+        self.comparisons: dict[str, RecordingComparison] = {}
         self._pending: list[str] = []
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._compare_next)
-        self.a_box, self.b_box = self._box("Recording A"), self._box("Recording B")
+        self.a_box, self.b_box = self._box("TimingRecording A"), self._box("TimingRecording B")
         self.quantity_box = self._box("Which times", [(one.name, one) for one in Quantity])
         self.level_box = self._box("How far groups are taken apart", [(one.label, one) for one in Level])
         self.pass_box = self._box("Pass whose distributions are shown")
@@ -61,7 +61,7 @@ class ComparePage(QWidget):
 
     # --- recordings -----------------------------------------------------------------------------------
 
-    def set_recordings(self, recordings: Sequence[Recording]) -> None:
+    def set_recordings(self, recordings: Sequence[TimingRecording]) -> None:
         """Offers these; the newest ones are chosen where the choice is gone or was never made."""
         self.recordings = tuple(recordings)
         names = [one.name for one in recordings]
@@ -87,7 +87,7 @@ class ComparePage(QWidget):
         self._compare()
 
     @property
-    def chosen(self) -> Recording | None:
+    def chosen(self) -> TimingRecording | None:
         """The current one of the list, else B."""
         name = self.list.current() or self.b_box.currentText()
         return next((one for one in self.recordings if one.name == name), None)
@@ -114,7 +114,7 @@ class ComparePage(QWidget):
         self._pending = [path for path in paths if path not in self.comparisons]
         self._timer.start()
 
-    def _chosen(self, box: QComboBox) -> Recording | None:
+    def _chosen(self, box: QComboBox) -> TimingRecording | None:
         index = box.currentIndex()
         return self.recordings[index] if 0 <= index < len(self.recordings) else None
 
@@ -124,7 +124,7 @@ class ComparePage(QWidget):
             return
         self._compared(self._pending.pop(0))
 
-    def _compared(self, path: str) -> Comparison:
+    def _compared(self, path: str) -> RecordingComparison:
         assert self.pair is not None
         if path not in self.comparisons:
             self.comparisons[path] = self.pair.compared(path)

@@ -8,13 +8,13 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTreeWidget, QTreeWidgetItem, QWidget
 
-from sim.profile.comparison import Comparison, compare, verdict
+from sim.profile.comparison import RecordingComparison, compare, verdict
 from sim.profile.history import Float64, Quantity
-from sim.profile.recording import Recording, source_text
+from sim.profile.recording import TimingRecording, source_text
 from widgets.parts import plain_list
 from widgets.theme import icon
 from widgets.timings.choice import Level
-from widgets.timings.frames import ALL, TOTAL, Frames, figures_of, values_of
+from widgets.timings.frames import ALL, TOTAL, FrameTable, statistics_of, values_of
 from widgets.timings.texts import CPU_SOURCE, DASH, milliseconds
 
 _PATH_ROLE = Qt.ItemDataRole.UserRole
@@ -36,8 +36,8 @@ class Pair:
     """Two recordings, and which of their times are compared."""
 
     # a, b: The recordings
-    a: Recording
-    b: Recording
+    a: TimingRecording
+    b: TimingRecording
     quantity: Quantity  # Which times
     level: Level  # How far groups are taken apart
 
@@ -45,20 +45,20 @@ class Pair:
         """The total and every band of either recording."""
         found = dict.fromkeys([TOTAL])
         for one in (self.a, self.b):
-            figures = figures_of(Frames(one.history), self.level, self.quantity, ALL)
+            figures = statistics_of(FrameTable(one.history), self.level, self.quantity, ALL)
             found |= dict.fromkeys(row.path for row in figures.rows)
         return list(found)
 
     def times(self, path: str) -> tuple[Float64, Float64]:
         """Times of a band in both recordings [s]; 0 where it did not run."""
-        a, b = (values_of(Frames(one.history), self.level, path, self.quantity, ALL) for one in (self.a, self.b))
+        a, b = (values_of(FrameTable(one.history), self.level, path, self.quantity, ALL) for one in (self.a, self.b))
         return a, b
 
-    def compared(self, path: str) -> Comparison:
+    def compared(self, path: str) -> RecordingComparison:
         """Medians of a band, and how sure their difference is."""
         return compare(*self.times(path))
 
-    def sentence(self, found: Comparison) -> str:
+    def sentence(self, found: RecordingComparison) -> str:
         return verdict(found, self.a.name, self.b.name)
 
     def caution(self) -> str:
@@ -87,7 +87,7 @@ class CompareTable(QTreeWidget):
             self.headerItem().setToolTip(column, tip)
             if column:
                 self.headerItem().setTextAlignment(column, _RIGHT)
-        self.currentItemChanged.connect(self._tell)
+        self.currentItemChanged.connect(self._report)
         self._items: dict[str, QTreeWidgetItem] = {}
 
     def set_paths(self, paths: Sequence[str]) -> None:
@@ -103,7 +103,7 @@ class CompareTable(QTreeWidget):
             self._items[path] = item
             self.addTopLevelItem(item)
 
-    def fill(self, path: str, found: Comparison, pair: Pair) -> None:
+    def fill(self, path: str, found: RecordingComparison, pair: Pair) -> None:
         item = self._items[path]
         texts = (
             milliseconds(found.median_a),
@@ -125,7 +125,7 @@ class CompareTable(QTreeWidget):
                 self.setCurrentItem(self._items[path])
             self.viewport().update()
 
-    def _tell(self, item: QTreeWidgetItem | None) -> None:
+    def _report(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:
             self.path_chosen.emit(item.data(0, _PATH_ROLE))
 
@@ -157,9 +157,9 @@ class RecordingList(QTreeWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        prepare_list(self, ("Recording", "Frames"), "Recordings")
+        prepare_list(self, ("TimingRecording", "FrameTable"), "Recordings")
 
-    def set_recordings(self, recordings: Sequence[Recording]) -> None:
+    def set_recordings(self, recordings: Sequence[TimingRecording]) -> None:
         """Lists these; the current one stays so if it is among them."""
         before = self.current()
         self.clear()
@@ -191,7 +191,7 @@ class RecordingList(QTreeWidget):
         return menu
 
 
-def _row_of(recording: Recording) -> QTreeWidgetItem:
+def _row_of(recording: TimingRecording) -> QTreeWidgetItem:
     item = QTreeWidgetItem([recording.name, recording.summary])
     origin = f"\nImported from {recording.origin}" if recording.origin else ""
     for column in (0, 1):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.profile.history import Float64, History, Quantity
+from sim.profile.history import Float64, Quantity, QuantityHistory
 from sim.profile.sample import FrameSample
 from sim.profile.statistics import Summary, summary
 from widgets.timings.choice import Band, Level, bands_of, roots_of
@@ -23,7 +23,7 @@ TOTAL = ""
 """Path of the row of all passes together."""
 
 
-class Frames:
+class FrameTable:
     """Columns of frames, oldest first.
 
     Args:
@@ -35,18 +35,18 @@ class Frames:
         intervals: Times to the next frames [s], NaN where nothing was drawn between, shape (F,).
     """
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: QuantityHistory) -> None:
         self.paths = tuple(history.paths)
         self.begins, self.intervals = history.begins(), history.intervals()
         self._columns = {
             (path, quantity): history.inclusive(path, quantity) for quantity in Quantity for path in self.paths
         }  # fmt: skip
         self._history, self._version = history, history.version
-        self._kept: list[FrameSample] | None = None
+        self._cached: list[FrameSample] | None = None
 
-    def kept(self) -> "Frames":
+    def cached(self) -> "FrameTable":
         """Itself, with its frames for as long as they are wanted; call it before the history goes on."""
-        self._kept = self._history.samples
+        self._cached = self._history.samples
         return self
 
     def sample(self, index: int) -> FrameSample:
@@ -55,8 +55,8 @@ class Frames:
         Raises:
             IndexError: If there is no frame.
         """
-        if self._kept is not None:
-            return self._kept[index]
+        if self._cached is not None:
+            return self._cached[index]
         if self._version == self._history.version:
             return self._history[index]
         return self._history[int(np.searchsorted(self._history.begins(), self.begins[index], "left"))]
@@ -116,7 +116,7 @@ class Frames:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class FrameStatistics:
     """One row."""
 
     path: str  # Path of the band; `TOTAL` for all together
@@ -126,17 +126,17 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class RegionFigures:
+class RegionStatistics:
     """What the frames of a region cost."""
 
     # The total first, then the bands from the bottom of the stack up; those that never took time are left out
-    rows: tuple[Figures, ...]
+    rows: tuple[FrameStatistics, ...]
     frames: int  # How many frames there are
     rate: float  # Mean frames a second, pauses left out; NaN where no interval is known
     seconds: float  # From the begin of the first to the end of the last one [s]
 
 
-def figures_of(frames: Frames, level: Level, quantity: Quantity, where: slice) -> RegionFigures:
+def statistics_of(frames: FrameTable, level: Level, quantity: Quantity, where: slice) -> RegionStatistics:
     """Figures of some frames.
 
     Args:
@@ -147,21 +147,21 @@ def figures_of(frames: Frames, level: Level, quantity: Quantity, where: slice) -
     """
     total = frames.total(quantity, where)
     whole = float(np.nansum(total))
-    rows = [Figures(TOTAL, "Total", summary(total), 1.0 if whole > 0.0 else 0.0)]
+    rows = [FrameStatistics(TOTAL, "Total", summary(total), 1.0 if whole > 0.0 else 0.0)]
     for band in frames.bands(level):
         times = frames.values(band, quantity, where)
         if not is_empty_rest(band, times):
             spent = float(np.nansum(times))
-            rows.append(Figures(band.path, band.label, summary(times), spent / whole if whole > 0.0 else 0.0))
+            rows.append(FrameStatistics(band.path, band.label, summary(times), spent / whole if whole > 0.0 else 0.0))
     intervals = frames.intervals[where]
     known = intervals[~np.isnan(intervals)]
     spent = float(known.sum())
     begins = frames.begins[where]
     seconds = float(begins[-1] - begins[0]) if len(begins) else 0.0
-    return RegionFigures(tuple(rows), len(begins), len(known) / spent if spent > 0.0 else np.nan, seconds)
+    return RegionStatistics(tuple(rows), len(begins), len(known) / spent if spent > 0.0 else np.nan, seconds)
 
 
-def values_of(frames: Frames, level: Level, path: str, quantity: Quantity, where: slice) -> Float64:
+def values_of(frames: FrameTable, level: Level, path: str, quantity: Quantity, where: slice) -> Float64:
     """Times of a band, or of all together for `TOTAL`; 0 for a band that is not there [s]."""
     if path == TOTAL:
         return frames.total(quantity, where)

@@ -11,11 +11,11 @@ from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
 from widgets.parts import ShareSplitter, packed
 from widgets.theme import SPACE, tabular
-from widgets.timings.choice import Choice
+from widgets.timings.choice import TimingsOptions
 from widgets.timings.colours import pass_colour
 from widgets.timings.distribution_plot import DistributionPlot, Series
 from widgets.timings.frame_panel import FramePanel
-from widgets.timings.frames import TOTAL, Frames, RegionFigures, figures_of, values_of
+from widgets.timings.frames import TOTAL, FrameTable, RegionStatistics, statistics_of, values_of
 from widgets.timings.pass_table import PassTable
 from widgets.timings.plots_area import PlotsArea
 from widgets.timings.texts import SEPARATOR_DOT, honesty_tip, source_of
@@ -35,7 +35,7 @@ class FramesPage(QWidget):
         self.table, self.area = PassTable(self), PlotsArea(self)
         self.histogram, self.frame_panel = DistributionPlot(self), FramePanel(self)
         self.summary = QLabel(self)
-        self.figures: RegionFigures | None = None
+        self.figures: RegionStatistics | None = None
         self.chosen: FrameSample | None = None
         self._status = TimerStatus()
         self._arrange()
@@ -43,7 +43,7 @@ class FramesPage(QWidget):
 
     # --- what is shown --------------------------------------------------------------------------------
 
-    def draw(self, frames: Frames, choice: Choice) -> None:
+    def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:
         """Shows these frames; the figures stay until `count`."""
         self.area.draw(frames, choice)
         if self.table.pass_model.choice != choice:
@@ -55,8 +55,8 @@ class FramesPage(QWidget):
         if frames is None:
             return
         where = self.area.extent()
-        self.figures = figures_of(frames, choice.level, choice.quantity, where)
-        self.table.pass_model.set_figures(self.figures)
+        self.figures = statistics_of(frames, choice.level, choice.quantity, where)
+        self.table.pass_model.set_statistics(self.figures)
         self.summary.setText(self._summary(self.figures))
         self._show_histogram(frames, choice, where)
         self._show_here()
@@ -125,12 +125,12 @@ class FramesPage(QWidget):
         } | {TOTAL: float(frames.total(choice.quantity, one)[0])}
         self.table.pass_model.set_here(here)
 
-    def _summary(self, figures: RegionFigures) -> str:
+    def _summary(self, figures: RegionStatistics) -> str:
         rate = "– fps" if math.isnan(figures.rate) else f"{figures.rate:.1f} fps"
         kind = "in the region" if self.area.region is not None else "shown"
         return SEPARATOR_DOT.join((f"{figures.frames:,} frames {kind}", rate, f"{figures.seconds:.2f} s"))
 
-    def _show_histogram(self, frames: Frames, choice: Choice, where: slice) -> None:
+    def _show_histogram(self, frames: FrameTable, choice: TimingsOptions, where: slice) -> None:
         bands = frames.bands(choice.level)
         path = choice.solo if any(band.path == choice.solo for band in bands) else TOTAL
         times = values_of(frames, choice.level, path, choice.quantity, where)

@@ -32,9 +32,9 @@ from sim.profile.status import TimerStatus
 from widgets.parts import plain_list
 from widgets.shown import label_text, tip_text
 from widgets.theme import SPACE, colours, tabular
-from widgets.timings.choice import Choice
+from widgets.timings.choice import TimingsOptions
 from widgets.timings.colours import pass_colour
-from widgets.timings.frames import TOTAL, Figures, RegionFigures
+from widgets.timings.frames import TOTAL, FrameStatistics, RegionStatistics
 from widgets.timings.texts import milliseconds, percent, source_of
 
 Index = QModelIndex | QPersistentModelIndex
@@ -45,7 +45,7 @@ _NUMBER_SAMPLE = "000.00"
 _NAME_CHARACTERS = 22
 
 
-class Figure(enum.Enum):
+class PassColumn(enum.Enum):
     """A column: its heading and what it means."""
 
     PASS = ("Pass", "Click: show or hide. Alt + click or double click: show it alone.")
@@ -57,7 +57,7 @@ class Figure(enum.Enum):
     SHARE = ("%", "Part of the time of all passes [%].")
 
 
-COLUMNS = tuple(Figure)
+COLUMNS = tuple(PassColumn)
 
 
 class PassModel(QAbstractTableModel):
@@ -65,16 +65,16 @@ class PassModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.rows: list[Figures] = []
-        self._figures: tuple[Figures, ...] = ()
+        self.rows: list[FrameStatistics] = []
+        self._figures: tuple[FrameStatistics, ...] = ()
         self._here: dict[str, float] = {}
-        self.choice = Choice()
+        self.choice = TimingsOptions()
         self._status = TimerStatus()
         self._quantity = Quantity.GPU
-        self._answers: dict[int, Callable[[Figures, Figure], Any]] = {
+        self._answers: dict[int, Callable[[FrameStatistics, PassColumn], Any]] = {
             Qt.ItemDataRole.DisplayRole: self._text,
             PATH_ROLE: lambda row, _: row.path,
-            Qt.ItemDataRole.TextAlignmentRole: lambda _, figure: _LEFT if figure is Figure.PASS else _RIGHT,
+            Qt.ItemDataRole.TextAlignmentRole: lambda _, column: _LEFT if column is PassColumn.PASS else _RIGHT,
             Qt.ItemDataRole.ForegroundRole: self._colour,
             Qt.ItemDataRole.FontRole: self._font,
             Qt.ItemDataRole.ToolTipRole: lambda row, _: self._tip(row),
@@ -83,20 +83,20 @@ class PassModel(QAbstractTableModel):
 
     # --- contents -------------------------------------------------------------------------------------
 
-    def set_figures(self, figures: RegionFigures) -> None:
+    def set_statistics(self, figures: RegionStatistics) -> None:
         self._figures = figures.rows
         self._lay_out()
 
     def set_here(self, here: dict[str, float]) -> None:
         """Times of one frame by path [s]; what is missing did not run."""
         self._here = here
-        if self._order[0] == COLUMNS.index(Figure.HERE):
+        if self._order[0] == COLUMNS.index(PassColumn.HERE):
             self._lay_out()
         elif self.rows:
-            column = COLUMNS.index(Figure.HERE)
+            column = COLUMNS.index(PassColumn.HERE)
             self.dataChanged.emit(self.index(0, column), self.index(len(self.rows) - 1, column))
 
-    def set_choice(self, choice: Choice, status: TimerStatus) -> None:
+    def set_choice(self, choice: TimingsOptions, status: TimerStatus) -> None:
         """Marks what is hidden, and says where times come from."""
         is_other = choice != self.choice or status.source != self._status.source
         self.choice, self._status, self._quantity = choice, status, choice.quantity
@@ -119,17 +119,17 @@ class PassModel(QAbstractTableModel):
         self.rows = rows
         self.endResetModel()
 
-    def _sorted(self) -> list[Figures]:
+    def _sorted(self) -> list[FrameStatistics]:
         column, order = self._order
         bands = [row for row in self._figures if row.path != TOTAL]
         if column >= 0:
             bands.sort(key=lambda row: self._key(row, COLUMNS[column]), reverse=order == Qt.SortOrder.DescendingOrder)
         return [row for row in self._figures if row.path == TOTAL] + bands
 
-    def _key(self, row: Figures, figure: Figure) -> Any:
-        if figure is Figure.PASS:
+    def _key(self, row: FrameStatistics, column: PassColumn) -> Any:
+        if column is PassColumn.PASS:
             return label_text(row.label)
-        value = self._value(row, figure)
+        value = self._value(row, column)
         return -1.0 if math.isnan(value) else value
 
     # --- the model ------------------------------------------------------------------------------------
@@ -157,36 +157,36 @@ class PassModel(QAbstractTableModel):
         return None if answer is None else answer(self.rows[index.row()], COLUMNS[index.column()])
 
     @staticmethod
-    def _font(row: Figures, figure: Figure) -> QFont | None:  # noqa: ARG004
+    def _font(row: FrameStatistics, column: PassColumn) -> QFont | None:  # noqa: ARG004
         if row.path != TOTAL:
             return None
         font = tabular(QFont())
         font.setBold(True)
         return font
 
-    def _colour(self, row: Figures, figure: Figure) -> QColor | None:  # noqa: ARG002
+    def _colour(self, row: FrameStatistics, column: PassColumn) -> QColor | None:  # noqa: ARG002
         return None if row.path == TOTAL or self.choice.shows(row.path) else QColor(colours().disabled)
 
-    def _text(self, row: Figures, figure: Figure) -> str:
-        if figure is Figure.PASS:
+    def _text(self, row: FrameStatistics, column: PassColumn) -> str:
+        if column is PassColumn.PASS:
             return label_text(row.label)
-        value = self._value(row, figure)
-        return percent(value) if figure is Figure.SHARE else milliseconds(value)
+        value = self._value(row, column)
+        return percent(value) if column is PassColumn.SHARE else milliseconds(value)
 
-    def _value(self, row: Figures, figure: Figure) -> float:
+    def _value(self, row: FrameStatistics, column: PassColumn) -> float:
         times = row.times
-        if figure is Figure.HERE:
+        if column is PassColumn.HERE:
             return self._here.get(row.path, 0.0 if self._here else math.nan)
         return {
-            Figure.P50: times.p50, Figure.P95: times.p95, Figure.P99: times.p99, Figure.MAXIMUM: times.maximum,
-            Figure.SHARE: row.share,
-        }[figure]  # fmt: skip
+            PassColumn.P50: times.p50, PassColumn.P95: times.p95, PassColumn.P99: times.p99,
+            PassColumn.MAXIMUM: times.maximum, PassColumn.SHARE: row.share,
+        }[column]  # fmt: skip
 
-    def _tip(self, row: Figures) -> str:
+    def _tip(self, row: FrameStatistics) -> str:
         times = row.times
         lost = f", {times.lost:,} lost" if times.lost else ""
         mean = f"Mean {milliseconds(times.mean)} ms over {times.count:,} frames{lost}."
-        hint = "" if row.path == TOTAL else f"\n{Figure.PASS.value[1]}"
+        hint = "" if row.path == TOTAL else f"\n{PassColumn.PASS.value[1]}"
         return tip_text(f"{row.label}\n{mean}\n{self._source()}{hint}")
 
     def _source(self) -> str:

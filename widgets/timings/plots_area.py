@@ -10,12 +10,12 @@ from sim.profile.history import Quantity
 from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
 from widgets.theme import SPACE
-from widgets.timings.choice import Choice, Unit
-from widgets.timings.frames import Frames
+from widgets.timings.choice import TimingsOptions, Unit
+from widgets.timings.frames import FrameTable
 from widgets.timings.plot_parts import PlotHeader
 from widgets.timings.stack_plot import StackPlot
 from widgets.timings.texts import SEPARATOR_DOT, ago, honesty_tip, milliseconds, source_of
-from widgets.timings.window import Window
+from widgets.timings.window import TimeWindow
 
 _HOW = (
     "Wheel: zoom time, over the left axis the scale (double click there: fit). Drag: scroll back.\n"
@@ -41,9 +41,9 @@ class PlotsArea(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.frames: Frames | None = None
-        self.choice = Choice()
-        self.window_shown = Window()
+        self.frames: FrameTable | None = None
+        self.choice = TimingsOptions()
+        self.window_shown = TimeWindow()
         self.is_held = False
         self.region: tuple[float, float] | None = None
         self.status = TimerStatus()
@@ -78,7 +78,7 @@ class PlotsArea(QWidget):
 
     # --- what is shown --------------------------------------------------------------------------------
 
-    def draw(self, frames: Frames, choice: Choice) -> None:
+    def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:
         self.frames, self.choice = frames, choice
         for quantity, plot in self.plots.items():
             is_shown = quantity in choice.shown.quantities
@@ -93,7 +93,7 @@ class PlotsArea(QWidget):
         self.status = status
         self._show_titles()
 
-    def set_window(self, window: Window) -> None:
+    def set_window(self, window: TimeWindow) -> None:
         self.window_shown = window
         if self.frames is not None:
             self.draw(self.frames, self.choice)

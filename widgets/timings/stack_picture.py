@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from sim.profile.decimate import buckets, peaks
 from sim.profile.history import Float64
-from widgets.timings.frames import Frames
+from widgets.timings.frames import FrameTable
 
 Int64 = npt.NDArray[np.int64]
 Colours = npt.NDArray[np.uint32]
@@ -22,7 +22,7 @@ NOTHING = -1
 BELOW_LINES = -10.0
 
 
-def frames_of_columns(frames: Frames, cost: Float64, left: float, right: float, count: int) -> Int64:
+def frames_of_columns(frames: FrameTable, cost: Float64, left: float, right: float, count: int) -> Int64:
     """Index of the frame that each column shows, shape (count,); `NOTHING` where there is none.
 
     Args:

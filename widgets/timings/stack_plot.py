@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QWidget
 from sim.profile.history import Float64, Quantity
 from widgets.number_field import mixed
 from widgets.theme import SPACE, colours, tabular
-from widgets.timings.choice import Band, Choice, Unit
+from widgets.timings.choice import Band, TimingsOptions, Unit
 from widgets.timings.colours import pass_colour
-from widgets.timings.frames import Frames, is_empty_rest
+from widgets.timings.frames import FrameTable, is_empty_rest
 from widgets.timings.plot_parts import AgoAxis, CostAxis, TimeBox, style_axis
 from widgets.timings.stack_picture import NOTHING, Int64, StackItem, StackLook, frames_of_columns, snapped, tops
-from widgets.timings.window import TARGETS, Window, next_top
+from widgets.timings.window import TARGETS, TimeWindow, next_top
 
 _PERCENT = 100.0
 _MS = 1e3
@@ -53,7 +53,7 @@ class StackPlot(pg.PlotWidget):
         self.auto_top = True
         self._grid_of = (0.0, 0.0, 0.0)
         self._grid_lines: tuple[float, ...] = ()
-        self._drawn: tuple[Frames, Choice, Window] | None = None
+        self._drawn: tuple[FrameTable, TimingsOptions, TimeWindow] | None = None
         self.plotItem.hideButtons()
         self.plotItem.setMenuEnabled(False)
         self.stack = StackItem(self.box)
@@ -67,7 +67,7 @@ class StackPlot(pg.PlotWidget):
 
     # --- drawing --------------------------------------------------------------------------------------
 
-    def draw(self, frames: Frames, choice: Choice, window: Window) -> None:
+    def draw(self, frames: FrameTable, choice: TimingsOptions, window: TimeWindow) -> None:
         self._drawn = (frames, choice, window)
         area = self.box.rect()
         ratio = self.devicePixelRatioF()
@@ -98,7 +98,7 @@ class StackPlot(pg.PlotWidget):
             )
         )
 
-    def _columns(self, frames: Frames, choice: Choice, window: Window, count: int) -> Columns:
+    def _columns(self, frames: FrameTable, choice: TimingsOptions, window: TimeWindow, count: int) -> Columns:
         bands = choice.visible(frames.bands(choice.level))
         total = frames.total(self.quantity)
         shown = total
@@ -113,7 +113,7 @@ class StackPlot(pg.PlotWidget):
             chosen, tuple(band for band, _ in rows), times, np.where(chosen == NOTHING, np.nan, total[chosen])
         )
 
-    def _scaled(self, columns: Columns, choice: Choice) -> tuple[Float64, Float64, float]:
+    def _scaled(self, columns: Columns, choice: TimingsOptions) -> tuple[Float64, Float64, float]:
         """Heights of bands and line in the unit, and the largest of all."""
         if choice.unit is Unit.SHARE:
             known = np.where(columns.total > 0.0, columns.total, np.inf)
@@ -129,7 +129,7 @@ class StackPlot(pg.PlotWidget):
             self._grid_lines = tuple(float(value) / scale for value in levels[0][1]) if levels else ()
         return self._grid_lines
 
-    def _set_range(self, window: Window, top: float) -> None:
+    def _set_range(self, window: TimeWindow, top: float) -> None:
         for line, (target, *_) in zip(self.targets, TARGETS, strict=True):
             line.setVisible(target * _MS < top and self._is_in_ms)
         self._separate_labels(top)

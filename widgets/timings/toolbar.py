@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QMenu, QToolButton, QWidget
 
 from widgets.parts import FlowRow, tool_button
 from widgets.theme import icon
-from widgets.timings.choice import Choice, Level, Shown, Unit
+from widgets.timings.choice import Level, PlottedTimes, TimingsOptions, Unit
 
 _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 _NAME_CHARACTERS = 16
@@ -30,7 +30,9 @@ class Toolbar(FlowRow):
             "pause", "Pause", "Hold the view; measuring and the program go on (Shift+P)", checkable=True
         )
         self.live_button = tool_button("last", "Live", "Back to the newest frames")
-        self.shown_box = _box("Times of the graphics card, of the processor, or both", [(s.value, s) for s in Shown])
+        self.shown_box = _box(
+            "Times of the graphics card, of the processor, or both", [(s.value, s) for s in PlottedTimes]
+        )
         self.unit_box = _box("Milliseconds, or share of the frame", [("ms", Unit.MILLISECONDS), ("%", Unit.SHARE)])
         self.level_box = _box("How far groups of passes are taken apart", [(one.label, one) for one in Level])
         self.name_edit = QLineEdit(self)
@@ -43,8 +45,8 @@ class Toolbar(FlowRow):
 
     # --- state ----------------------------------------------------------------------------------------
 
-    def apply_to(self, choice: Choice) -> Choice:
-        return Choice(
+    def apply_to(self, choice: TimingsOptions) -> TimingsOptions:
+        return TimingsOptions(
             self.shown_box.currentData(),
             self.unit_box.currentData(),
             self.level_box.currentData(),
@@ -52,7 +54,7 @@ class Toolbar(FlowRow):
             choice.solo,
         )
 
-    def show_choice(self, choice: Choice) -> None:
+    def show_choice(self, choice: TimingsOptions) -> None:
         """Sets the boxes, without telling of it."""
         for box, value in (
             (self.shown_box, choice.shown),

@@ -7,20 +7,20 @@ from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QPalette, QShowEvent
 from PySide6.QtWidgets import QLabel, QLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from sim.profile.history import History
-from sim.profile.recording import Recording
+from sim.profile.history import QuantityHistory
+from sim.profile.recording import TimingRecording
 from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
 from widgets.empty_state import EmptyState
 from widgets.parts import Pages, packed
 from widgets.theme import SPACE, icon, tabular
-from widgets.timings.choice import Choice
+from widgets.timings.choice import TimingsOptions
 from widgets.timings.compare_page import ComparePage
-from widgets.timings.frames import Frames
+from widgets.timings.frames import FrameTable
 from widgets.timings.frames_page import FramesPage
 from widgets.timings.texts import empty_texts, honesty_text, honesty_tip
 from widgets.timings.toolbar import Toolbar
-from widgets.timings.window import Window
+from widgets.timings.window import TimeWindow
 
 INTERVAL = 100
 """Between two refreshes [ms]: ten pictures a second look live."""
@@ -32,7 +32,7 @@ _FIGURES_SHARE = 100
 """Counting takes at most this part of the time."""
 
 
-class HonestyLabel(QLabel):
+class SourceLabel(QLabel):
     """Source, latency, dropped and discarded samples, vsync and own cost; the reasons are in the tooltip."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -80,15 +80,15 @@ class TimingsView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._history = History()
-        self._held: Frames | None = None
-        self._choice = self._before_click = Choice()
+        self._history = QuantityHistory()
+        self._held: FrameTable | None = None
+        self._choice = self._before_click = TimingsOptions()
         self._drawn_version = -1
         self._since_figures, self._since_status = QElapsedTimer(), QElapsedTimer()
         self._since_status.start()
         self._figures_pause = 0
         self.status = TimerStatus()
-        self.toolbar, self.honesty = Toolbar(self), HonestyLabel(self)
+        self.toolbar, self.honesty = Toolbar(self), SourceLabel(self)
         self.frames_page, self.compare_page = FramesPage(self), ComparePage(self)
         self.empty = EmptyState("mdi6.timer-outline", "", "", self)
         self.pages = Pages(self.empty, self.frames_page, self.compare_page)
@@ -101,7 +101,7 @@ class TimingsView(QWidget):
 
     # --- what others tell -----------------------------------------------------------------------------
 
-    def set_history(self, history: History) -> None:
+    def set_history(self, history: QuantityHistory) -> None:
         """Shows another history; a held view is live again."""
         self._history = history
         self.choose_frame(None)
@@ -123,7 +123,7 @@ class TimingsView(QWidget):
         self.toolbar.set_measuring(status.enabled)
         self._show_page()
 
-    def set_recordings(self, recordings: Sequence[Recording]) -> None:
+    def set_recordings(self, recordings: Sequence[TimingRecording]) -> None:
         self.toolbar.set_taken([one.name for one in recordings])
         self.compare_page.set_recordings(recordings)
 
@@ -147,7 +147,7 @@ class TimingsView(QWidget):
     def hold(self) -> None:
         """The view stands still; frames go on to be measured and kept."""
         if self._held is None:
-            self._held = Frames(self._history).kept()
+            self._held = FrameTable(self._history).cached()
             self.frames_page.area.set_held(True)
             self.frames_page.draw(self._held, self._choice)
             self._count()
@@ -174,7 +174,7 @@ class TimingsView(QWidget):
             return
         self._drawn_version = self._history.version
         self._show_page()
-        self.frames_page.draw(Frames(self._history), self._choice)
+        self.frames_page.draw(FrameTable(self._history), self._choice)
         if self._since_figures.elapsed() >= self._figures_pause:
             self._count()
 
@@ -182,7 +182,7 @@ class TimingsView(QWidget):
         """Draws everything once more."""
         self._show_page()
         self._drawn_version = self._history.version
-        self.frames_page.draw(Frames(self._history) if self._held is None else self._held, self._choice)
+        self.frames_page.draw(FrameTable(self._history) if self._held is None else self._held, self._choice)
         self._count()
 
     def _count(self) -> None:
@@ -211,10 +211,10 @@ class TimingsView(QWidget):
     # --- choosing -------------------------------------------------------------------------------------
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> TimingsOptions:
         return self._choice
 
-    def set_choice(self, choice: Choice) -> None:
+    def set_choice(self, choice: TimingsOptions) -> None:
         """Shows something else of the frames."""
         if choice != self._choice:
             self._choice = choice
@@ -238,7 +238,7 @@ class TimingsView(QWidget):
         except ValueError:
             return
         if seconds > 0.0:
-            window = Window(-1.0, 0.0).zoomed(seconds, 0.0)
+            window = TimeWindow(-1.0, 0.0).zoomed(seconds, 0.0)
             self.frames_page.area.set_window(window)
 
     def minimumSizeHint(self) -> QSize:

@@ -32,7 +32,7 @@ def next_top(current: float, peak: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TimeWindow:
     """A piece of time."""
 
     # left, right: Its ends [s] relative to the newest frame, at most 0
@@ -44,29 +44,29 @@ class Window:
         """Its length [s]."""
         return self.right - self.left
 
-    def zoomed(self, factor: float, at: float) -> "Window":
+    def zoomed(self, factor: float, at: float) -> "TimeWindow":
         """Longer by a factor, with `at` staying where it is."""
         span = min(max(self.span * factor, SPAN_MIN), SPAN_MAX)
         share = (at - self.left) / self.span
         left = at - share * span
-        return Window(left, left + span).held()
+        return TimeWindow(left, left + span).held()
 
-    def panned(self, seconds: float) -> "Window":
+    def panned(self, seconds: float) -> "TimeWindow":
         """Moved towards the newest frames, or back for a negative number."""
         return replace(self, left=self.left + seconds, right=self.right + seconds).held()
 
-    def live(self) -> "Window":
-        return Window(-self.span, 0.0)
+    def live(self) -> "TimeWindow":
+        return TimeWindow(-self.span, 0.0)
 
-    def showing(self, time: float) -> "Window":
+    def showing(self, time: float) -> "TimeWindow":
         """Moved as little as needed to have a time well inside."""
         margin = 0.1 * self.span
         if time < self.left + margin:
             return self.panned(time - margin - self.left)
         return self.panned(max(0.0, time + margin - self.right))
 
-    def held(self) -> "Window":
+    def held(self) -> "TimeWindow":
         """Within the minute that is kept, with a little room on both sides."""
         slack = _SLACK * self.span
         left = min(max(self.left, -SPAN_MAX - slack), slack - self.span)
-        return Window(left, left + self.span)
+        return TimeWindow(left, left + self.span)

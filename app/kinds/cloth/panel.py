@@ -8,30 +8,30 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
 from app.background import run_in_background
-from app.editor.desk import Desk
+from app.editor.editor_context import EditorContext
 from app.kinds.cloth.pin_edits import set_pin_preset
 from app.kinds.cloth.section import section_cloth, section_names
 from app.kinds.cloth.stability_gauge import StabilityGauge
 from app.kinds.cloth.tool import ClothTool
-from sim.figures.settings import section_list
+from sim.characters.settings import section_list
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.settings import ClothLook, ClothSource, PinPreset
-from sim.kinds.cloth.stability import Stability, softened
+from sim.kinds.cloth.stability import ClothStability, softened
 from sim.kinds.cloth.view import STRAIN_SPAN
 from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sim.maths.ramps import Ramp
 from sim.scene.scene import Node, NodeId, ParamRef
 from widgets.inspector.form import FactParameter, SectionParameter
-from widgets.kinds.cloth.stability_meter import StabilityMeter, StabilityOverlay
-from widgets.plots import Channel, Plots
+from widgets.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
+from widgets.plots import PlotChannel, Plots
 from widgets.shown import menu_text
 
 CHANNELS = (
-    Channel("kinetic", "J", "Energy of the motion.", ("#56b4e9", "#0072b2")),
-    Channel("elastic", "J", "Energy in the stretched springs.", ("#e69f00", "#b37700")),
-    Channel("potential", "J", "Energy of the height, counted from the world's origin.", ("#2fbf94", "#00795a")),
-    Channel("total", "J", "Sum of the energies."),
-    Channel(
+    PlotChannel("kinetic", "J", "Energy of the motion.", ("#56b4e9", "#0072b2")),
+    PlotChannel("elastic", "J", "Energy in the stretched springs.", ("#e69f00", "#b37700")),
+    PlotChannel("potential", "J", "Energy of the height, counted from the world's origin.", ("#2fbf94", "#00795a")),
+    PlotChannel("total", "J", "Sum of the energies."),
+    PlotChannel(
         "strain", "%", "Largest lengthening of a thread over its length at rest.", ("#f08050", "#c04e00"), is_right=True
     ),
 )
@@ -66,20 +66,20 @@ class ClothPanel(Panel):
         ("Select particles of a cloth", "Shift+Left drag around them or Shift+Left click"),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._gauge = StabilityGauge(self._refresh, desk.document)
+    def __init__(self, context: EditorContext) -> None:
+        self._context = context
+        self._gauge = StabilityGauge(self._refresh, context.document)
         self._node: Node | None = None
         self._system: Any = None
         self._subject: NodeId | None = None
-        self._meter: StabilityMeter | None = None
+        self._meter: StabilityMeterWidget | None = None
         self._facts: SectionParameter | None = None
         self._counts: tuple[int, ...] = ()
-        self.stability: Stability | None = None
-        self.plots, self.tool = cloth_plots(), ClothTool(desk)
+        self.stability: ClothStability | None = None
+        self.plots, self.tool = cloth_plots(), ClothTool(context)
         self.docks = (Dock("plots", "Plots", self.plots),)
         self.tools = (self.tool,)
-        self.overlay = StabilityOverlay(desk.viewport)
+        self.overlay = StabilityOverlay(context.viewport)
         self._offer_remedies(self.overlay.meter)
         self.rows = {"substeps": self._make_meter}
         tip = "Pin the selected particles, or the one under the mouse; or let go."
@@ -109,27 +109,27 @@ class ClothPanel(Panel):
         self._meter = self._facts = None
 
     def legend(self) -> ColourKey | None:
-        scene = self._desk.document.scene
+        scene = self._context.document.scene
         cloths = [node.settings for node in scene.of_kind("cloth") if node.id in scene.shown]
         if any(cloth.look in (ClothLook.STRAIN, ClothLook.SPRINGS) for cloth in cloths):
             return ColourKey(Ramp.VIRIDIS, "Strain", 0.0, 100.0 * STRAIN_SPAN, "%")
         return None
 
     def make_stable(self, substeps: int) -> None:
-        node = self._desk.selected("cloth")
+        node = self._context.selected("cloth")
         if node is not None:
-            self._desk.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
+            self._context.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
     def soften(self, factor: float) -> None:
         """Multiplies all stiffness of the selected cloth."""
-        node = self._desk.selected("cloth")
+        node = self._context.selected("cloth")
         if node is not None:
             values = {
                 ParamRef(node.id, node.kind, name): value for name, value in softened(node.settings, factor).items()
             }
-            self._desk.document.set_as_one(f"Soften {node.name}", values)
+            self._context.document.set_as_one(f"Soften {node.name}", values)
 
-    def _offer_remedies(self, meter: StabilityMeter) -> None:
+    def _offer_remedies(self, meter: StabilityMeterWidget) -> None:
         meter.stable_requested.connect(self.make_stable)
         meter.soft_requested.connect(self.soften)
 
@@ -149,9 +149,9 @@ class ClothPanel(Panel):
             for name, count in zip(_COUNTED, counts, strict=True):
                 self._facts.child(name).setValue(f"{count:,}" if count else "–")
 
-    def _make_meter(self) -> StabilityMeter:
+    def _make_meter(self) -> StabilityMeterWidget:
         """The meter below the substeps; the latest one made is kept up to date."""
-        self._meter = StabilityMeter()
+        self._meter = StabilityMeterWidget()
         self._offer_remedies(self._meter)
         self._meter.show_stability(self.stability)
         return self._meter
@@ -173,13 +173,13 @@ class ClothPanel(Panel):
             action.setCheckable(True)
             action.setChecked(preset is node.settings.pins and not node.settings.pin_list)
             action.triggered.connect(
-                lambda _=False, preset=preset: set_pin_preset(self._desk.document, node.id, preset)
+                lambda _=False, preset=preset: set_pin_preset(self._context.document, node.id, preset)
             )
             presets.addAction(action)
 
     def list_sections(self, menu: QMenu) -> None:
         """Lists what cloths can be made of: the sections of the active model."""
-        model = self._desk.active.model
+        model = self._context.active.model
         names = section_names(model) if model else ()
         for name in names:
             menu.addAction(menu_text(name)).triggered.connect(lambda _=False, name=name: self.add_section_cloth(name))
@@ -190,26 +190,26 @@ class ClothPanel(Panel):
         menu.addAction(f"&Cloth from {menu_text(section)}").triggered.connect(lambda: self.add_section_cloth(section))
 
     def _lack(self) -> str:
-        return "" if self._desk.document.scene.of_kind("cloth") else "There is no cloth in the scene."
+        return "" if self._context.document.scene.of_kind("cloth") else "There is no cloth in the scene."
 
     def add_section_cloth(self, section: str) -> None:
         """Makes a cloth of a section of the active model, or of all of it for ""."""
-        desk, node, model = self._desk, self._desk.active.node, self._desk.active.model
+        context, node, model = self._context, self._context.active.node, self._context.active.model
         if node is None or model is None:
             return
-        path, places = node.settings.path, desk.edits.places
+        path, places = node.settings.path, context.edits.places
 
         def add(made: Node | str) -> None:
             if isinstance(made, str):
-                desk.panels.fail(path, made)
-            elif desk.document.scene.has(node.id):
+                context.panels.fail(path, made)
+            elif context.document.scene.has(node.id):
                 self._replace_section(node.id, made)
 
-        run_in_background(lambda: section_cloth(node, model, section, places), add, desk.document)
+        run_in_background(lambda: section_cloth(node, model, section, places), add, context.document)
 
     def _replace_section(self, node_id: NodeId, cloth: Node) -> None:
         """Adds a cloth that takes the place of a section of a model, as one edit."""
-        document, section = self._desk.document, cloth.settings.mesh_section
+        document, section = self._context.document, cloth.settings.mesh_section
         node = document.scene.node(node_id)
         hidden = dict.fromkeys((*section_list(node.settings.hidden_sections), section))
         with document.macro(f"Make cloth of {section}"):

@@ -21,16 +21,16 @@ def toggle_pins(document: Document, numbers: Mapping[NodeId, Sequence[int]], hel
         numbers: Particles of each cloth.
         held: Which particles each of these cloths holds now, shape (P,).
     """
-    let_go = all(held[node_id][list(chosen)].all() for node_id, chosen in numbers.items())
+    evict = all(held[node_id][list(chosen)].all() for node_id, chosen in numbers.items())
     values: dict[ParamRef, object] = {}
     for node_id, chosen in numbers.items():
         settings = document.scene.node(node_id).settings
         assert settings is not None
-        text = changed_pin_list(settings, held[node_id], chosen, hold=not let_go)
+        text = changed_pin_list(settings, held[node_id], chosen, hold=not evict)
         values[ParamRef(node_id, "cloth", "pin_list")] = text
     count = sum(map(len, numbers.values()))
     what = f"particle {next(iter(numbers.values()))[0]}" if count == 1 else f"{count} particles"
-    document.set_as_one(f"{'Let go of' if let_go else 'Pin'} {what}", values)
+    document.set_as_one(f"{'Let go of' if evict else 'Pin'} {what}", values)
 
 
 def set_pin_preset(document: Document, node_id: NodeId, preset: PinPreset) -> None:

@@ -17,10 +17,10 @@ from sim.kinds.cloth.stability import stable_substeps
 from sim.kinds.cloth.surface import surface_of_mesh
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sim.scene.params import SettingsError
-from sim.scene.places import Places, relative_transform
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import node_matrix
 from sim.scene.vectors import Colour
+from sim.scene.world_transforms import WorldTransforms, relative_transform
 
 _AVERAGED = 64
 """Pixels along the edge of an image by which its colour is told."""
@@ -33,7 +33,7 @@ def section_names(model: CharacterModel) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.name for part in model.mesh.sections if part.triangle_count))
 
 
-def section_cloth(node: Node, model: CharacterModel, section: str, places: Places) -> Node | str:
+def section_cloth(node: Node, model: CharacterModel, section: str, places: WorldTransforms) -> Node | str:
     """A node for the cloth, or one line why there can be none.
 
     Args:

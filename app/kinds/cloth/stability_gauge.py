@@ -8,7 +8,7 @@ from app.background import run_in_background
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.stability import Stability, StabilityMeter
+from sim.kinds.cloth.stability import ClothStability, StabilityEstimator
 
 
 class StabilityGauge:
@@ -21,12 +21,12 @@ class StabilityGauge:
     def __init__(self, arrived: Callable[[], None], owner: QObject) -> None:
         self._arrived, self._owner = arrived, owner
         self._model: ClothModel | None = None
-        self._meter: StabilityMeter | None = None
+        self._meter: StabilityEstimator | None = None
         self._settings: ClothSettings | None = None
-        self._latest: Stability | None = None
+        self._latest: ClothStability | None = None
         self._busy = False
 
-    def read(self, cloth: Cloth) -> Stability | None:
+    def read(self, cloth: Cloth) -> ClothStability | None:
         """Newest stability of a cloth; None before the first of its model arrives."""
         model, settings = cloth.model, cloth.settings
         if model is not self._model:
@@ -40,13 +40,13 @@ class StabilityGauge:
         meter = self._meter if model is self._model else None
         self._model, self._settings = model, settings
 
-        def work() -> tuple[StabilityMeter, Stability]:
-            made = meter or StabilityMeter(model, settings)
+        def work() -> tuple[StabilityEstimator, ClothStability]:
+            made = meter or StabilityEstimator(model, settings)
             return made, made.read(settings)
 
         run_in_background(work, self._take, self._owner)
 
-    def _take(self, result: tuple[StabilityMeter, Stability]) -> None:
+    def _take(self, result: tuple[StabilityEstimator, ClothStability]) -> None:
         self._busy = False
         self._meter, self._latest = result
         self._arrived()

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QTimer
 
-from app.editor.desk import Desk
-from app.editor.pulling import ParticlePicker, Pull
+from app.editor.editor_context import EditorContext
+from app.editor.particle_drag import ParticleDrag, ParticlePicker
 from app.kinds.cloth.pin_edits import toggle_pins
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.contract import Tool
@@ -28,15 +28,15 @@ class ClothTool(Tool):
         marks: The particle under the mouse, and the chosen ones.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk, self._document = desk, desk.document
-        self._picker = ParticlePicker(desk, "cloth")
-        self._pull = Pull(desk, self._picker)
-        self.marks = desk.marks
-        self._band = RubberBand(desk.viewport)
+    def __init__(self, context: EditorContext) -> None:
+        self._context, self._document = context, context.document
+        self._picker = ParticlePicker(context, "cloth")
+        self._pull = ParticleDrag(context, self._picker)
+        self.marks = context.marks
+        self._band = RubberBand(context.viewport)
         self._band_start: QPointF | None = None
         self._hover_place: QPointF | None = None
-        self._hover_timer = QTimer(desk.viewport, singleShot=True, interval=HOVER_MS)
+        self._hover_timer = QTimer(context.viewport, singleShot=True, interval=HOVER_MS)
         self._hover_timer.timeout.connect(self._look)
 
     # --- hover ----------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ class ClothTool(Tool):
             self.look_at(self._hover_place)
             text = self.hover_hint()
             if text:
-                self._desk.hint(text)
+                self._context.hint(text)
 
     # --- pulling --------------------------------------------------------------------------------------
 
@@ -102,7 +102,7 @@ class ClothTool(Tool):
         if not self._document.scene.of_kind("cloth"):
             return False
         self._band_start = position
-        self._desk.hint(CHOOSE_HINT)
+        self._context.hint(CHOOSE_HINT)
         return True
 
     def click(self, position: QPointF, shift: bool) -> bool:
@@ -120,7 +120,7 @@ class ClothTool(Tool):
         chosen = {}
         for node in self._document.scene.of_kind("cloth"):
             places = self._positions(node.id) if node.id in self._document.scene.shown else np.zeros((0, 3))
-            pixels, _ = project_points(self._desk.picker.camera, self._desk.picker.size, places)
+            pixels, _ = project_points(self._context.picker.camera, self._context.picker.size, places)
             with np.errstate(invalid="ignore"):
                 inside = (pixels >= (box.left(), box.top())) & (pixels <= (box.right(), box.bottom()))
             chosen[node.id] = tuple(np.flatnonzero(inside.all(axis=1)).tolist())
@@ -143,7 +143,7 @@ class ClothTool(Tool):
         if wanted:
             toggle_pins(self._document, wanted, held)
         else:
-            self._desk.hint("Point at a particle, or select some with Shift+Drag, to pin them")
+            self._context.hint("Point at a particle, or select some with Shift+Drag, to pin them")
 
     def is_held(self, numbers: Mapping[NodeId, tuple[int, ...]]) -> bool:
         cloths = {node_id: self._cloth(node_id) for node_id in numbers}
@@ -151,12 +151,12 @@ class ClothTool(Tool):
 
     def _cloth(self, node_id: NodeId) -> Cloth | None:
         """The particles of a node; None for one that has none."""
-        return getattr(self._desk.system(node_id), "cloth", None)
+        return getattr(self._context.system(node_id), "cloth", None)
 
     def _positions(self, node_id: NodeId) -> npt.NDArray[np.float64]:
         """Places of all particles of a cloth [m], shape (P, 3); reads them all, so not for every move of the mouse."""
         cloth = self._cloth(node_id)
         if cloth is None:
             return np.zeros((0, 3))
-        with self._desk.viewport.gl_current():
+        with self._context.viewport.gl_current():
             return cloth.positions().astype(np.float64)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.background import run_in_background
-from app.editor.desk import Desk
+from app.editor.editor_context import EditorContext
 from sim.assets.model import CharacterModel
-from sim.figures.reference import shaped_mesh
-from sim.figures.settings import ModelSettings
+from sim.characters.reference import shaped_mesh
+from sim.characters.settings import ModelSettings
 from sim.kinds import group_kind
 from sim.kinds.collider.fit import FittedCollider, fit_colliders
 from sim.kinds.contract import Command, Panel
@@ -20,23 +20,23 @@ _GROUP = "group"
 class ColliderPanel(Panel):
     """The command that makes colliders for a skeleton."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: EditorContext) -> None:
+        self._context = context
         tip = "Make colliders for the bones of the active model."
         self.adds = (None, Command("add.fit", "&Fit Colliders to Skeleton", tip, self.fit, lack=self._lack))
 
     def _lack(self) -> str:
-        model = self._desk.active.model
+        model = self._context.active.model
         return "" if model is not None and model.skeleton is not None else "Open a model with bones first."
 
     def fit(self) -> None:
         """Makes colliders for the bones of the active model."""
-        node, model = self._desk.active.node, self._desk.active.model
+        node, model = self._context.active.node, self._context.active.model
         if node is not None and model is not None:
             self._fit(node, model)
 
     def suggestion(self, node: Node) -> tuple[str, Command] | None:
-        colliders = self._desk.document.scene.of_kind("collider")
+        colliders = self._context.document.scene.of_kind("collider")
         found = self._carrier(node) if getattr(node.settings, "collide", False) else None
         if found is None or any(one.attachment.node == found[0].id for one in colliders):
             return None
@@ -46,46 +46,47 @@ class ColliderPanel(Panel):
 
     def fit_carrier(self) -> None:
         """Makes colliders for the bones of what the selected node rides on, which stays selected."""
-        node = self._desk.document.selected
+        node = self._context.document.selected
         if node is not None and (found := self._carrier(node)) is not None:
             self._fit(*found, node.id)
 
     def _carrier(self, node: Node) -> tuple[Node, CharacterModel] | None:
         """The figure with bones that a node rides on."""
-        figure = self._desk.document.scene.by_id.get(node.attachment.node)
-        status = self._desk.store.status(figure.id) if figure is not None and figure.settings.is_figure else None
+        character = self._context.document.scene.by_id.get(node.attachment.node)
+        is_posed = character is not None and character.settings.is_character
+        status = self._context.store.status(character.id) if is_posed else None
         has_bones = status is not None and status.model is not None and status.model.skeleton is not None
-        return (figure, status.model) if figure and has_bones and status and status.model else None
+        return (character, status.model) if character and has_bones and status and status.model else None
 
     def _fit(self, node: Node, model: CharacterModel, select: NodeId = "") -> None:
-        desk, settings = self._desk, node.settings
+        context, settings = self._context, node.settings
         assert isinstance(settings, ModelSettings)
         scale, node_id = settings.unit_scale, node.id
 
         def add(fitted: list[FittedCollider]) -> None:
-            now = desk.document.scene.by_id.get(node_id)
-            desk.hint("")
+            now = context.document.scene.by_id.get(node_id)
+            context.hint("")
             if not fitted:
-                desk.panels.warn(settings.path, "there are no bones with weights to fit colliders to")
+                context.panels.warn(settings.path, "there are no bones with weights to fit colliders to")
             elif now is not None and isinstance(now.settings, ModelSettings) and now.settings.unit_scale != scale:
                 self._fit(now, model, select)
             elif now is not None:
-                self.add_fitted(node_id, fitted, select if desk.document.scene.has(select) else node_id)
+                self.add_fitted(node_id, fitted, select if context.document.scene.has(select) else node_id)
 
-        desk.hint(f"Fitting colliders to {node.name}…")
+        context.hint(f"Fitting colliders to {node.name}…")
 
-        engine = desk.client.engine
+        engine = context.client.engine
         pose = engine.pose(node_id) if engine else None
         # Fitted to the surface as morph targets and deformers leave it now.
         shaped = model if pose is None else replace(model, mesh=shaped_mesh(model.mesh, model.skin, pose))
-        run_in_background(lambda: fit_colliders(shaped, unit_scale=scale), add, desk.document)
+        run_in_background(lambda: fit_colliders(shaped, unit_scale=scale), add, context.document)
 
     def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider], select: NodeId = "") -> None:
         """Adds colliders that were fitted to the bones of a model, in a group below it, as one edit with one notice.
 
         The model is selected then, or another node.
         """
-        document = self._desk.document
+        document = self._context.document
         group = Node(id=_GROUP, name="Colliders", attachment=Attachment(node=node_id), settings=group_kind().settings())
         colliders = [
             Node(

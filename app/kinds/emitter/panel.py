@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from app.editor.desk import Desk
+from app.editor.editor_context import EditorContext
 from app.kinds.emitter.tool import EmitterTool
 from sim.kinds.contract import Command, Panel
 from sim.kinds.emitter.emission import SURFACE_SOURCES
@@ -19,29 +19,29 @@ class EmitterPanel(Panel):
 
     mouse = (("Speed and shape of an emitter", "Left drag on a knob of the selected emitter"),)
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: EditorContext) -> None:
+        self._context = context
         self._needed = 0
         self.head = PopulationBar()
         self.seed_button = head_button("seed", "Reseed", "Take another seed: the same effect with other particles.")
         self.seed_button.clicked.connect(self.reseed)
         self.buttons = (self.seed_button,)
-        self.tool = EmitterTool(desk)
+        self.tool = EmitterTool(context)
         self.tools = (self.tool,)
         tip = "Give the selected emitter other random numbers."
         self.commands = (Command("emitter.reseed", "Re&seed Emitter", tip, self.reseed, ("Alt+R",),
-                                 lambda: desk.lack("emitter")),)  # fmt: skip
+                                 lambda: context.lack("emitter")),)  # fmt: skip
 
     def follow(self, node: Node | None, system: Any) -> None:
         emitter = system.emitter if node is not None and system is not None else None
         if node is None or emitter is None:
             self.head.show_status(Population())
             return
-        heard = node.id in self._desk.document.scene.heard
+        simulated = node.id in self._context.document.scene.simulated
         self._needed = emitter.needed_capacity
         self.head.show_status(
             Population(
-                emitter.alive if heard else 0,
+                emitter.alive if simulated else 0,
                 emitter.born_per_second,
                 emitter.settings.capacity,
                 self._needed,
@@ -50,7 +50,7 @@ class EmitterPanel(Panel):
         )
 
     def note(self, node: Node, system: Any) -> str:
-        scene, carrier = self._desk.document.scene, node.attachment.node
+        scene, carrier = self._context.document.scene, node.attachment.node
         on_skin, gone = node.settings.source in SURFACE_SOURCES, carrier and not scene.has(carrier)
         if on_skin and not carrier:
             return "Choose the model whose surface emits."
@@ -71,15 +71,15 @@ class EmitterPanel(Panel):
 
     def make_room(self) -> None:
         """Gives the selected emitter the capacity that lets every particle live its whole life."""
-        node = self._desk.selected("emitter")
+        node = self._context.selected("emitter")
         if node is not None:
-            self._desk.document.set_value(ParamRef(node.id, node.kind, "capacity"), self._needed)
+            self._context.document.set_value(ParamRef(node.id, node.kind, "capacity"), self._needed)
 
     def reseed(self, *_: object) -> None:
         """Gives the selected emitter other random numbers."""
-        node = self._desk.selected("emitter")
+        node = self._context.selected("emitter")
         if node is not None:
-            self._desk.edits.set_all(f"Reseed {node.name}", {node.id: {"seed": other_seed(node.settings.seed)}})
+            self._context.edits.set_all(f"Reseed {node.name}", {node.id: {"seed": other_seed(node.settings.seed)}})
 
 
 def other_seed(seed: int) -> int:

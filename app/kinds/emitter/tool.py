@@ -6,28 +6,28 @@ import numpy as np
 from PySide6.QtCore import QPointF, Qt
 
 from app.document.gesture import Gesture
-from app.editor.desk import Desk
+from app.editor.editor_context import EditorContext
 from sim.kinds.contract import Tool
-from sim.kinds.emitter.handles import EmitterHandles, GripKind, Hold, gripped
-from sim.scene.handles import View
+from sim.kinds.emitter.handles import EmitterHandles, KnobGrab, KnobKind, gripped
+from sim.scene.handles import HandleView
 from sim.scene.scene import NodeId, ParamRef
 from widgets.kinds.emitter.overlay import EmitterOverlay
 
 _NAMES = {
-    GripKind.SPEED: "speed",
-    GripKind.CONE: "cone angle",
-    GripKind.RADIUS: "radius of the source",
-    GripKind.SIZE: "size of the source",
+    KnobKind.SPEED: "speed",
+    KnobKind.CONE: "cone angle",
+    KnobKind.RADIUS: "radius of the source",
+    KnobKind.SIZE: "size of the source",
 }
 _FLAT = 1e-12
 """Determinant of a placement below which there is no way back from the screen to the source."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Drag:
+class _KnobDrag:
     node: NodeId
     handles: EmitterHandles
-    hold: Hold
+    hold: KnobGrab
     press: tuple[float, float]
     gesture: Gesture
 
@@ -38,12 +38,12 @@ class EmitterTool(Tool):
     is_over = True
     cursor = Qt.CursorShape.PointingHandCursor
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk, self._document, self._viewport = desk, desk.document, desk.viewport
-        document, client, viewport = desk.document, desk.client, desk.viewport
+    def __init__(self, context: EditorContext) -> None:
+        self._context, self._document, self._viewport = context, context.document, context.viewport
+        document, client, viewport = context.document, context.client, context.viewport
         self._overlay = EmitterOverlay(viewport)
-        self._drag: _Drag | None = None
-        self._hovered: Hold | None = None
+        self._drag: _KnobDrag | None = None
+        self._hovered: KnobGrab | None = None
         document.changed.connect(self.refresh)
         document.selection_changed.connect(self.refresh)
         document.view_state_changed.connect(self.refresh)
@@ -52,7 +52,7 @@ class EmitterTool(Tool):
     def refresh(self, *_: object) -> None:
         """Paints the handles where they are now."""
         held = self._drag.hold if self._drag else self._hovered
-        self._overlay.show_handles(self._handles(), held.grip if held else None)
+        self._overlay.show_handles(self._handles(), held.knob if held else None)
 
     def hover(self, position: QPointF | None) -> str:
         handles = self._handles() if position is not None else None
@@ -66,14 +66,14 @@ class EmitterTool(Tool):
         return bool(self.hover(position))
 
     def begin(self, position: QPointF, _shift: bool) -> bool:
-        node, handles = self._desk.selected("emitter"), self._handles()
+        node, handles = self._context.selected("emitter"), self._handles()
         press = position.x(), position.y()
         hold = handles.hit(press) if handles else None
         if node is None or handles is None or hold is None:
             return False
-        name = _NAMES[handles.grips[hold.grip].kind]
+        name = _NAMES[handles.grips[hold.knob].kind]
         gesture = self._document.new_gesture(f"Change the {name} of {node.name}")
-        self._drag = _Drag(node.id, handles, hold, press, gesture)
+        self._drag = _KnobDrag(node.id, handles, hold, press, gesture)
         self.refresh()
         return True
 
@@ -85,7 +85,7 @@ class EmitterTool(Tool):
             self._document.set_values(refs, held.gesture)
             now = self._handles()
             text = _text(now, held.hold)
-            self._desk.hint(f"{text[:1].upper()}{text[1:]} · Escape takes it back" if text else "")
+            self._context.hint(f"{text[:1].upper()}{text[1:]} · Escape takes it back" if text else "")
 
     def end(self, *, cancel: bool = False) -> None:
         if self._drag is None:
@@ -96,26 +96,26 @@ class EmitterTool(Tool):
         self.refresh()
 
     def _handles(self) -> EmitterHandles | None:
-        node, engine = self._desk.selected("emitter"), self._desk.client.engine
-        if node is None or node.id not in self._desk.document.scene.shown or engine is None:
+        node, engine = self._context.selected("emitter"), self._context.client.engine
+        if node is None or node.id not in self._context.document.scene.shown or engine is None:
             return None
         placed = engine.places.world_from_node(node)
         if abs(np.linalg.det(placed[:3, :3])) < _FLAT:
             return None
         size = self._viewport.size_f
-        view = View(self._document.view_state.camera, (size.width(), size.height()))
+        view = HandleView(self._document.view_state.camera, (size.width(), size.height()))
         return EmitterHandles(view, placed, node.settings)
 
 
-def _text(handles: EmitterHandles | None, hold: Hold) -> str:
+def _text(handles: EmitterHandles | None, hold: KnobGrab) -> str:
     """What a grip changes, and its value."""
-    if handles is None or hold.grip >= len(handles.grips):
+    if handles is None or hold.knob >= len(handles.grips):
         return ""
-    grip, settings = handles.grips[hold.grip], handles.settings
+    knob, settings = handles.grips[hold.knob], handles.settings
     value = {
-        GripKind.SPEED: f"{settings.speed:.3g} m/s",
-        GripKind.CONE: f"{settings.cone_angle:.3g}°",
-        GripKind.RADIUS: f"{settings.source_radius:.3g} m",
-        GripKind.SIZE: f"{settings.source_size[grip.axis]:.3g} m",
-    }[grip.kind]
-    return f"{_NAMES[grip.kind]} {value}"
+        KnobKind.SPEED: f"{settings.speed:.3g} m/s",
+        KnobKind.CONE: f"{settings.cone_angle:.3g}°",
+        KnobKind.RADIUS: f"{settings.source_radius:.3g} m",
+        KnobKind.SIZE: f"{settings.source_size[knob.axis]:.3g} m",
+    }[knob.kind]
+    return f"{_NAMES[knob.kind]} {value}"

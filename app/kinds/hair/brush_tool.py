@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 
-from app.editor.desk import Desk
+from app.editor.editor_context import EditorContext
 from sim.kinds.contract import Tool
-from sim.kinds.hair.brush import Brushed, Cover, Dab, Seen, mirrored
+from sim.kinds.hair.brush import BrushedGroom, BrushStroke, Occlusion, RootFrames, mirrored
 from sim.kinds.hair.shaping import edits_of
 from sim.kinds.hair.system import HairSystem
 from sim.scene.scene import Node, NodeId, ParamRef
@@ -30,11 +30,11 @@ class Brush(enum.Enum):
     CUT = ("Cut", "Lengthen")
 
 
-_ACTS: dict[tuple[Brush, bool], Callable[[Brushed, Dab], None]] = {
-    (Brush.COMB, False): Brushed.comb,
-    (Brush.COMB, True): Brushed.smooth,
-    (Brush.CUT, False): Brushed.cut,
-    (Brush.CUT, True): Brushed.lengthen,
+_ACTS: dict[tuple[Brush, bool], Callable[[BrushedGroom, BrushStroke], None]] = {
+    (Brush.COMB, False): BrushedGroom.comb,
+    (Brush.COMB, True): BrushedGroom.smooth,
+    (Brush.CUT, False): BrushedGroom.cut,
+    (Brush.CUT, True): BrushedGroom.lengthen,
 }
 
 _BUTTONS = {
@@ -48,9 +48,9 @@ class _Stroke:
     node: NodeId
     system: HairSystem
     strands: object
-    brushed: Brushed
+    brushed: BrushedGroom
     verb: str
-    act: Callable[[Brushed, Dab], None]
+    act: Callable[[BrushedGroom, BrushStroke], None]
     place: QPointF
 
 
@@ -65,15 +65,15 @@ class BrushTool(Tool):
 
     is_over = True
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk, self._document = desk, desk.document
+    def __init__(self, context: EditorContext) -> None:
+        self._context, self._document = context, context.document
         self.brush: Brush | None = None
         self.radius, self.strength, self.mirror = 40.0, 1.0, False
         self._stroke: _Stroke | None = None
         self._shown: HairSystem | None = None
         self._place: QPointF | None = None
-        self._told: tuple[object, ...] = ()
-        self._ring = BrushRing(desk.viewport)
+        self._reported: tuple[object, ...] = ()
+        self._ring = BrushRing(context.viewport)
         self._ring.given_up.connect(lambda: self.take(None))
         self._ring.turned.connect(self.widen)
         self.bar = BrushBar(_BUTTONS)
@@ -82,7 +82,7 @@ class BrushTool(Tool):
         self.bar.strength_changed.connect(self._set_strength)
         self.bar.mirrored.connect(self._set_mirror)
         self.bar.reset_requested.connect(self.reset)
-        desk.document.selection_changed.connect(self._on_selected)
+        context.document.selection_changed.connect(self._on_selected)
 
     @property
     def cursor(self) -> Qt.CursorShape | None:
@@ -98,18 +98,18 @@ class BrushTool(Tool):
         self.end(cancel=True)
         node, system = self._subject()
         if brush is not None and (node is None or system is None):
-            self._desk.hint("Select hair to comb or cut it")
+            self._context.hint("Select hair to comb or cut it")
             brush = None
         self.brush = brush
         self._show_groom(system if brush is not None else None)
         if brush is None:
             if not self._ring.isHidden():
-                self._desk.hint("")
+                self._context.hint("")
             self._ring.hide()
-            self._desk.viewport.unsetCursor()
+            self._context.viewport.unsetCursor()
         else:
             self._ring.draw(self._place, self.radius)
-            self._desk.hint(self._hint())
+            self._context.hint(self._hint())
         self.refresh()
 
     def widen(self, notches: float) -> None:
@@ -121,7 +121,7 @@ class BrushTool(Tool):
         self.radius = min(max(radius, RADIUS_LEAST), RADIUS_MOST)
         if self.brush is not None:
             self._ring.draw(self._place, self.radius, held=self._stroke is not None)
-            self._desk.hint(self._hint())
+            self._context.hint(self._hint())
         self.refresh()
 
     def _set_strength(self, strength: float) -> None:
@@ -134,25 +134,25 @@ class BrushTool(Tool):
 
     def reset(self) -> None:
         """Forgets what was edited by hand of the selected hair."""
-        node = self._desk.selected("hair")
+        node = self._context.selected("hair")
         if node is not None and node.settings.groom:
             self._document.set_as_one(f"Reset the groom of {node.name}", {ParamRef(node.id, "hair", "groom"): ()})
 
     def refresh(self) -> None:
-        node = self._desk.selected("hair")
+        node = self._context.selected("hair")
         edited = node is not None and bool(node.settings.groom)
         name = self.brush.name if self.brush is not None else ""
         shown = name, self.radius, self.strength, self.mirror, edited
-        if shown != self._told:
-            self._told = shown
+        if shown != self._reported:
+            self._reported = shown
             self.bar.show_brush(name, self.radius, self.strength, mirror=self.mirror, edited=edited)
 
     def _subject(self) -> tuple[Node | None, HairSystem | None]:
         """The selected hair, where it can be seen and there is some."""
-        node = self._desk.selected("hair")
+        node = self._context.selected("hair")
         if node is None or node.id not in self._document.scene.shown & self._document.scene.unlocked:
             return None, None
-        system = self._desk.system(node.id)
+        system = self._context.system(node.id)
         return node, system if isinstance(system, HairSystem) and system.is_ready else None
 
     def _on_selected(self, *_: object) -> None:
@@ -164,12 +164,12 @@ class BrushTool(Tool):
     def _show_groom(self, system: HairSystem | None) -> None:
         if system is self._shown:
             return
-        with self._desk.viewport.gl_current():
+        with self._context.viewport.gl_current():
             for one, shown in ((self._shown, False), (system, True)):
                 if one is not None:
                     one.show_groom(shown)
         self._shown = system
-        self._desk.viewport.update()
+        self._context.viewport.update()
 
     # --- the mouse ------------------------------------------------------------------------------------
 
@@ -195,7 +195,7 @@ class BrushTool(Tool):
             return self.brush is not None
         assert system.grown is not None
         strands = system.strands
-        brushed = Brushed(strands.growth.guides, LONGEST * system.grown.lengths)
+        brushed = BrushedGroom(strands.growth.guides, LONGEST * system.grown.lengths)
         verb, act = self.brush.value[int(shift)], _ACTS[self.brush, shift]
         self._stroke = _Stroke(node.id, system, strands, brushed, verb, act, position)
         self._look()
@@ -209,14 +209,14 @@ class BrushTool(Tool):
         if stroke.system.strands is not stroke.strands:  # it grew anew meanwhile
             self._stroke = None
             return
-        if self._desk.playback.playhead.playing:
+        if self._context.playback.playhead.playing:
             self._look()
         stroke.act(stroke.brushed, self._dab(stroke.place, position))
         stroke.place = self._place = position
-        with self._desk.viewport.gl_current():
+        with self._context.viewport.gl_current():
             stroke.system.strands.preview(stroke.brushed.groom)
         self._ring.draw(position, self.radius, held=True)
-        self._desk.viewport.update()
+        self._context.viewport.update()
 
     def end(self, *, cancel: bool = False) -> None:
         stroke, self._stroke = self._stroke, None
@@ -229,9 +229,9 @@ class BrushTool(Tool):
         edits = edits_of(grown, stroke.brushed.groom, strands.growth.surface)
         node = self._document.scene.node(stroke.node)
         if cancel or edits == node.settings.groom:
-            with self._desk.viewport.gl_current():
+            with self._context.viewport.gl_current():
                 strands.preview(strands.growth.guides)
-            self._desk.viewport.update()
+            self._context.viewport.update()
         else:
             self._document.set_as_one(f"{stroke.verb} {node.name}", {ParamRef(node.id, "hair", "groom"): edits})
         self.refresh()
@@ -243,9 +243,9 @@ class BrushTool(Tool):
             return True
         return False
 
-    def _dab(self, start: QPointF, end: QPointF) -> Dab:
-        camera, size = self._desk.picker.camera, self._desk.picker.size
-        return Dab(camera, size, start.toTuple(), end.toTuple(), self.radius, self.strength)
+    def _dab(self, start: QPointF, end: QPointF) -> BrushStroke:
+        camera, size = self._context.picker.camera, self._context.picker.size
+        return BrushStroke(camera, size, start.toTuple(), end.toTuple(), self.radius, self.strength)
 
     def _look(self) -> None:
         """Takes where the roots are now, and their mirror images around what is under the brush."""
@@ -253,8 +253,8 @@ class BrushTool(Tool):
         assert stroke is not None
         assert stroke.system.strands is not None
         strands = stroke.system.strands
-        with self._desk.viewport.gl_current():
-            seen = Seen(*strands.seen())
+        with self._context.viewport.gl_current():
+            seen = RootFrames(*strands.seen())
         sights, cover = [seen], self._cover(stroke.node)
         if self.mirror:
             dab = self._dab(stroke.place, stroke.place)
@@ -264,13 +264,13 @@ class BrushTool(Tool):
             sights.append(mirrored(growth.guides, growth.surface, seen, int(np.argmin(away))))
         stroke.brushed.look(cover, *sights)
 
-    def _cover(self, node_id: NodeId) -> Cover | None:
+    def _cover(self, node_id: NodeId) -> Occlusion | None:
         """What lies before the hair in the picture; None where it grows on nothing that is drawn."""
-        engine, scene = self._desk.client.engine, self._document.scene
+        engine, scene = self._context.client.engine, self._document.scene
         if engine is None or not scene.node(node_id).attachment.node:
             return None
-        bodies = [node.id for node in scene.nodes if node.settings.is_figure and node.id in scene.shown]
-        width, height = self._desk.picker.size
-        with self._desk.viewport.gl_current():
-            _, depths, _ = engine.layers(self._desk.picker.camera, (round(width), round(height)), bodies)
-        return Cover(depths)
+        bodies = [node.id for node in scene.nodes if node.settings.is_character and node.id in scene.shown]
+        width, height = self._context.picker.size
+        with self._context.viewport.gl_current():
+            _, depths, _ = engine.layers(self._context.picker.camera, (round(width), round(height)), bodies)
+        return Occlusion(depths)

@@ -5,13 +5,13 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from app.editor.desk import Desk
+from app.editor.editor_context import EditorContext
 from app.kinds.hair.tool import HairTool
 from sim.kinds.hair.costs import PASSES, RIVAL, middle_costs, step_costs
 from sim.kinds.hair.strands import Strands
 from sim.kinds.hair.system import HairSystem
 from sim.profile.sample import FrameSample
-from sim.render.shot import ParticleRef
+from sim.render.render_view import ParticleRef
 from sim.scene.scene import Node
 from widgets.inspector.form import FactParameter, SectionParameter
 
@@ -40,20 +40,20 @@ class HairFacts:
     """Keeps sections of the inspector up to date.
 
     Args:
-        desk: The editor.
+        context: The editor.
         tool: Tells of the chosen strand.
     """
 
-    def __init__(self, desk: Desk, tool: HairTool) -> None:
-        self._desk, self._tool = desk, tool
+    def __init__(self, context: EditorContext, tool: HairTool) -> None:
+        self._context, self._tool = context, tool
         self._sections: tuple[SectionParameter, ...] = ()
         self._texts: dict[str, str] = {}
         self._frames: deque[FrameSample] = deque(maxlen=FRAMES)
         self._chosen: tuple[object, ...] = ()
         self._strand: dict[str, str] = {}
-        self._told: tuple[object, ...] = ()
+        self._reported: tuple[object, ...] = ()
         self._cost: dict[str, str] = {}
-        desk.client.measured.connect(self._frames.extend)
+        context.client.measured.connect(self._frames.extend)
 
     def sections(self) -> Sequence[SectionParameter]:
         """New ones, to be filled by the next `show`."""
@@ -82,25 +82,27 @@ class HairFacts:
                     fact.setValue(text)
 
     def _strand_texts(self, node: Node, system: HairSystem | None) -> dict[str, str]:
-        chosen = self._desk.marks.chosen.get(node.id, ())
+        chosen = self._context.marks.chosen.get(node.id, ())
         if system is None or system.strands is None or not chosen:
             return {}
         # Looking waits for the GPU; it is done where something may be new.
         key = (chosen, system.strands, system.strands.statistics)
         if len(key) != len(self._chosen) or any(a is not b for a, b in zip(key, self._chosen, strict=True)):
             self._chosen = key
-            told = self._tool.texts_of(ParticleRef(node.id, chosen[-1]))
-            self._strand = dict(zip(HAIR[-4:], told, strict=False))
+            reported = self._tool.texts_of(ParticleRef(node.id, chosen[-1]))
+            self._strand = dict(zip(HAIR[-4:], reported, strict=False))
             if len(chosen) > 1:
-                self._strand[HAIR[-4]] = f"{told[0]}, the last of {len(chosen)}" if told else "–"
+                self._strand[HAIR[-4]] = f"{reported[0]}, the last of {len(chosen)}" if reported else "–"
         return self._strand
 
     def _costs(self, node: Node, system: HairSystem | None) -> dict[str, str]:
         """Texts of what it cost, made anew where the newest frames make a difference."""
         newest = self._frames[-1].number // RENEWED if self._frames else -1
         key = newest, node, getattr(system, "rival", None)
-        if len(self._told) != len(key) or any(a is not b and a != b for a, b in zip(key, self._told, strict=True)):
-            self._told, self._cost = key, self._cost_texts(node, system)
+        if len(self._reported) != len(key) or any(
+            a is not b and a != b for a, b in zip(key, self._reported, strict=True)
+        ):
+            self._reported, self._cost = key, self._cost_texts(node, system)
         return self._cost
 
     def _cost_texts(self, node: Node, system: HairSystem | None) -> dict[str, str]:
@@ -136,8 +138,8 @@ def compared_texts(system: HairSystem | None) -> dict[str, str]:
     """How far the other solver is away."""
     rival = system.rival if system is not None else None
     texts = dict.fromkeys(COMPARED[:2], "–")
-    if rival is not None and rival.strands.halted:
-        texts["Mean distance"] = f"the other {rival.strands.halted}"
+    if rival is not None and rival.strands.stopped:
+        texts["Mean distance"] = f"the other {rival.strands.stopped}"
     elif rival is not None and rival.apart is not None:
         apart = rival.apart
         texts |= {"Mean distance": f"{1e3 * apart.mean:.3g} mm", "Largest distance": f"{1e3 * apart.most:.3g} mm"}

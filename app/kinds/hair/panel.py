@@ -5,28 +5,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.editor.desk import Desk
+from app.editor.editor_context import EditorContext
 from app.kinds.hair.brush_tool import Brush, BrushTool
 from app.kinds.hair.facts import HairFacts
 from app.kinds.hair.tool import HairTool
 from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
-from sim.kinds.hair.heat import heat_span
+from sim.kinds.hair.comparison_solver import rival_settings
+from sim.kinds.hair.distance_view import heat_span
 from sim.kinds.hair.kind import PLAIN, sized
 from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.ribbons import RAMP_SPANS
-from sim.kinds.hair.rival import rival_settings
 from sim.kinds.hair.root_settings import ON_SKIN
-from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
+from sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
 from sim.kinds.hair.stability import stability
 from sim.maths.ramps import Ramp
 from sim.scene.scene import Attachment, Node, NodeId, ParamRef
 from widgets.inspector.form import SectionParameter
-from widgets.plots import Channel, Plots
+from widgets.plots import PlotChannel, Plots
 from widgets.shown import menu_text
 
 CHANNELS = (
-    Channel("energy", "J/kg", "Energy of the motion of the guides, for each kilogram.", ("#56b4e9", "#0072b2")),
-    Channel("stretch", "%", "Largest lengthening of a segment over its length.", ("#f08050", "#c04e00"), is_right=True),
+    PlotChannel("energy", "J/kg", "Energy of the motion of the guides, for each kilogram.", ("#56b4e9", "#0072b2")),
+    PlotChannel(
+        "stretch", "%", "Largest lengthening of a segment over its length.", ("#f08050", "#c04e00"), is_right=True
+    ),
 )
 
 
@@ -44,17 +46,17 @@ class HairPanel(Panel):
         ("Wider or narrower brush on hair", "Ctrl+Wheel"),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: EditorContext) -> None:
+        self._context = context
         self._subject: NodeId | None = None
-        self.tool = HairTool(desk)
-        self._facts = HairFacts(desk, self.tool)
+        self.tool = HairTool(context)
+        self._facts = HairFacts(context, self.tool)
         self.plots = hair_plots()
         self.docks = (Dock("plots", "Plots", self.plots),)
-        self.brush = BrushTool(desk)
+        self.brush = BrushTool(context)
         self.tools = (self.brush, self.tool)
         self.head = self.brush.bar
-        lack = functools.partial(desk.lack, "hair")
+        lack = functools.partial(context.lack, "hair")
         wider, narrower = (functools.partial(self.brush.widen, steps) for steps in (1.0, -1.0))
         comb, cut = (functools.partial(self.brush.toggle, brush) for brush in (Brush.COMB, Brush.CUT))
         self.commands = (
@@ -83,7 +85,7 @@ class HairPanel(Panel):
             self.plots.add(found.time, {"energy": found.energy, "stretch": 100.0 * max(found.stretch, 0.0)})
 
     def note(self, node: Node, system: Any) -> str:
-        scene, carrier = self._desk.document.scene, node.attachment.node
+        scene, carrier = self._context.document.scene, node.attachment.node
         if node.settings.source is HairSource.FILE and not node.settings.file:
             return "Choose the file of its strands."
         if system is not None and system.is_preparing:
@@ -104,7 +106,7 @@ class HairPanel(Panel):
         return ""
 
     def remedy(self, node: Node, system: Any) -> Command | None:
-        if node.settings.source is HairSource.FILE and self._desk.files.fault_of(node.settings.file):
+        if node.settings.source is HairSource.FILE and self._context.files.fault_of(node.settings.file):
             return Command("", "Locate…", "Choose where the strands are.", self.locate)
         if system is not None and system.is_preparing and system.progress is None:
             return Command("", "Grow", "Have it grow after all.", lambda: self._try_again(system))
@@ -115,22 +117,22 @@ class HairPanel(Panel):
 
     def _try_again(self, system: Any) -> None:
         system.try_again()
-        self._desk.viewport.update()
+        self._context.viewport.update()
 
     def locate(self) -> None:
         """Asks for the file of the selected hair; reads it again where it is the same."""
-        node = self._desk.selected("hair")
-        path = self._desk.dialogs.strands_path("Locate strands") if node is not None else None
+        node = self._context.selected("hair")
+        path = self._context.dialogs.strands_path("Locate strands") if node is not None else None
         if node is not None and path is not None:
-            self._desk.document.set_value(ParamRef(node.id, node.kind, "file"), str(path))
-            self._desk.files.retry(str(path))
+            self._context.document.set_value(ParamRef(node.id, node.kind, "file"), str(path))
+            self._context.files.retry(str(path))
 
     def mend(self) -> None:
         """Gives the selected hair the fewest substeps that are stable."""
-        node = self._desk.selected("hair")
+        node = self._context.selected("hair")
         if node is not None:
             substeps = stability(node.settings).substeps
-            self._desk.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
+            self._context.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
     def facts(self, node: Node) -> Sequence[SectionParameter]:  # noqa: ARG002
         return self._facts.sections()
@@ -139,26 +141,26 @@ class HairPanel(Panel):
         self._facts.forget()
 
     def sides(self) -> tuple[str, str] | None:
-        for node in self._desk.document.scene.of_kind("hair"):
+        for node in self._context.document.scene.of_kind("hair"):
             other = rival_settings(node.settings)
             if node.visible and other is not None:
                 return node.settings.solver.value.capitalize(), other.solver.value.capitalize()
         return None
 
     def legend(self) -> ColourKey | None:
-        for node in self._desk.document.scene.of_kind("hair"):
+        for node in self._context.document.scene.of_kind("hair"):
             show = node.settings.show
-            if node.visible and show is HairShow.DISTANCE and rival_settings(node.settings) is not None:
+            if node.visible and show is HairDisplay.DISTANCE and rival_settings(node.settings) is not None:
                 return ColourKey(Ramp.VIRIDIS, "Distance", 0.0, 1e3 * heat_span(node.settings), "mm")
             if node.visible and show in RAMP_SPANS:
-                title, unit = ("Bend", "rad") if show is HairShow.BEND else ("Stretch", "%")
-                span = RAMP_SPANS[show] * (1.0 if show is HairShow.BEND else 100.0)
+                title, unit = ("Bend", "rad") if show is HairDisplay.BEND else ("Stretch", "%")
+                span = RAMP_SPANS[show] * (1.0 if show is HairDisplay.BEND else 100.0)
                 return ColourKey(Ramp.VIRIDIS, title, 0.0, span, unit)
         return None
 
     def list_sections(self, menu: Any) -> None:
         """Lists what hair can grow on alone: the sections of the active model."""
-        model = self._desk.active.model
+        model = self._context.active.model
         names = dict.fromkeys(part.name for part in model.mesh.sections if part.name) if model else {}
         for name in names:
             menu.addAction(menu_text(name)).triggered.connect(lambda _=False, name=name: self.add_on_section(name))
@@ -170,11 +172,11 @@ class HairPanel(Panel):
 
     def add_on_section(self, section: str) -> None:
         """Grows hair on a section of the active model."""
-        figure = self._desk.active.node
-        if figure is not None:
-            place, engine = self._desk.edits.place, self._desk.client.engine
+        character = self._context.active.node
+        if character is not None:
+            place, engine = self._context.edits.place, self._context.client.engine
             if engine is not None:
-                place = replace(place, area=engine.skin_area(figure.id, section=section))
+                place = replace(place, area=engine.skin_area(character.id, section=section))
             settings = sized(with_preset(HairSettings(density_section=section), PLAIN), place)
-            made = Node(id="", name=f"Hair on {section}", attachment=Attachment(node=figure.id), settings=settings)
-            self._desk.document.add_node(made)
+            made = Node(id="", name=f"Hair on {section}", attachment=Attachment(node=character.id), settings=settings)
+            self._context.document.add_node(made)

@@ -2,11 +2,11 @@
 
 from PySide6.QtCore import QPointF, QTimer
 
-from app.editor.desk import Desk
-from app.editor.pulling import ParticlePicker, Pull
+from app.editor.editor_context import EditorContext
+from app.editor.particle_drag import ParticleDrag, ParticlePicker
 from sim.kinds.contract import Tool
 from sim.kinds.hair.strands import Strands
-from sim.render.shot import ParticleRef
+from sim.render.render_view import ParticleRef
 from sim.scene.scene import NodeId
 
 HOVER_MS = 30
@@ -16,13 +16,13 @@ HOVER_MS = 30
 class HairTool(Tool):
     """Pulls strands; a click on one chooses it, and its node."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk, self._marks = desk, desk.marks
-        self._picker = ParticlePicker(desk, "hair")
-        self._pull = Pull(desk, self._picker)
+    def __init__(self, context: EditorContext) -> None:
+        self._context, self._marks = context, context.marks
+        self._picker = ParticlePicker(context, "hair")
+        self._pull = ParticleDrag(context, self._picker)
         self._place: QPointF | None = None
         self._hint = ""
-        self._timer = QTimer(desk.viewport, singleShot=True, interval=HOVER_MS)
+        self._timer = QTimer(context.viewport, singleShot=True, interval=HOVER_MS)
         self._timer.timeout.connect(self.look)
 
     # --- hover ----------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ class HairTool(Tool):
         if self._place is not None and not self._pull.is_pressed:
             self._point_at(self._picker.particle(self._place))
             if self._hint:
-                self._desk.hint(self._hint)
+                self._context.hint(self._hint)
 
     def _point_at(self, particle: ParticleRef | None) -> None:
         self._marks.point_at("hair", particle)
@@ -54,12 +54,12 @@ class HairTool(Tool):
         if strands is None or particle.particle >= strands.growth.guides.count * strands.settings.knots:
             return ()
         guide = particle.particle // strands.settings.knots
-        with self._desk.viewport.gl_current():
+        with self._context.viewport.gl_current():
             length, stretch, bend = strands.shape_of(guide)
         return f"Guide {guide}", f"{length:.3g} m", f"{100.0 * stretch:+.1f} %", f"{bend:.2f} rad"
 
     def _strands(self, node_id: NodeId) -> Strands | None:
-        return getattr(self._desk.system(node_id), "strands", None)
+        return getattr(self._context.system(node_id), "strands", None)
 
     # --- pulling and choosing -------------------------------------------------------------------------
 
@@ -77,13 +77,13 @@ class HairTool(Tool):
 
     def click(self, position: QPointF, shift: bool) -> bool:
         particle = self._picker.particle(position)
-        if particle is None or particle.node not in self._desk.document.scene.unlocked:
+        if particle is None or particle.node not in self._context.document.scene.unlocked:
             return False
         if shift:
             self._marks.toggle(particle)
         else:
             self._marks.choose({particle.node: (particle.particle,)})
-            self._desk.edits.select(particle.node)
+            self._context.edits.select(particle.node)
         return True
 
     def deselect(self) -> None:

@@ -6,18 +6,18 @@ from pyglm import glm
 from PySide6.QtCore import QPointF, Qt
 
 from app.document.gesture import Gesture
-from app.editor.desk import Desk
+from app.editor.editor_context import EditorContext
 from sim.kinds.contract import Panel, Tool
 from sim.maths.transform import inverse_affine
 from sim.scene.params import bounded
-from sim.scene.places import vector
 from sim.scene.scene import NodeId, ParamRef
 from sim.scene.transform import Transform
 from sim.scene.view_state import Selection
+from sim.scene.world_transforms import vector
 
 
 @dataclass(frozen=True, slots=True)
-class _Drag:
+class _LightDrag:
     """A disc in hand: where it was, and from the place under the mouse to it [m]."""
 
     node: NodeId
@@ -32,35 +32,35 @@ class LightTool(Tool):
     is_over = True
     cursor = Qt.CursorShape.SizeAllCursor
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._drag: _Drag | None = None
+    def __init__(self, context: EditorContext) -> None:
+        self._context = context
+        self._drag: _LightDrag | None = None
 
     def hover(self, position: QPointF | None) -> str:
         light = self._light_at(position) if position is not None else None
-        return "" if light is None else f"{self._desk.document.scene.node(light).name}: drag to move"
+        return "" if light is None else f"{self._context.document.scene.node(light).name}: drag to move"
 
     def press(self, position: QPointF, _shift: bool) -> bool:
         return self._light_at(position) is not None
 
     def begin(self, position: QPointF, _shift: bool) -> bool:
-        light, document = self._light_at(position), self._desk.document
-        if light is None or self._desk.client.engine is None:
+        light, document = self._light_at(position), self._context.document
+        if light is None or self._context.client.engine is None:
             return False
         document.select(Selection(node=light))
         node = document.scene.node(light)
-        place = glm.dvec3(*vector(self._desk.client.engine.places.world_from_node(node)[:3, 3]))
-        grabbed = self._desk.picker.beside(position, place)
+        place = glm.dvec3(*vector(self._context.client.engine.places.world_from_node(node)[:3, 3]))
+        grabbed = self._context.picker.beside(position, place)
         offset = place - grabbed if grabbed is not None else glm.dvec3()
-        self._drag = _Drag(light, place, offset, document.new_gesture(f"Move {node.name}"))
-        self._desk.hint(f"{node.name}: Escape puts it back")
+        self._drag = _LightDrag(light, place, offset, document.new_gesture(f"Move {node.name}"))
+        self._context.hint(f"{node.name}: Escape puts it back")
         return True
 
     def drag(self, position: QPointF) -> None:
-        held, document, engine = self._drag, self._desk.document, self._desk.client.engine
+        held, document, engine = self._drag, self._context.document, self._context.client.engine
         if held is None or engine is None or not document.scene.has(held.node):
             return
-        under = self._desk.picker.beside(position, held.place)
+        under = self._context.picker.beside(position, held.place)
         if under is not None:
             node = document.scene.node(held.node)
             place = (under + held.offset).to_tuple()
@@ -71,12 +71,12 @@ class LightTool(Tool):
 
     def end(self, *, cancel: bool = False) -> None:
         if self._drag is not None:
-            finish = self._desk.document.cancel_gesture if cancel else self._desk.document.end_gesture
+            finish = self._context.document.cancel_gesture if cancel else self._context.document.end_gesture
             finish(self._drag.gesture)
             self._drag = None
 
     def _light_at(self, position: QPointF) -> NodeId | None:
-        return self._desk.picker.mark(position, {node.id for node in self._desk.document.scene.of_kind("light")})
+        return self._context.picker.mark(position, {node.id for node in self._context.document.scene.of_kind("light")})
 
 
 class LightPanel(Panel):
@@ -84,5 +84,5 @@ class LightPanel(Panel):
 
     mouse = (("Move a light", "Left drag on its disc"),)
 
-    def __init__(self, desk: Desk) -> None:
-        self.tools = (LightTool(desk),)
+    def __init__(self, context: EditorContext) -> None:
+        self.tools = (LightTool(context),)

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
 
-from app.editor.desk import Desk
-from sim.figures.look_settings import PART
-from sim.figures.looks import TOLD_MAX, Lost, located, lost_images, lost_lines
-from sim.figures.settings import ModelSettings
+from app.editor.editor_context import EditorContext
+from sim.characters.look_settings import PART
+from sim.characters.materials import TOLD_MAX, MissingImage, located, lost_images, lost_lines
+from sim.characters.settings import ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.contract import Command
 from sim.scene.scene import NodeId, ParamRef
@@ -17,26 +17,26 @@ from widgets.inspector.materials import ImageProvider
 class Textures:
     """Tells missing images of every model once, and finds them where the user does; whatever is found is one edit."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._told: set[tuple[NodeId, str]] = set()
-        rows = desk.panels.inspector.materials
+    def __init__(self, context: EditorContext) -> None:
+        self._context = context
+        self._reported: set[tuple[NodeId, str]] = set()
+        rows = context.panels.inspector.materials
         rows.images = ImageProvider(
-            own=lambda node, source: loaded.images.get(source) if (loaded := desk.store.loaded(node)) else None,
-            named=desk.files.textures.get,
-            fault=desk.files.fault_of,
+            own=lambda node, source: loaded.images.get(source) if (loaded := context.store.loaded(node)) else None,
+            named=context.files.textures.get,
+            fault=context.files.fault_of,
         )
         rows.locate_requested.connect(lambda node_id, file: self.locate({node_id: file}))
-        desk.panels.remedies.append(self._remedy)
-        desk.files.changed.connect(desk.panels.inspector.images_changed)
-        desk.store.changed.connect(self._tell)
+        context.panels.remedies.append(self._remedy)
+        context.files.changed.connect(context.panels.inspector.images_changed)
+        context.store.changed.connect(self._report)
 
-    def lost(self, node_id: NodeId) -> tuple[Lost, ...]:
+    def lost(self, node_id: NodeId) -> tuple[MissingImage, ...]:
         """Images that a model lacks; also those of settings that are not where these say."""
-        node, loaded = self._desk.document.scene.by_id.get(node_id), self._desk.store.loaded(node_id)
+        node, loaded = self._context.document.scene.by_id.get(node_id), self._context.store.loaded(node_id)
         if node is None or loaded is None or not isinstance(node.settings, ModelSettings):
             return ()
-        return lost_images(loaded.model, node.settings.materials, lambda path: bool(self._desk.files.fault_of(path)))
+        return lost_images(loaded.model, node.settings.materials, lambda path: bool(self._context.files.fault_of(path)))
 
     def locate(self, places: Mapping[NodeId, str]) -> None:
         """Asks for an image, and gives it to all materials that name it; others beside it come along.
@@ -48,9 +48,9 @@ class Textures:
         name = Path(next(iter(places.values()), "")).name
         places = {node_id: file for node_id, file in places.items() if any(one.file == file for one in lost[node_id])}
         if not places:
-            self._desk.hint(f"{name} is not missing any more")
+            self._context.hint(f"{name} is not missing any more")
             return
-        chosen = self._desk.dialogs.image_path(f"Locate {name}")
+        chosen = self._context.dialogs.image_path(f"Locate {name}")
         if chosen is None:
             return
         values = {
@@ -58,28 +58,28 @@ class Textures:
             for node_id, file in places.items()
             for (material, texture), path in located(lost[node_id], file, chosen).items()
         }
-        names = ", ".join(self._desk.document.scene.node(node_id).name for node_id in places)
-        self._desk.document.set_as_one(f"Locate {name} of {names}", values)
+        names = ", ".join(self._context.document.scene.node(node_id).name for node_id in places)
+        self._context.document.set_as_one(f"Locate {name} of {names}", values)
 
-    def _tell(self, node_id: NodeId) -> None:
+    def _report(self, node_id: NodeId) -> None:
         """Lists what is missing when a model has arrived, once for each file."""
-        node, loaded = self._desk.document.scene.by_id.get(node_id), self._desk.store.loaded(node_id)
+        node, loaded = self._context.document.scene.by_id.get(node_id), self._context.store.loaded(node_id)
         if node is None or loaded is None or not isinstance(node.settings, ModelSettings):
             return
         key = node_id, node.settings.path
-        if key in self._told:
+        if key in self._reported:
             return
-        self._told.add(key)
+        self._reported.add(key)
         lost = lost_images(loaded.model, node.settings.materials)
         for one, line in zip_longest(lost[:TOLD_MAX], lost_lines(lost)):
             command = self._command({node_id: one.file}) if one else None
             more = "" if one else "; the pages of its materials locate them"
-            self._desk.panels.warn(node.settings.path, f"{node.name}: {line}{more}", command)
+            self._context.panels.warn(node.settings.path, f"{node.name}: {line}{more}", command)
 
     def _remedy(self, file: str) -> Command | None:
         """What can be done about a file that cannot be read, where it stands in for a texture of models."""
         places: dict[NodeId, str] = {}
-        for node in self._desk.document.scene.figures:
+        for node in self._context.document.scene.characters:
             for use in KINDS[node.kind].files(node.settings):
                 if use.content == "texture" and Path(use.path) == Path(file):
                     places[node.id] = use.path

@@ -1,10 +1,10 @@
 """A question where a figure has a size that can hardly be meant, with answers to click."""
 
-from app.editor.desk import Desk
+from app.editor.editor_context import EditorContext
 from sim.assets.model import CharacterModel
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.scene.scene import Node, NodeId
-from widgets.inspector.notice import Notice
+from widgets.inspector.notice import InspectorNotice
 
 LOWEST, HIGHEST = 0.2, 5.0
 """Sizes [m] within which a file is taken at its word: a head or a cat is larger than 0.2 m, a horse or a giraffe
@@ -36,47 +36,47 @@ _ANSWERS = (
 class UnitQuestion:
     """Asks about the unit of a file at the head of the inspector; whatever is answered is one edit."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: EditorContext) -> None:
+        self._context = context
         self._answered: set[tuple[NodeId, str, float]] = set()
-        self._told: set[tuple[NodeId, str]] = set()
-        self.notice = Notice("warning")
+        self._reported: set[tuple[NodeId, str]] = set()
+        self.notice = InspectorNotice("warning")
         self.buttons = [self.notice.add_button(text, tip) for text, tip in _ANSWERS]
         for answer, button in enumerate(self.buttons):
             button.clicked.connect(lambda _=False, answer=answer: self._answer(answer))
-        desk.store.changed.connect(self._tell)
+        context.store.changed.connect(self._report)
 
     def follow(self, node: Node | None) -> None:
         text = self._question(node) if node is not None else ""
         self.notice.show_reason(text)
 
     def _question(self, node: Node) -> str:
-        settings, loaded = node.settings, self._desk.store.loaded(node.id)
+        settings, loaded = node.settings, self._context.store.loaded(node.id)
         assert isinstance(settings, ModelSettings)
         is_answered = (node.id, settings.path, settings.unit_scale) in self._answered
         if loaded is None or is_answered or is_plausible(settings, loaded.model):
             return ""
         return f"The figure {node.name} measures {size_of(settings, loaded.model):.3g} m. Which unit is its file in?"
 
-    def _tell(self, node_id: NodeId) -> None:
+    def _report(self, node_id: NodeId) -> None:
         """Lists the question when a model has arrived, once for each file."""
-        node = self._desk.document.scene.by_id.get(node_id)
+        node = self._context.document.scene.by_id.get(node_id)
         key = node_id, getattr(node.settings, "path", "") if node is not None else ""
-        if node is None or not isinstance(node.settings, ModelSettings) or key in self._told:
+        if node is None or not isinstance(node.settings, ModelSettings) or key in self._reported:
             return
         if question := self._question(node):
-            self._told.add(key)
-            self._desk.panels.warn(node.settings.path, f"{question} Select it to answer in the inspector.")
+            self._reported.add(key)
+            self._context.panels.warn(node.settings.path, f"{question} Select it to answer in the inspector.")
 
     def _answer(self, answer: int) -> None:
-        node = self._desk.selected(ModelSettings.kind)
-        loaded = self._desk.store.loaded(node.id) if node is not None else None
+        node = self._context.selected(ModelSettings.kind)
+        loaded = self._context.store.loaded(node.id) if node is not None else None
         if node is None or loaded is None:
             return
         scale = node.settings.unit_scale
         scales = (CENTIMETRE, INCH, scale * PERSON / size_of(node.settings, loaded.model), scale)
         self._answered.add((node.id, node.settings.path, scales[answer]))
-        self._desk.edits.set_all(f"Set the unit of {node.name}", {node.id: {"unit_scale": scales[answer]}})
-        if len(self._desk.document.scene.figures) > 1:  # else the camera has kept its picture
-            self._desk.panels.frame_requested.emit()
-        self.follow(self._desk.selected(ModelSettings.kind))
+        self._context.edits.set_all(f"Set the unit of {node.name}", {node.id: {"unit_scale": scales[answer]}})
+        if len(self._context.document.scene.characters) > 1:  # else the camera has kept its picture
+            self._context.panels.frame_requested.emit()
+        self.follow(self._context.selected(ModelSettings.kind))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sim.assets.faults import ElementFault
 from sim.assets.gltf.container import Buffers
-from sim.assets.gltf.document import Accessor, Document, Meshopt, part_of
+from sim.assets.gltf.document import Accessor, GltfDocument, Meshopt, part_of
 from sim.printable import size_text
 
 Array = npt.NDArray[np.generic]
@@ -68,7 +68,7 @@ class Accessors:
         budget: What may be allocated.
     """
 
-    def __init__(self, document: Document, buffers: Buffers, budget: Budget) -> None:
+    def __init__(self, document: GltfDocument, buffers: Buffers, budget: Budget) -> None:
         self._document, self._buffers, self._budget = document, buffers, budget
         self._views: dict[int, memoryview] = {}
         self._stored: dict[int, Array] = {}

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from sim.assets.faults import MAX_TRACKS, ElementFault, PartCounter, check_magnitude
 from sim.assets.gltf.accessors import Accessors, Budget
-from sim.assets.gltf.document import Animation, Document, Sampler, part_of
+from sim.assets.gltf.document import Animation, GltfDocument, Sampler, part_of
 from sim.assets.raw import RawChannel, RawClip
 
 UNEVEN = 1e-3, 1e-2
@@ -21,7 +21,7 @@ _CHANNEL_BYTES, _KEY_BYTES = 512, 64
 _TYPES = {"translation": ("VEC3",), "rotation": ("VEC4",), "scale": ("VEC3",), "weights": ("SCALAR",)}
 
 
-def read_clips(document: Document, accessors: Accessors, budget: Budget, warnings: list[str]) -> list[RawClip]:
+def read_clips(document: GltfDocument, accessors: Accessors, budget: Budget, warnings: list[str]) -> list[RawClip]:
     """Animations in file order.
 
     Raises:
@@ -40,7 +40,7 @@ def read_clips(document: Document, accessors: Accessors, budget: Budget, warning
 
 
 def _channels(
-    document: Document, number: int, animation: Animation, keys: "_Keys", parts: PartCounter, warnings: list[str]
+    document: GltfDocument, number: int, animation: Animation, keys: "_Keys", parts: PartCounter, warnings: list[str]
 ) -> list[RawChannel]:
     found: dict[tuple[int, str], RawChannel] = {}
     for index, channel in enumerate(animation.channels):

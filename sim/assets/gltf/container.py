@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 from sim.assets.faults import MAX_FILE_BYTES, ElementFault
 from sim.assets.formats import UTF8_MARK
-from sim.assets.gltf.document import Buffer, Document
+from sim.assets.gltf.document import GltfBuffer, GltfDocument
 
 _MAGIC, _VERSION = b"glTF", 2
 _JSON, _BIN = 0x4E4F534A, 0x004E4942
@@ -134,7 +134,7 @@ class Buffers:
     """
 
     def __init__(
-        self, document: Document, binary: memoryview | None, folder: ModelFolder, read: Callable[[int], None]
+        self, document: GltfDocument, binary: memoryview | None, folder: ModelFolder, read: Callable[[int], None]
     ) -> None:
         self._parts, self._binary, self._folder, self._report = document.buffers, binary, folder, read
         self._read: dict[int, memoryview] = {}
@@ -154,7 +154,7 @@ class Buffers:
             self._read[index] = self._content(index, self._parts[index])
         return self._read[index][offset : offset + size]
 
-    def _content(self, index: int, part: Buffer) -> memoryview:
+    def _content(self, index: int, part: GltfBuffer) -> memoryview:
         place, size = f"buffers[{index}]", part.byte_length
         if part.uri is not None and not is_data_uri(part.uri):
             self._report(size)

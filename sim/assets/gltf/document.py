@@ -15,11 +15,11 @@ Vec4 = tuple[float, float, float, float]
 Mode = Literal["STEP", "LINEAR", "CUBICSPLINE"]
 
 
-class Part(msgspec.Struct, rename="camel", frozen=True):
+class GltfObject(msgspec.Struct, rename="camel", frozen=True):
     """Any object of the file; what is not declared is passed over."""
 
 
-class Asset(Part, frozen=True):
+class Asset(GltfObject, frozen=True):
     """Which version of glTF, and what wrote it."""
 
     version: str
@@ -27,14 +27,14 @@ class Asset(Part, frozen=True):
     generator: str = ""
 
 
-class Buffer(Part, frozen=True):
+class GltfBuffer(GltfObject, frozen=True):
     """Bytes beside the file, or in it."""
 
     byte_length: Size
     uri: str | None = None
 
 
-class Meshopt(Part, frozen=True):
+class Meshopt(GltfObject, frozen=True):
     """Compressed bytes that a view stands for."""
 
     buffer: Index
@@ -46,14 +46,14 @@ class Meshopt(Part, frozen=True):
     filter: Literal["NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL", "COLOR"] = "NONE"
 
 
-class ViewExtensions(Part, frozen=True):
+class ViewExtensions(GltfObject, frozen=True):
     """Extensions of a buffer view."""
 
     meshopt: Meshopt | None = field(default=None, name="EXT_meshopt_compression")
     meshopt_khr: Meshopt | None = field(default=None, name="KHR_meshopt_compression")
 
 
-class BufferView(Part, frozen=True):
+class BufferView(GltfObject, frozen=True):
     """A part of a buffer."""
 
     buffer: Index
@@ -63,7 +63,7 @@ class BufferView(Part, frozen=True):
     extensions: ViewExtensions = ViewExtensions()
 
 
-class SparseIndices(Part, frozen=True):
+class SparseIndices(GltfObject, frozen=True):
     """Which elements are replaced."""
 
     buffer_view: Index
@@ -71,14 +71,14 @@ class SparseIndices(Part, frozen=True):
     byte_offset: Size = 0
 
 
-class SparseValues(Part, frozen=True):
+class SparseValues(GltfObject, frozen=True):
     """What they are replaced with."""
 
     buffer_view: Index
     byte_offset: Size = 0
 
 
-class Sparse(Part, frozen=True):
+class Sparse(GltfObject, frozen=True):
     """Elements that differ from those of the view."""
 
     count: Size
@@ -86,7 +86,7 @@ class Sparse(Part, frozen=True):
     values: SparseValues
 
 
-class Accessor(Part, frozen=True):
+class Accessor(GltfObject, frozen=True):
     """Typed elements of a view."""
 
     component_type: Literal[5120, 5121, 5122, 5123, 5125, 5126]
@@ -98,20 +98,20 @@ class Accessor(Part, frozen=True):
     sparse: Sparse | None = None
 
 
-class Draco(Part, frozen=True):
+class Draco(GltfObject, frozen=True):
     """Compressed geometry, and what its attributes are called."""
 
     buffer_view: Index
     attributes: dict[str, Index]
 
 
-class PrimitiveExtensions(Part, frozen=True):
+class PrimitiveExtensions(GltfObject, frozen=True):
     """Extensions of a primitive."""
 
     draco: Draco | None = field(default=None, name="KHR_draco_mesh_compression")
 
 
-class Primitive(Part, frozen=True):
+class Primitive(GltfObject, frozen=True):
     """Geometry of one material."""
 
     attributes: dict[str, Index]
@@ -122,7 +122,7 @@ class Primitive(Part, frozen=True):
     extensions: PrimitiveExtensions = PrimitiveExtensions()
 
 
-class Mesh(Part, frozen=True):
+class GltfMesh(GltfObject, frozen=True):
     """Primitives that stand together."""
 
     primitives: list[Primitive]
@@ -131,20 +131,20 @@ class Mesh(Part, frozen=True):
     extras: Any = None
 
 
-class Instancing(Part, frozen=True):
+class Instancing(GltfObject, frozen=True):
     """Transforms of copies of a mesh."""
 
     attributes: dict[str, Index]
 
 
-class NodeExtensions(Part, frozen=True):
+class NodeExtensions(GltfObject, frozen=True):
     """Extensions of a node."""
 
     instancing: Instancing | None = field(default=None, name="EXT_mesh_gpu_instancing")
     lights: Any = field(default=None, name="KHR_lights_punctual")
 
 
-class Node(Part, frozen=True):
+class GltfNode(GltfObject, frozen=True):
     """A place in the hierarchy."""
 
     name: str = ""
@@ -160,34 +160,34 @@ class Node(Part, frozen=True):
     extensions: NodeExtensions = NodeExtensions()
 
 
-class Skin(Part, frozen=True):
+class GltfSkin(GltfObject, frozen=True):
     """Joints and where they were bound."""
 
     joints: Annotated[list[Index], Meta(min_length=1)]
     inverse_bind_matrices: Index | None = None
 
 
-class Scene(Part, frozen=True):
+class GltfSceneNodes(GltfObject, frozen=True):
     """Roots of what is shown together."""
 
     nodes: list[Index] = []
 
 
-class ChannelTarget(Part, frozen=True):
+class ChannelTarget(GltfObject, frozen=True):
     """What a channel drives."""
 
     path: str
     node: Index | None = None
 
 
-class Channel(Part, frozen=True):
+class GltfChannel(GltfObject, frozen=True):
     """One property of one node over time."""
 
     sampler: Index
     target: ChannelTarget
 
 
-class Sampler(Part, frozen=True):
+class Sampler(GltfObject, frozen=True):
     """Keys, and what is between them."""
 
     input: Index
@@ -195,15 +195,15 @@ class Sampler(Part, frozen=True):
     interpolation: Mode = "LINEAR"
 
 
-class Animation(Part, frozen=True):
+class Animation(GltfObject, frozen=True):
     """Channels that run together."""
 
-    channels: list[Channel]
+    channels: list[GltfChannel]
     samplers: list[Sampler]
     name: str = ""
 
 
-class Image(Part, frozen=True):
+class Image(GltfObject, frozen=True):
     """A picture beside the file or in it."""
 
     name: str = ""
@@ -212,20 +212,20 @@ class Image(Part, frozen=True):
     mime_type: str = ""
 
 
-class ImageReference(Part, frozen=True):
+class ImageReference(GltfObject, frozen=True):
     """An image of another type than PNG or JPEG."""
 
     source: Index | None = None
 
 
-class TextureExtensions(Part, frozen=True):
+class TextureExtensions(GltfObject, frozen=True):
     """Extensions of a texture."""
 
     webp: ImageReference | None = field(default=None, name="EXT_texture_webp")
     basisu: ImageReference | None = field(default=None, name="KHR_texture_basisu")
 
 
-class TextureSampler(Part, frozen=True):
+class TextureSampler(GltfObject, frozen=True):
     """How an image is read, by the numbers of OpenGL."""
 
     wrap_s: int = 10497
@@ -234,7 +234,7 @@ class TextureSampler(Part, frozen=True):
     min_filter: int = 9987
 
 
-class Texture(Part, frozen=True):
+class GltfTexture(GltfObject, frozen=True):
     """An image as it is sampled."""
 
     source: Index | None = None
@@ -242,7 +242,7 @@ class Texture(Part, frozen=True):
     extensions: TextureExtensions = TextureExtensions()
 
 
-class TextureTransform(Part, frozen=True):
+class TextureTransform(GltfObject, frozen=True):
     """How texture coordinates are moved."""
 
     offset: tuple[float, float] = (0.0, 0.0)
@@ -251,13 +251,13 @@ class TextureTransform(Part, frozen=True):
     tex_coord: Index | None = None
 
 
-class TextureInfoExtensions(Part, frozen=True):
+class TextureInfoExtensions(GltfObject, frozen=True):
     """Extensions of the use of a texture."""
 
     transform: TextureTransform | None = field(default=None, name="KHR_texture_transform")
 
 
-class TextureInfo(Part, frozen=True):
+class TextureInfo(GltfObject, frozen=True):
     """The use of a texture; `scale` is that of normals, `strength` that of occlusion."""
 
     index: Index
@@ -267,7 +267,7 @@ class TextureInfo(Part, frozen=True):
     extensions: TextureInfoExtensions = TextureInfoExtensions()
 
 
-class MetallicRoughness(Part, frozen=True):
+class MetallicRoughness(GltfObject, frozen=True):
     """The usual material."""
 
     base_color_factor: Vec4 = (1.0, 1.0, 1.0, 1.0)
@@ -277,7 +277,7 @@ class MetallicRoughness(Part, frozen=True):
     metallic_roughness_texture: TextureInfo | None = None
 
 
-class SpecularGlossiness(Part, frozen=True):
+class SpecularGlossiness(GltfObject, frozen=True):
     """The older material."""
 
     diffuse_factor: Vec4 = (1.0, 1.0, 1.0, 1.0)
@@ -287,20 +287,20 @@ class SpecularGlossiness(Part, frozen=True):
     specular_glossiness_texture: TextureInfo | None = None
 
 
-class EmissiveStrength(Part, frozen=True):
+class EmissiveStrength(GltfObject, frozen=True):
     """How bright a surface is by itself."""
 
     emissive_strength: float = 1.0
 
 
-class Specular(Part, frozen=True):
+class Specular(GltfObject, frozen=True):
     """How much a surface that is no metal reflects."""
 
     specular_factor: float = 1.0
     specular_color_factor: Vec3 = (1.0, 1.0, 1.0)
 
 
-class MaterialExtensions(Part, frozen=True):
+class MaterialExtensions(GltfObject, frozen=True):
     """Extensions of a material."""
 
     specular: Specular | None = field(default=None, name="KHR_materials_specular")
@@ -309,7 +309,7 @@ class MaterialExtensions(Part, frozen=True):
     unlit: Any = field(default=None, name="KHR_materials_unlit")
 
 
-class Material(Part, frozen=True):
+class GltfMaterial(GltfObject, frozen=True):
     """What a surface looks like."""
 
     name: str = ""
@@ -324,28 +324,28 @@ class Material(Part, frozen=True):
     extensions: MaterialExtensions = MaterialExtensions()
 
 
-class Document(Part, frozen=True):
+class GltfDocument(GltfObject, frozen=True):
     """The whole file."""
 
     asset: Asset
     accessors: list[Accessor] = []
     animations: list[Animation] = []
-    buffers: list[Buffer] = []
+    buffers: list[GltfBuffer] = []
     buffer_views: list[BufferView] = []
     images: list[Image] = []
-    materials: list[Material] = []
-    meshes: list[Mesh] = []
-    nodes: list[Node] = []
+    materials: list[GltfMaterial] = []
+    meshes: list[GltfMesh] = []
+    nodes: list[GltfNode] = []
     samplers: list[TextureSampler] = []
     scene: Index | None = None
-    scenes: list[Scene] = []
-    skins: list[Skin] = []
-    textures: list[Texture] = []
+    scenes: list[GltfSceneNodes] = []
+    skins: list[GltfSkin] = []
+    textures: list[GltfTexture] = []
     extensions_required: list[str] = []
     extensions_used: list[str] = []
 
 
-_DECODER = msgspec.json.Decoder(Document)
+_DECODER = msgspec.json.Decoder(GltfDocument)
 
 KNOWN_EXTENSIONS = frozenset(
     {
@@ -368,7 +368,7 @@ KNOWN_MATERIALS = frozenset(
 )
 
 
-def decode_document(text: bytes, warnings: list[str]) -> Document:
+def decode_document(text: bytes, warnings: list[str]) -> GltfDocument:
     """The JSON of a file.
 
     Raises:

@@ -8,8 +8,8 @@ from typing import Any
 from sim.assets.faults import ElementFault
 from sim.assets.gltf.accessors import Accessors
 from sim.assets.gltf.container import ModelFolder, data_of_uri, is_data_uri
-from sim.assets.gltf.document import Document, TextureInfo, part_of
-from sim.assets.gltf.document import Material as Stored
+from sim.assets.gltf.document import GltfDocument, TextureInfo, part_of
+from sim.assets.gltf.document import GltfMaterial as Stored
 from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
 from sim.assets.raw import RawMaterial
 
@@ -50,7 +50,7 @@ class MaterialReader:
         warnings: Told what cannot be drawn.
     """
 
-    def __init__(self, document: Document, accessors: Accessors, folder: ModelFolder, warnings: list[str]) -> None:
+    def __init__(self, document: GltfDocument, accessors: Accessors, folder: ModelFolder, warnings: list[str]) -> None:
         self._document, self._accessors, self._folder, self._warnings = document, accessors, folder, warnings
         self._images: dict[int, tuple[str, ImageSource | None]] = {}
         self._lost: set[str] = set()

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.faults import MAX_JOINTS, ElementFault, check_magnitude
-from sim.assets.gltf.document import Document, part_of
+from sim.assets.gltf.document import GltfDocument, part_of
 from sim.assets.hierarchy import unit_quaternions
 from sim.assets.raw import RawBone, RawSkeleton
 from sim.maths.transform import compose, decompose
@@ -17,7 +17,7 @@ RESIDUE = 1e-5
 _NO_PARENT = -1
 
 
-def read_skeleton(document: Document, warnings: list[str]) -> RawSkeleton:
+def read_skeleton(document: GltfDocument, warnings: list[str]) -> RawSkeleton:
     """Joint i is node i.
 
     Raises:
@@ -50,7 +50,7 @@ def read_skeleton(document: Document, warnings: list[str]) -> RawSkeleton:
     return RawSkeleton("", bones)
 
 
-def node_parents(document: Document) -> list[int]:
+def node_parents(document: GltfDocument) -> list[int]:
     """Parent of each node, or -1.
 
     Raises:
@@ -77,7 +77,7 @@ def node_parents(document: Document) -> list[int]:
     return parents
 
 
-def shown_nodes(document: Document, wanted: int | None) -> list[int]:
+def shown_nodes(document: GltfDocument, wanted: int | None) -> list[int]:
     """Nodes of a scene in the order of the file.
 
     Args:
@@ -103,7 +103,7 @@ def shown_nodes(document: Document, wanted: int | None) -> list[int]:
     return sorted(found)
 
 
-def _names(document: Document) -> list[str]:
+def _names(document: GltfDocument) -> list[str]:
     """Unique names of the nodes; those without one are numbered, and so are those that others had before."""
     taken: set[str] = set()
     names = []

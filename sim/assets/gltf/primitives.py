@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from sim.assets.faults import ElementFault, check_magnitude
 from sim.assets.gltf.accessors import Accessors, Budget, Float32, normalised, optional_package
-from sim.assets.gltf.document import Document, Draco, Primitive, TextureInfo, part_of
+from sim.assets.gltf.document import Draco, GltfDocument, Primitive, TextureInfo, part_of
 from sim.assets.gltf.materials import leading_texture, textured_coordinate_set
 from sim.assets.raw import RawSection, RawVertices
 from sim.printable import counted
@@ -38,7 +38,7 @@ class PrimitiveReader:
         warnings: Told what was left out.
     """
 
-    def __init__(self, document: Document, accessors: Accessors, budget: Budget, warnings: list[str]) -> None:
+    def __init__(self, document: GltfDocument, accessors: Accessors, budget: Budget, warnings: list[str]) -> None:
         self._document, self._accessors, self._budget, self._warnings = document, accessors, budget, warnings
         self._made: dict[tuple[int, int], tuple[RawVertices, RawSection] | None] = {}
         self._sizes: dict[tuple[int, int], int] = {}
@@ -143,13 +143,13 @@ class PrimitiveReader:
         )
         if weights.shape[1] > INFLUENCES_MAX:
             strongest = np.argsort(-weights, axis=1, kind="stable")[:, :INFLUENCES_MAX]
-            kept = np.take_along_axis(weights, strongest, axis=1)
-            lost = ((weights > 0.0).sum(axis=1) > (kept > 0.0).sum(axis=1)).sum()
+            cached = np.take_along_axis(weights, strongest, axis=1)
+            lost = ((weights > 0.0).sum(axis=1) > (cached > 0.0).sum(axis=1)).sum()
             if lost:
                 whose = counted(int(lost), "vertex", "vertices")
                 self._warnings.append(f"Only the {INFLUENCES_MAX} strongest influences of {whose} are blended.")
-            total = kept.sum(axis=1, keepdims=True)
-            weights = np.where(total > 0.0, kept / np.where(total > 0.0, total, 1.0), kept).astype(np.float32)
+            total = cached.sum(axis=1, keepdims=True)
+            weights = np.where(total > 0.0, cached / np.where(total > 0.0, total, 1.0), cached).astype(np.float32)
             joints = np.take_along_axis(joints, strongest, axis=1)
         return {"blendindices": joints, "blendweights": weights}
 
@@ -231,8 +231,8 @@ def triangles_of(corners: UInt32, mode: int) -> UInt32:
     triangles[1::2, :2] = triangles[1::2, 1::-1]
     # Strips are sewn together by triangles without area.
     a, b, c = triangles.T
-    kept: UInt32 = triangles[(a != b) & (b != c) & (c != a)]
-    return kept
+    cached: UInt32 = triangles[(a != b) & (b != c) & (c != a)]
+    return cached
 
 
 def moved_texcoords(texcoords: Float32, info: TextureInfo | None) -> Float32:

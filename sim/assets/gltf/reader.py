@@ -15,7 +15,7 @@ from sim.assets.formats import GltfOptions
 from sim.assets.gltf.accessors import Accessors, Budget
 from sim.assets.gltf.clips import read_clips
 from sim.assets.gltf.container import Buffers, ModelFolder, split_file
-from sim.assets.gltf.document import Document, Instancing, Mesh, Node, decode_document, part_of
+from sim.assets.gltf.document import GltfDocument, GltfMesh, GltfNode, Instancing, decode_document, part_of
 from sim.assets.gltf.materials import MaterialReader
 from sim.assets.gltf.nodes import read_skeleton, shown_nodes
 from sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
@@ -63,7 +63,7 @@ class _Placer:
     """Puts the meshes of nodes into a model, each with its skin."""
 
     def __init__(
-        self, document: Document, accessors: Accessors, budget: Budget, model: RawModel, watch: LoadWatch
+        self, document: GltfDocument, accessors: Accessors, budget: Budget, model: RawModel, watch: LoadWatch
     ) -> None:
         self._document, self._accessors, self._model, self._watch = document, accessors, model, watch
         self._primitives = PrimitiveReader(document, accessors, budget, model.warnings)
@@ -86,7 +86,7 @@ class _Placer:
             for skin in skins:
                 self._place(index, node, mesh, skin)
 
-    def _place(self, index: int, node: Node, mesh: Mesh, skin: int) -> None:
+    def _place(self, index: int, node: GltfNode, mesh: GltfMesh, skin: int) -> None:
         assert node.mesh is not None
         self._parts.add("placed meshes")
         name = mesh.name.strip() or self._model.skeletons[0].bones[index].name
@@ -116,7 +116,7 @@ class _Placer:
         if placed.buffers:
             self._model.meshes.append(placed)
 
-    def _skins_of(self, index: int, node: Node) -> list[int]:
+    def _skins_of(self, index: int, node: GltfNode) -> list[int]:
         """Numbers of the skins that the mesh of a node stands in: one, or one for each instance."""
         if node.skin is not None:
             if node.skin not in self._skins:
@@ -169,11 +169,11 @@ class _Placer:
 
 def _rigid(vertices: RawVertices) -> RawVertices:
     """The vertices without influences, which mean nothing where there is no skin."""
-    kept = {name: values for name, values in vertices.attributes.items() if not name.startswith("blend")}
-    return replace(vertices, attributes=kept)
+    cached = {name: values for name, values in vertices.attributes.items() if not name.startswith("blend")}
+    return replace(vertices, attributes=cached)
 
 
-def _target_names(mesh: Mesh, count: int) -> list[str]:
+def _target_names(mesh: GltfMesh, count: int) -> list[str]:
     """Names of morph targets as most writers store them, numbers where there are none."""
     stored = mesh.extras.get("targetNames") if isinstance(mesh.extras, dict) else None
     names = stored if isinstance(stored, list) else []
@@ -183,7 +183,7 @@ def _target_names(mesh: Mesh, count: int) -> list[str]:
     ]
 
 
-def _warn_of_the_rest(document: Document, warnings: list[str]) -> None:
+def _warn_of_the_rest(document: GltfDocument, warnings: list[str]) -> None:
     cameras = sum(node.camera is not None for node in document.nodes)
     lights = sum(node.extensions.lights is not None for node in document.nodes)
     found = [counted(count, what) for count, what in ((cameras, "camera"), (lights, "light")) if count]

@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
-from sim.export.scene.apart import write_apart
-from sim.export.scene.recording import Form, Recording, Track
+from sim.export.scene.per_node import write_apart
+from sim.export.scene.recording import SceneRecording, Topology, Track
 
 Frames = list[list[npt.NDArray[np.float32]]]
 ID_MASK = 0x7FFFFFFF
 """Numbers of particles count modulo 2³¹: the library takes them as int32."""
 
 
-def write_alembic(recording: Recording, files: tuple[Path, ...]) -> None:
+def write_alembic(recording: SceneRecording, files: tuple[Path, ...]) -> None:
     """Writes an archive whose samples lie at the times of the frames [s].
 
     The library ends its process when it closes a file that could not be written.
@@ -30,7 +30,7 @@ def write_alembic(recording: Recording, files: tuple[Path, ...]) -> None:
     write_apart(write_archive, recording, files)
 
 
-def write_archive(recording: Recording, files: tuple[Path, ...]) -> None:
+def write_archive(recording: SceneRecording, files: tuple[Path, ...]) -> None:
     archive = Abc.OArchive(str(files[0]))
     times = AbcCoreAbstract.TimeSampling(1.0 / recording.rate, recording.first / recording.rate)
     sampling = archive.addTimeSampling(times)
@@ -132,7 +132,7 @@ def _widths(track: Track, frame: int) -> Any:
     return AbcGeom.OFloatGeomParamSample(values, AbcGeom.GeometryScope.kVertexScope)
 
 
-_WRITERS = {Form.SURFACE: _write_mesh, Form.STRANDS: _write_strands, Form.POINTS: _write_particles}
+_WRITERS = {Topology.SURFACE: _write_mesh, Topology.STRANDS: _write_strands, Topology.POINTS: _write_particles}
 _READ = (AbcGeom.IPolyMesh, AbcGeom.IPoints, AbcGeom.ICurves)
 
 

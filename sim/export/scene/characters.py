@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sim.animation.evaluate import assembled
+from sim.animation.pose import Pose
 from sim.assets.model import LocalPose, Targets
 from sim.export.options import Characters
-from sim.export.scene.recording import Recording, Rig, Track
-from sim.jobs.evaluate import assembled
-from sim.jobs.pose import Pose
+from sim.export.scene.recording import JointMotion, SceneRecording, Track
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -20,7 +20,7 @@ Float64 = npt.NDArray[np.float64]
 TOGETHER = 16
 """Most moments of the same places that are blended at once."""
 
-AsSkin = Callable[[Rig], tuple[Rig | None, str]]
+AsSkin = Callable[[JointMotion], tuple[JointMotion | None, str]]
 """Takes a rig; gives the one that a format shows instead, None for no skin at all, and why; "" where it is the same."""
 
 
@@ -51,7 +51,7 @@ class LinearSkin:
             yield from found.reshape(len(places), -1, 3).swapaxes(0, 1)
 
 
-def as_chosen(recording: Recording, choice: Characters, as_skin: AsSkin) -> tuple[Recording, list[str]]:
+def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) -> tuple[SceneRecording, list[str]]:
     """The recording with characters as they are written, and a line for each that is not what one would expect.
 
     Positions are those that the format shows; characters that are written as points have no rig.
@@ -77,7 +77,7 @@ def as_chosen(recording: Recording, choice: Characters, as_skin: AsSkin) -> tupl
     return replace(recording, tracks=tuple(tracks)), lines
 
 
-def linear_positions(rig: Rig) -> Iterator[Float32]:
+def linear_positions(rig: JointMotion) -> Iterator[Float32]:
     """Where linear blending has all vertices in the world, shape (V, 3), frame by frame."""
     mesh, skin = rig.model.mesh, rig.model.skin
     assert skin is not None
@@ -87,7 +87,7 @@ def linear_positions(rig: Rig) -> Iterator[Float32]:
         yield (places @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
 
 
-def _poses(rig: Rig) -> Iterator[Pose]:
+def _poses(rig: JointMotion) -> Iterator[Pose]:
     for local in zip(rig.positions, rig.orientations, rig.scales, rig.weights, strict=True):
         yield assembled(rig.model, LocalPose(*local))
 

@@ -22,7 +22,7 @@ from sim.export.gltf import GltfScene, unit
 from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA
 from sim.export.options import GlbOptions
 from sim.export.scene.glb_frames import GlbFrames
-from sim.export.scene.recording import Form, Recording, Rig, Track, plain_material
+from sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
 from sim.maths.transform import decompose
 from sim.printable import size_text
 
@@ -35,13 +35,13 @@ MORPH_BYTES = 2 << 30
 _POINTS, _LINES = 0, 1
 
 
-def write_glb_scene(recording: Recording, files: tuple[Path, ...], options: GlbOptions) -> list[str]:
+def write_glb_scene(recording: SceneRecording, files: tuple[Path, ...], options: GlbOptions) -> list[str]:
     """Writes a file in metres, y up; gives a line for what it does not hold."""
     scene = _Scene(recording, has_normals=options.normals)
     for track in recording.tracks:
         if track.rig is not None:
             scene.add_character(track, track.rig)
-        elif track.form is Form.POINTS:
+        elif track.form is Topology.POINTS:
             scene.add_flip_book(track)
         else:
             scene.add_morphs(track)
@@ -54,7 +54,7 @@ def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
     return [frames.frames_of(node) for node in frames.shown]
 
 
-def as_skin(rig: Rig) -> tuple[Rig | None, str]:
+def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
     """What a skin of glTF shows of a rig, and why; "" where it is the same."""
     return (replace(rig, is_dual=False), "dual quaternions") if rig.is_dual else (rig, "")
 
@@ -62,7 +62,7 @@ def as_skin(rig: Rig) -> tuple[Rig | None, str]:
 class _Scene(GltfScene):
     """A file in the making."""
 
-    def __init__(self, recording: Recording, *, has_normals: bool) -> None:
+    def __init__(self, recording: SceneRecording, *, has_normals: bool) -> None:
         super().__init__()
         self._has_normals = has_normals
         self._moments = np.arange(recording.frame_count, dtype=np.float32)[:, None] / np.float32(recording.rate)
@@ -79,11 +79,13 @@ class _Scene(GltfScene):
     def add_morphs(self, track: Track) -> None:
         """A surface or strands whose frames are targets."""
         positions, tangents = np.asarray(track.positions), track.tangents
-        has_normals = self._has_normals and track.form is Form.SURFACE and not all(s.is_flat for s in track.sections)
+        has_normals = (
+            self._has_normals and track.form is Topology.SURFACE and not all(s.is_flat for s in track.sections)
+        )
         sizes = positions.nbytes * (1 + has_normals), tangents.nbytes if has_normals and tangents is not None else 0
         _require_size(track, sum(sizes))
         count, targets = len(positions) - 1, list[dict[str, int]]()
-        normals = unit(track.surface().normals) if track.form is Form.SURFACE else None
+        normals = unit(track.surface().normals) if track.form is Topology.SURFACE else None
         for frame in range(1, count + 1):
             moved = {"POSITION": self.chunk.once(positions[frame] - positions[0], VERTEX_DATA, bounded=True)}
             if has_normals and normals is not None:
@@ -119,7 +121,7 @@ class _Scene(GltfScene):
         book: Json = {"name": track.name} | ({"children": pages} if pages else {})
         self._roots.append(self.put("nodes", book))
 
-    def add_character(self, track: Track, rig: Rig) -> None:
+    def add_character(self, track: Track, rig: JointMotion) -> None:
         """A surface with a skin, on joints that move as they did."""
         model = rig.model
         assert model.skeleton is not None
@@ -206,7 +208,7 @@ class _Scene(GltfScene):
 
     def _loose(self, track: Track, positions: Float32, frame: int = 0) -> Json:
         """A primitive without faces, which is not lit."""
-        given = track.materials[0] if track.form is Form.STRANDS and track.materials else plain_material(track.name)
+        given = track.materials[0] if track.form is Topology.STRANDS and track.materials else plain_material(track.name)
         material = replace(given, is_unlit=True)
         attributes = {"POSITION": self.chunk.once(positions, VERTEX_DATA, bounded=True)}
         if track.colours is not None:

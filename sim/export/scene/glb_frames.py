@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sim.assets.gltf.accessors import Accessors, Budget
 from sim.assets.gltf.container import Buffers, ModelFolder, split_file
-from sim.assets.gltf.document import Document, Node, Primitive, Skin
+from sim.assets.gltf.document import GltfDocument, GltfNode, GltfSkin, Primitive
 from sim.export.scene.characters import LinearSkin
 from sim.maths.transform import compose
 
@@ -36,7 +36,7 @@ class GlbFrames:
         data, budget = path.read_bytes(), Budget()
         budget.stored(len(data))
         text, binary = split_file(data)
-        self._document = msgspec.json.decode(text, type=Document)
+        self._document = msgspec.json.decode(text, type=GltfDocument)
         buffers = Buffers(self._document, binary, ModelFolder(path), budget.stored)
         self._accessors = Accessors(self._document, buffers, budget)
         self.times: Float32 = self._array(0)[:, 0]
@@ -78,7 +78,7 @@ class GlbFrames:
                 places = places + float(row[number]) * self._array(part.targets[number]["POSITION"])
             yield places
 
-    def _palettes(self, skin: Skin) -> Float64:
+    def _palettes(self, skin: GltfSkin) -> Float64:
         """What the joints of a skin do in every frame, shape (F, J, 4, 4)."""
         assert skin.inverse_bind_matrices is not None
         inverse = self._array(skin.inverse_bind_matrices).reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
@@ -115,7 +115,7 @@ class GlbFrames:
             return float(scales[max(bisect_right(times, time) - 1, 0), 0])
         return self._nodes[node].scale[0]
 
-    def _is_book(self, node: Node) -> bool:
+    def _is_book(self, node: GltfNode) -> bool:
         """Whether it is one of particles; joints have no meshes."""
         return not node.children or self._nodes[node.children[0]].mesh is not None
 

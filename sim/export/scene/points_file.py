@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.export.obj import write_obj
-from sim.export.scene.recording import Recording, Track
+from sim.export.scene.recording import SceneRecording, Track
 
 PC2_MARK = b"POINTCACHE2\0"
 PC2_HEAD = np.dtype([("version", "<i4"), ("points", "<i4"), ("start", "<f4"), ("step", "<f4"), ("frames", "<i4")])
@@ -18,7 +18,7 @@ MDD_HEAD = np.dtype([("frames", ">i4"), ("points", ">i4")])
 Frames = list[npt.NDArray[np.float32]]
 
 
-def write_pc2(recording: Recording, files: tuple[Path, ...]) -> None:
+def write_pc2(recording: SceneRecording, files: tuple[Path, ...]) -> None:
     """Writes the points, little-endian and frame by frame, and the surface of the first frame."""
     (track,) = recording.tracks
     head = np.zeros((), PC2_HEAD)
@@ -40,7 +40,7 @@ def read_pc2(files: tuple[Path, ...]) -> Frames:
     return [_mapped(files[0], "<f4", len(PC2_MARK) + PC2_HEAD.itemsize, head["frames"], head["points"])]
 
 
-def write_mdd(recording: Recording, files: tuple[Path, ...]) -> None:
+def write_mdd(recording: SceneRecording, files: tuple[Path, ...]) -> None:
     """Writes the times [s] and the points, big-endian, and the surface of the first frame."""
     (track,) = recording.tracks
     head = np.zeros((), MDD_HEAD)

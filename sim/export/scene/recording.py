@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sim.assets.build_mesh import vertex_normals
 from sim.assets.model import CharacterModel, Material
-from sim.export.surface import Surface
+from sim.export.surface import ExportSurface
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -19,7 +19,7 @@ PLAIN = 0.52, 0.53, 0.55
 """Linear colour of what has no material."""
 
 
-class Form(enum.Enum):
+class Topology(enum.Enum):
     """What the points of a track make up."""
 
     SURFACE = "surface"
@@ -28,7 +28,7 @@ class Form(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rig:
+class JointMotion:
     """How a surface came to be: a character, and where its joints were in every frame.
 
     Attributes:
@@ -86,16 +86,16 @@ class Track:
     widths: Float32 | None = None
     colours: Float32 | None = None
     materials: tuple[Material, ...] = ()
-    rig: Rig | None = None
+    rig: JointMotion | None = None
     unrigged: str = ""
     normals: Float32 | None = None
     tangents: Float32 | None = None
 
     @property
-    def form(self) -> Form:
+    def form(self) -> Topology:
         if self.triangles is not None:
-            return Form.SURFACE
-        return Form.STRANDS if self.counts is not None else Form.POINTS
+            return Topology.SURFACE
+        return Topology.STRANDS if self.counts is not None else Topology.POINTS
 
     @property
     def point_count(self) -> int:
@@ -129,12 +129,12 @@ class Track:
             for index, (name, first, count) in enumerate(self.ranges)
         )  # fmt: skip
 
-    def surface(self, frame: int = 0) -> Surface:
+    def surface(self, frame: int = 0) -> ExportSurface:
         assert self.triangles is not None
         positions = np.ascontiguousarray(self.positions[frame], np.float32)
         normals = vertex_normals(positions, self.triangles) if self.normals is None else self.normals[frame]
         texcoords = self.texcoords if self.texcoords is not None else np.zeros((len(positions), 2), np.float32)
-        return Surface(
+        return ExportSurface(
             name=self.name,
             positions=positions,
             normals=normals,
@@ -156,7 +156,7 @@ class TrackSection:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class SceneRecording:
     """Some nodes over the same frames.
 
     Attributes:

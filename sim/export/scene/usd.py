@@ -13,7 +13,7 @@ from pxr import Sdf, Usd, UsdGeom, UsdSkel, Vt
 
 from sim.export.options import UsdOptions
 from sim.export.scene import usd_skel
-from sim.export.scene.recording import Form, Recording, Track, plain_material
+from sim.export.scene.recording import SceneRecording, Topology, Track, plain_material
 from sim.export.scene.usd_materials import add_material, bind_material
 from sim.export.scene.usd_parts import identifier, vectors, write_colours, write_texcoords, write_topology
 
@@ -21,7 +21,7 @@ Frames = list[list[npt.NDArray[np.float32]]]
 ROOT = Sdf.Path("/World")
 
 
-def write_usd(recording: Recording, files: tuple[Path, ...], options: UsdOptions) -> list[str]:
+def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOptions) -> list[str]:
     """Writes a stage in metres, y up, whose time codes are the numbers of the frames; images lie beside it already.
 
     Gives a line for what it does not hold.
@@ -44,7 +44,7 @@ def write_usd(recording: Recording, files: tuple[Path, ...], options: UsdOptions
         prim.SetDisplayName(track.name)
     stage.GetRootLayer().Save()
     # A surface of the preview takes its colour from one place.
-    both = [track.name for track in recording.tracks if track.form is Form.SURFACE and _has_both(track)]
+    both = [track.name for track in recording.tracks if track.form is Topology.SURFACE and _has_both(track)]
     return [f"left out: colours of vertices where there is an image, of {name}" for name in both]
 
 
@@ -136,4 +136,4 @@ def _write_points(prim: Any, track: Track, first: int) -> None:
         extent.Set(vectors(box), first + frame)
 
 
-_WRITERS = {Form.SURFACE: _write_mesh, Form.STRANDS: _write_strands, Form.POINTS: _write_particles}
+_WRITERS = {Topology.SURFACE: _write_mesh, Topology.STRANDS: _write_strands, Topology.POINTS: _write_particles}

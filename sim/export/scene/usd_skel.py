@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdSkel, Vt
 
 from sim.assets.model import Skeleton, Skin
-from sim.export.scene.recording import Rig, Track
+from sim.export.scene.recording import JointMotion, Track
 from sim.export.scene.usd_parts import vectors, write_topology
 from sim.maths.transform import compose
 
@@ -19,7 +19,7 @@ HALF_TOLERANCE = 3e-6
 """Largest relative error of a scale as a half-precision number, which is what USD keeps."""
 
 
-def as_skin(rig: Rig) -> tuple[Rig | None, str]:
+def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
     """What USD shows of a rig, None where that has no skeleton there, and why; "" where it is the same."""
     assert rig.model.skin is not None
     assert rig.model.skeleton is not None

@@ -15,13 +15,13 @@ import numpy.typing as npt
 import OpenEXR
 
 from sim.export.obj import write_obj
-from sim.export.scene.recording import Recording
+from sim.export.scene.recording import SceneRecording
 
 WIDTH_MAX = 8192
 CHANNELS = ("R", "G", "B")
 
 
-def write_vertex_texture(recording: Recording, files: tuple[Path, ...]) -> None:
+def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> None:
     """Writes the picture, what it means, and the surface of the first frame."""
     (track,) = recording.tracks
     count, width = track.point_count, min(track.point_count, WIDTH_MAX)

@@ -20,8 +20,8 @@ from sim.export.error import ExportError
 from sim.export.failures import failures_of_libraries
 from sim.export.formats import SceneFormat
 from sim.export.scene.characters import as_chosen
-from sim.export.scene.recording import Form, Recording, Track
-from sim.export.stored_image import ImagePlaces, Placed
+from sim.export.scene.recording import SceneRecording, Topology, Track
+from sim.export.stored_image import ImageStore, Placed
 
 TOLERANCE = 1e-5
 """Largest share of the extent by which what is read back may differ from what was written."""
@@ -32,7 +32,7 @@ CHARACTERS = "characters"
 Told = Callable[[str], None]
 
 
-def files_of(recording: Recording, path: Path, format: SceneFormat) -> list[tuple[Path, tuple[Track, ...]]]:
+def files_of(recording: SceneRecording, path: Path, format: SceneFormat) -> list[tuple[Path, tuple[Track, ...]]]:
     """Which files there will be, and what each holds; formats of one object take one for each, named after it."""
     held = tuple(track for track in recording.tracks if track.form.value in format.holds)
     if not format.is_single or len(held) < 2:
@@ -41,7 +41,12 @@ def files_of(recording: Recording, path: Path, format: SceneFormat) -> list[tupl
 
 
 def write_scene(
-    recording: Recording, path: Path, format: SceneFormat, options: msgspec.Struct | None, told: Told, warned: Told
+    recording: SceneRecording,
+    path: Path,
+    format: SceneFormat,
+    options: msgspec.Struct | None,
+    reported: Told,
+    warned: Told,
 ) -> None:
     """Writes a recording; each file appears complete and verified, or not at all.
 
@@ -75,7 +80,7 @@ def write_scene(
     for what, names in lost.items():
         warned(f"{path}: left out: {', '.join(what)} of {', '.join(names)}; {format.name} has no place for them")
     for target, tracks in files:
-        told(_written(replace(recording, tracks=tracks), target, format, options, warned))
+        reported(_written(replace(recording, tracks=tracks), target, format, options, warned))
 
 
 def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
@@ -83,31 +88,31 @@ def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
 
     The velocities of surfaces and strands follow from their places, in programs as here.
     """
-    is_loose = track.form is Form.POINTS
+    is_loose = track.form is Topology.POINTS
     known = {
         "materials": not is_loose and bool(track.materials),
         "images": is_loose and bool(track.materials),
         "colours": track.colours is not None,
-        "widths": track.form is not Form.SURFACE and track.widths is not None,
+        "widths": track.form is not Topology.SURFACE and track.widths is not None,
         "velocities": is_loose and track.velocities is not None,
         "ids": is_loose and track.ids is not None,
     }
     return tuple(what for what, there in known.items() if there and what not in keeps)
 
 
-def _require_room(recording: Recording, path: Path) -> None:
+def _require_room(recording: SceneRecording, path: Path) -> None:
     """Fails where the disk cannot hold the points; not every library notices that it is full, or ever ends then.
 
     Raises:
         OSError: If it cannot.
     """
-    needed = sum(track.positions.nbytes for track in recording.tracks if track.form is not Form.POINTS)
+    needed = sum(track.positions.nbytes for track in recording.tracks if track.form is not Topology.POINTS)
     if needed > shutil.disk_usage(path.parent).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def _written(
-    recording: Recording, path: Path, format: SceneFormat, options: msgspec.Struct | None, warned: Told
+    recording: SceneRecording, path: Path, format: SceneFormat, options: msgspec.Struct | None, warned: Told
 ) -> str:
     _require_room(recording, path)
     with contextlib.ExitStack() as stack:
@@ -115,7 +120,7 @@ def _written(
         files = tuple(stack.enter_context(atomic_path(name)) for name in names)
         with failures_of_libraries(path), naming(path):
             if "materials" in format.keeps:
-                places = ImagePlaces(_beside(path, stack) if format.has_image_folder else _within)
+                places = ImageStore(_beside(path, stack) if format.has_image_folder else _within)
                 held = tuple(
                     replace(
                         one, materials=tuple(map(places.material, one.materials if one.triangles is not None else ()))
@@ -171,7 +176,7 @@ def _folder(folder: Path) -> Iterator[None]:
         raise
 
 
-def largest_difference(recording: Recording, found: Sequence[Sequence[np.ndarray]], path: Path) -> float:
+def largest_difference(recording: SceneRecording, found: Sequence[Sequence[np.ndarray]], path: Path) -> float:
     """Largest distance along an axis [m] between what was to be written and what a file holds.
 
     Raises:

@@ -4,10 +4,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
-from sim.gl.capture import padded_count
 from sim.gl.context import Context
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
+from sim.gl.transform_feedback import padded_count
 from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.table import face_table, neighbour_table

@@ -8,15 +8,15 @@ import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
-from sim.gl.copies import Span
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
+from sim.gl.staging import BufferSpan
 from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.buffers import ClothTables, rest_records
-from sim.kinds.cloth.halt import halt_reason
+from sim.kinds.cloth.explosion import stop_reason
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
-from sim.kinds.cloth.pin_targets import ClothPins, Ties
+from sim.kinds.cloth.pin_targets import ClothPins, PinTargetTable
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.sheet import ClothSheet
 from sim.kinds.cloth.solver import ClothInputs, ClothSolver
@@ -25,8 +25,8 @@ from sim.kinds.cloth.surface import ClothSurface
 from sim.kinds.packing import State, blended, unpacked_state
 from sim.maths.transform import transform_points
 from sim.scene.params import Effect, SettingsError, changed_effects
-from sim.skin.attachment import Attachment
-from sim.skin.riding import moved, turned
+from sim.skin.attachment import SurfaceAttachment
+from sim.skin.pose_snapshot import moved, turned
 
 Float64 = npt.NDArray[np.float64]
 
@@ -38,12 +38,12 @@ INTERVAL = 0.1
 
 def particles_between(one: bytes, other: bytes, share: float) -> bytes:
     """The second of two snapshots, its particles on the straight way from where they were in the first."""
-    (_, (_, former, *_)), (head, (moving, kept, *rest)) = unpacked_state(one), unpacked_state(other)
-    if len(former) != len(kept):
+    (_, (_, former, *_)), (head, (moving, cached, *rest)) = unpacked_state(one), unpacked_state(other)
+    if len(former) != len(cached):
         return other
-    seen = kept.copy()  # the last sound state is what is shown
+    seen = cached.copy()  # the last sound state is what is shown
     for name in ("position", "velocity"):
-        seen[name][:, :3] = blended(former[name][:, :3], kept[name][:, :3], share)
+        seen[name][:, :3] = blended(former[name][:, :3], cached[name][:, :3], share)
     return State(head, moving, seen, *rest).packed()
 
 
@@ -79,7 +79,7 @@ class Cloth:
         surface: ClothSurface | None = None,
         world_from_cloth: Float64 | None = None,
     ) -> None:
-        self.halted = ""
+        self.stopped = ""
         self.statistics: ClothStatistics | None = None
         self._context, self._library = context, library
         self._lines: SpringLines | None = None
@@ -137,7 +137,7 @@ class Cloth:
 
     def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
         """Advance by one step of `settings.step_time`; returns whether it did (a halted cloth does not)."""
-        if self.halted:
+        if self.stopped:
             return False
         self._solver.step(self._state, self.settings, inputs, time=self.time, pins=self._pins.texture)
         self.step_count += 1
@@ -203,7 +203,7 @@ class Cloth:
             Whether it did: not if something has gone wrong already.
         """
         records = self._read()
-        if self.halted or records["velocity"][0, 3]:
+        if self.stopped or records["velocity"][0, 3]:
             return False
         positions = moved(motions, records["position"][:, :3].astype(np.float64))
         self.write(positions, turned(motions, records["velocity"][:, :3].astype(np.float64)))
@@ -214,12 +214,12 @@ class Cloth:
 
     def resume(self) -> None:
         """Let a halted cloth go on from its last good state."""
-        if self.halted:
-            kept = self._monitor.kept.newest.read()
-            kept["velocity"][:, 3] = 0.0
-            self._monitor.reset(kept)
-            self._state.write(kept)
-            self.halted = ""
+        if self.stopped:
+            cached = self._monitor.cached.newest.read()
+            cached["velocity"][:, 3] = 0.0
+            self._monitor.reset(cached)
+            self._state.write(cached)
+            self.stopped = ""
 
     # --- pins -----------------------------------------------------------------------------------------
 
@@ -236,7 +236,7 @@ class Cloth:
         """Where the held particles go during the next step; (P, 3) in the world [m], those of free ones are ignored."""
         self._pins.set_targets(self._pins.flags, targets)
 
-    def attach_pins(self, attachment: Attachment) -> None:
+    def attach_pins(self, attachment: SurfaceAttachment) -> None:
         """Tie the held particles to a surface; `follow_surface` then moves them."""
         self._pins.attach(attachment)
 
@@ -265,7 +265,7 @@ class Cloth:
     @property
     def state(self) -> BufferTexture:
         """The state that is shown, two texels a particle: position, 1 / share | velocity, 0."""
-        return self._monitor.kept.texture if self._elsewhere is None else self._elsewhere.texture
+        return self._monitor.cached.texture if self._elsewhere is None else self._elsewhere.texture
 
     @property
     def is_elsewhere(self) -> bool:
@@ -284,7 +284,7 @@ class Cloth:
                 self._elsewhere.release()
                 self._elsewhere, self._drawn = None, False
             return
-        records, count = self._monitor.kept.newest.read(), self.model.particle_count
+        records, count = self._monitor.cached.newest.read(), self.model.particle_count
         records["position"][:count, :3] = moved(motions, records["position"][:count, :3].astype(np.float64))
         if self._elsewhere is None:
             self._elsewhere = PingPong(self._context, records, label="cloth elsewhere")
@@ -322,13 +322,13 @@ class Cloth:
             self._measure()
             self._monitor.request(self.time)
             self._asked_at = now
-        return found is not None and self._halt_if_bad(found)
+        return found is not None and self._stop_if_bad(found)
 
     def check(self) -> ClothStatistics:
         """Statistics of the step done last, and halt the cloth if it blew up; waits for the GPU."""
         self._measure()
         self.statistics = self._monitor.read(self.time)
-        self._halt_if_bad(self.statistics)
+        self._stop_if_bad(self.statistics)
         return self.statistics
 
     def positions(self) -> npt.NDArray[np.float32]:
@@ -337,7 +337,7 @@ class Cloth:
 
     def positions_of(self, particles: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
         """Places of a few particles [m], shape (N, 3); waits for the GPU, yet reads no others."""
-        buffer = self._monitor.kept.newest
+        buffer = self._monitor.cached.newest
         size = buffer.dtype.itemsize
         records = [buffer.read(offset=int(particle) * size, count=1)["position"] for particle in particles]
         return np.concatenate(records)[:, :3] if records else np.zeros((0, 3), np.float32)
@@ -357,31 +357,31 @@ class Cloth:
 
     # --- going back -----------------------------------------------------------------------------------
 
-    def snapshot(self, ties: Ties) -> State:
+    def snapshot(self, ties: PinTargetTable) -> State:
         """Everything that the next step depends on, what the pins are tied to included."""
-        head = {"steps": self.step_count, "halted": self.halted}
+        head = {"steps": self.step_count, "halted": self.stopped}
         fixed = [ties.in_joint, *ties.feet] if ties.held is None else [ties.in_joint, ties.held, *ties.feet]
         head["tied"] = ties.held is not None
-        spans = (Span(self._state.newest), Span(self._monitor.kept.newest), Span(self.pins))
+        spans = (BufferSpan(self._state.newest), BufferSpan(self._monitor.cached.newest), BufferSpan(self.pins))
         return State(head, *spans, self.pinned, *fixed)
 
-    def go_back(self, state: bytes) -> Ties:
+    def go_back(self, state: bytes) -> PinTargetTable:
         """Go back to what `snapshot` gave; returns what the pins are tied to.
 
         Raises:
             SettingsError: If it is of another cloth.
         """
         head, arrays = unpacked_state(state)
-        moving, kept, pins, flags, in_joint, *rest = arrays
+        moving, cached, pins, flags, in_joint, *rest = arrays
         if len(flags) != self.model.particle_count or len(moving) != self._state.count:
             raise SettingsError("the state is that of another cloth")
         self._state.write(moving)
-        self._monitor.go_back(kept)
+        self._monitor.go_back(cached)
         self._is_measured = False
         self._pins.write(flags, pins)
-        self.step_count, self.halted, self._drawn = head["steps"], head["halted"], False
+        self.step_count, self.stopped, self._drawn = head["steps"], head["halted"], False
         held = rest.pop(0) if head["tied"] else None
-        return Ties(held, in_joint, tuple(rest))
+        return PinTargetTable(held, in_joint, tuple(rest))
 
     # --- parts ----------------------------------------------------------------------------------------
 
@@ -392,26 +392,26 @@ class Cloth:
             self._is_measured = True
 
     def _read(self) -> npt.NDArray[np.void]:
-        return self._monitor.kept.newest.read(count=self.model.particle_count)
+        return self._monitor.cached.newest.read(count=self.model.particle_count)
 
     def _start(self) -> None:
         self.step_count = 0
-        self.halted = ""
+        self.stopped = ""
         self.statistics = None
         self._built_at = self.placement
         self.start = self.model.positions
         self._drawn = False
 
-    def _halt_if_bad(self, statistics: ClothStatistics) -> bool:
+    def _stop_if_bad(self, statistics: ClothStatistics) -> bool:
         failed = statistics.failed
-        if self.halted or not failed:
+        if self.stopped or not failed:
             return False
         time = failed * self.settings.step_time
-        self._state.copy_from(self._monitor.kept.newest)
+        self._state.copy_from(self._monitor.cached.newest)
         self.step_count = failed - 1
         places, targets = self.positions().astype(np.float64), self.pins.read()["pin"][: len(self.pinned), :3]
-        reason = halt_reason(
+        reason = stop_reason(
             self.model, self.settings, places, targets.astype(np.float64), self.pinned, is_finite=statistics.is_finite
         )
-        self.halted = f"stopped at {time:.2f} s: {reason}"
+        self.stopped = f"stopped at {time:.2f} s: {reason}"
         return True

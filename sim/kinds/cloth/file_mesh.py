@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel
-from sim.figures.placement import up_axis, world_from_model
-from sim.figures.settings import ModelSettings
+from sim.characters.placement import up_axis, world_from_model
+from sim.characters.settings import ModelSettings
 from sim.maths.euler import degrees_from_matrix
 from sim.scene.scene import Node
 from sim.scene.transform import Transform, node_matrix

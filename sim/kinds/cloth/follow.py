@@ -3,17 +3,17 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.figures.character import Character
+from sim.characters.character import Character
 from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.pin_targets import Ties
+from sim.kinds.cloth.pin_targets import PinTargetTable
 from sim.kinds.cloth.settings import ClothSettings, PinTarget
-from sim.kinds.cloth.wearing import Wearing
+from sim.kinds.cloth.skin_binding import SkinBinding
 from sim.kinds.contract import World
 from sim.maths.transform import transform_points
-from sim.scene.places import Figures
 from sim.scene.scene import Node, NodeId
-from sim.skin.attachment import Attachment, attach, joined
+from sim.scene.world_transforms import Figures
+from sim.skin.attachment import SurfaceAttachment, attach, joined
 
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
@@ -32,10 +32,10 @@ class PinFollower:
 
     def __init__(self, settings: ClothSettings, carrier: NodeId) -> None:
         self._settings, self._carrier = settings, carrier
-        self._figure: Character | None = None
+        self._character: Character | None = None
         self._tied: Bool | None = None
         self._in_joint: Float64 = np.zeros((0, 3))
-        self._attachment: Attachment | None = None
+        self._attachment: SurfaceAttachment | None = None
         self._vertices: BufferTexture | None = None
 
     def is_of(self, settings: ClothSettings, carrier: NodeId) -> bool:
@@ -46,8 +46,8 @@ class PinFollower:
         """Whether the pins go with a bone or a skin, and not with the node."""
         return self._settings.pin_target is not PinTarget.WORLD
 
-    def follows(self, figures: Figures) -> bool:
-        return self.moves and self._carrier in figures
+    def follows(self, characters: Figures) -> bool:
+        return self.moves and self._carrier in characters
 
     def missing(self, node: Node, world: World) -> str:
         """What there is not to follow, as one line; "" for nothing, or while a model is being read."""
@@ -55,14 +55,14 @@ class PinFollower:
         if not self.moves or (settings.pin_target is PinTarget.BONE and not settings.pin_bone):
             return ""
         carrier = world.scene.by_id.get(self._carrier)
-        if carrier is None or not carrier.settings.is_figure:
+        if carrier is None or not carrier.settings.is_character:
             return f"{label}: the model that its pins follow is not in the scene; they stay where they are"
-        figure, name = self._worn_by(world.figures), carrier.name
-        if figure is None:
+        character, name = self._bindings_of(world.characters), carrier.name
+        if character is None:
             return ""
-        if settings.pin_target is PinTarget.BONE and figure.joint_frame(settings.pin_bone) is None:
+        if settings.pin_target is PinTarget.BONE and character.joint_frame(settings.pin_bone) is None:
             return f"{label}: {name} has no bone {settings.pin_bone!r} for its pins to follow; they stay where they are"
-        if settings.pin_target is PinTarget.SURFACE and not figure.model.mesh.triangle_count:
+        if settings.pin_target is PinTarget.SURFACE and not character.model.mesh.triangle_count:
             return f"{label}: {name} has no surface for its pins to follow; they stay where they are"
         return ""
 
@@ -73,48 +73,48 @@ class PinFollower:
             self._vertices.release()
             self._vertices = None
 
-    def move(self, cloth: Cloth, figures: Figures, wearing: Wearing | None = None) -> None:
+    def move(self, cloth: Cloth, characters: Figures, skin_binding: SkinBinding | None = None) -> None:
         """Sets where the held particles go in the step that ends with the figures as they stand now.
 
         Args:
             cloth: The cloth.
-            figures: As they stand now.
-            wearing: How the figure wears it; what is a part of the figure is tied in the bind pose when it starts.
+            characters: As they stand now.
+            skin_binding: How the figure wears it; what is a part of the figure is tied in the bind pose when it starts.
         """
-        figure = self._worn_by(figures)
-        if figure is not self._figure:
+        character = self._bindings_of(characters)
+        if character is not self._character:
             # A model that was read again has other buffers.
             self.detach()
-            self._figure = figure
-        if figure is None or not cloth.pinned.any():
+            self._character = character
+        if character is None or not cloth.pinned.any():
             return
         if self._settings.pin_target is PinTarget.BONE:
-            self._move_with_bone(cloth, figure)
-        elif self._settings.pin_target is PinTarget.SURFACE and figure.model.mesh.triangle_count:
-            own = wearing if wearing is not None and wearing.is_own and not cloth.step_count else None
-            self._move_with_surface(cloth, figure, own)
+            self._move_with_bone(cloth, character)
+        elif self._settings.pin_target is PinTarget.SURFACE and character.model.mesh.triangle_count:
+            own = skin_binding if skin_binding is not None and skin_binding.is_own and not cloth.step_count else None
+            self._move_with_surface(cloth, character, own)
 
-    def ties(self) -> Ties:
+    def ties(self) -> PinTargetTable:
         foot = self._attachment
         feet = () if foot is None else (foot.particles, foot.corners, foot.weights, foot.heights)
-        return Ties(self._tied, self._in_joint, feet)
+        return PinTargetTable(self._tied, self._in_joint, feet)
 
-    def tie(self, cloth: Cloth, ties: Ties, figures: Figures) -> None:
+    def tie(self, cloth: Cloth, ties: PinTargetTable, characters: Figures) -> None:
         """Ties the particles of a cloth as they were tied before."""
         self.detach()
-        self._figure = self._worn_by(figures)
+        self._character = self._bindings_of(characters)
         self._tied, self._in_joint = ties.held, ties.in_joint
         if ties.feet:
-            self._attachment = Attachment(*ties.feet)
+            self._attachment = SurfaceAttachment(*ties.feet)
             cloth.attach_pins(self._attachment)
 
-    def _worn_by(self, figures: Figures) -> Character | None:
-        figure = figures.get(self._carrier)
-        assert isinstance(figure, Character | None)
-        return figure
+    def _bindings_of(self, characters: Figures) -> Character | None:
+        character = characters.get(self._carrier)
+        assert isinstance(character, Character | None)
+        return character
 
-    def _move_with_bone(self, cloth: Cloth, figure: Character) -> None:
-        frame = figure.joint_frame(self._settings.pin_bone)
+    def _move_with_bone(self, cloth: Cloth, character: Character) -> None:
+        frame = character.joint_frame(self._settings.pin_bone)
         if frame is None:
             return
         new = self._newly_held(cloth)
@@ -125,8 +125,8 @@ class PinFollower:
         self._tied = cloth.pinned.copy()
         cloth.set_pin_targets(self._in_joint @ frame[:3, :3].T + frame[:3, 3])
 
-    def _move_with_surface(self, cloth: Cloth, figure: Character, own: Wearing | None) -> None:
-        vertices = figure.primary.vertices
+    def _move_with_surface(self, cloth: Cloth, character: Character, own: SkinBinding | None) -> None:
+        vertices = character.primary.vertices
         new = self._newly_held(cloth)
         if self._vertices is None:
             self._vertices = BufferTexture(vertices.context, vertices, "rgba32f", label="worn surface")
@@ -135,14 +135,14 @@ class PinFollower:
             if own is not None:
                 added = attach(numbers, cloth.rest()[new], *own.surface())
             else:
-                placed = figure.primary.read()["position"][:, :3].astype(np.float64)
-                world = transform_points(figure.world_from_model, placed)
-                added = attach(numbers, _places(cloth, new), world, figure.model.mesh.triangles)
+                placed = character.primary.read()["position"][:, :3].astype(np.float64)
+                world = transform_points(character.world_from_model, placed)
+                added = attach(numbers, _places(cloth, new), world, character.model.mesh.triangles)
             self._attachment = added if self._attachment is None else joined(self._attachment, added, cloth.pinned)
             cloth.attach_pins(self._attachment)
             self._tied = cloth.pinned.copy()
         texels = vertices.dtype.itemsize // 16
-        cloth.follow_surface(self._vertices, texels, figure.world_from_model)
+        cloth.follow_surface(self._vertices, texels, character.world_from_model)
 
     def _newly_held(self, cloth: Cloth) -> Bool:
         """Held particles that are not tied yet, shape (P,)."""

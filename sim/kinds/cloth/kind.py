@@ -10,9 +10,9 @@ from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS
 from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sim.scene.params import Settings, params_of, with_lengths
-from sim.scene.places import Places, rebased, relative_transform
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform, node_matrix
+from sim.scene.world_transforms import WorldTransforms, rebased, relative_transform
 
 _FIGURE = 1.8
 """What the sheet suits as it is [m]."""
@@ -70,12 +70,12 @@ def completed(before: Node, node: Node, scene: Scene) -> Node:
     old, settings = before.settings, node.settings
     assert isinstance(old, ClothSettings)
     assert isinstance(settings, ClothSettings)
-    figures = [other for other in scene.nodes if other.settings.is_figure]
-    if settings.pin_target in (PinTarget.WORLD, old.pin_target) or node.attachment.node or len(figures) != 1:
+    characters = [other for other in scene.nodes if other.settings.is_character]
+    if settings.pin_target in (PinTarget.WORLD, old.pin_target) or node.attachment.node or len(characters) != 1:
         return node
-    riding = msgspec.structs.replace(node, attachment=Attachment(node=figures[0].id))
+    riding = msgspec.structs.replace(node, attachment=Attachment(node=characters[0].id))
     # One figure rides on no bone, so no poses are needed.
-    transform = relative_transform(node_matrix(node.transform), Places(scene, {}).carrier(riding))
+    transform = relative_transform(node_matrix(node.transform), WorldTransforms(scene, {}).carrier(riding))
     return msgspec.structs.replace(riding, transform=transform)
 
 

@@ -67,7 +67,7 @@ class ClothMonitor:
         rest: np.ndarray,
     ) -> None:
         self._model, self._tables = model, tables
-        self.kept = PingPong(context, rest, label="cloth kept")
+        self.cached = PingPong(context, rest, label="cloth kept")
         self.measures = Buffer(context, np.zeros(len(rest), MEASURE), usage="copy", label="cloth measures")
         self._vertices = VertexArray(context, label="cloth monitor")
         self._levels = [(self.measures, BufferTexture(context, self.measures, "rgba32f"))]
@@ -91,7 +91,7 @@ class ClothMonitor:
         self._keep.program["u_state"] = state.texture
         self._keep.program["u_total"] = self._levels[-1][1]
         limit = constants.stretch_limit - 1.0
-        self.kept.run(self._keep, "u_kept", "u_check", [(limit, float(step_number))])
+        self.cached.run(self._keep, "u_kept", "u_check", [(limit, float(step_number))])
 
     def measure(self, state: BufferTexture, constants: ClothConstants) -> None:
         """Write energies and strain of a state, and their totals."""
@@ -114,12 +114,12 @@ class ClothMonitor:
 
     def reset(self, rest: np.ndarray) -> None:
         """Keep this state, forgetting that anything went wrong."""
-        self.kept.write(rest)
+        self.cached.write(rest)
         self._is_outdated = self._readback.pending
 
-    def go_back(self, kept: np.ndarray) -> None:
+    def go_back(self, cached: np.ndarray) -> None:
         """Keep the state of another moment; what was asked for is still told, but no more what went wrong."""
-        self.kept.write(kept)
+        self.cached.write(cached)
         self._is_past = self._readback.pending
 
     def request(self, time: float) -> None:
@@ -150,7 +150,7 @@ class ClothMonitor:
         for buffer, texture in self._levels:
             texture.release()
             buffer.release()
-        self.kept.release()
+        self.cached.release()
         self._vertices.release()
         self._report.release()
         self._readback.release()
@@ -158,10 +158,10 @@ class ClothMonitor:
     def _write_report(self) -> None:
         half = MEASURE.itemsize
         self._levels[-1][0].copy_to(self._report, half)
-        self.kept.newest.copy_to(self._report, half, source_offset=half, target_offset=half)
+        self.cached.newest.copy_to(self._report, half, source_offset=half, target_offset=half)
 
 
 def _statistics(report: npt.NDArray[np.void], time: float) -> ClothStatistics:
-    total, kept = report
+    total, cached = report
     values = {name: float(total[name]) for name in MEASURE.names or ()}
-    return ClothStatistics(time=time, failed=int(kept["strain"]), **values)
+    return ClothStatistics(time=time, failed=int(cached["strain"]), **values)

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
-from sim.gl.capture import padded_count
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
+from sim.gl.transform_feedback import padded_count
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.cloth.buffers import PIN
-from sim.skin.attachment import Attachment
+from sim.skin.attachment import SurfaceAttachment
 
 ORDER = np.dtype([("order", "f4")])
 FREE, AS_BEFORE, HERE = 0.0, 1.0, 2.0
@@ -29,13 +29,13 @@ Float64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Ties:
+class PinTargetTable:
     """What held particles are tied to.
 
     Attributes:
         held: Particles that are tied, shape (P,), or None before the first step.
         in_joint: Their places in the frame of a bone [m], shape (P, 3), or (0, 3).
-        feet: Fields of the `Attachment` to a skin, or nothing.
+        feet: Fields of the `SurfaceAttachment` to a skin, or nothing.
     """
 
     held: Bool | None
@@ -108,7 +108,7 @@ class ClothPins:
         """Move all targets by a matrix (4, 4)."""
         self._run(np.where(self.flags, AS_BEFORE, FREE), state, world_from_world)
 
-    def attach(self, attachment: Attachment) -> None:
+    def attach(self, attachment: SurfaceAttachment) -> None:
         """Tie the held particles to points of a surface, from the next `follow` on."""
         self.detach()
         count = len(self.flags)

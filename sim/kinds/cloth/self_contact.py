@@ -9,12 +9,12 @@ the particles of the leaves near its own.  All of it gathers, and nothing is kep
 import numpy as np
 
 from sim.gl.buffer import Buffer
-from sim.gl.capture import padded_count
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record, record
 from sim.gl.texture import BufferTexture
+from sim.gl.transform_feedback import padded_count
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.cloth.contact_tree import FAN, contact_tree, first_of_level
 from sim.kinds.cloth.model import ClothModel
@@ -81,12 +81,12 @@ class SelfContact:
         widths = {"NEAR": width(NEAR), "LISTED": width(CONTACTS), "LEAF": tree.leaf_size}
         self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=widths, records=self._count)
 
-    def find(self, state: BufferTexture, kept: float, span: float) -> BufferTexture:
+    def find(self, state: BufferTexture, cached: float, span: float) -> BufferTexture:
         """List what may come nearer than a distance; records of `CONTACTS` for each particle, as texels.
 
         Args:
             state: Two texels a particle: position, 1 / share | velocity, 0.
-            kept: The distance [m].
+            cached: The distance [m].
             span: How long the lists are used [s].
         """
         tree = self._tree
@@ -98,8 +98,8 @@ class SelfContact:
             "u_first_place": tree.first_place,
             "u_span": span,
             "u_count": self._count,
-            "u_reach": (1.0 + MARGIN) * kept,
-            "u_neighbourhood": NEIGHBOURHOOD * kept,
+            "u_reach": (1.0 + MARGIN) * cached,
+            "u_neighbourhood": NEIGHBOURHOOD * cached,
         }
         for kernel in (self._place, self._node, self._nodes_near, self._list):
             for name, value in values.items():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.figures.skinning import SKINNED
+from sim.characters.skinning import SKINNED
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim.colliders.layout import ANY_ORDER
+from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
@@ -20,8 +22,6 @@ from sim.kinds.cloth.self_contact import CONTACTS, SelfContact, width
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
 from sim.maths.gusts import gusts_at
-from sim.solids.layout import ANY_ORDER
-from sim.solids.scene_solids import NO_SOLIDS, Solids
 
 HAND_REACH = 0.2
 """Part of a thread that a dragged particle may move in a substep: a hand that is faster than the waves of the fabric
@@ -45,12 +45,12 @@ class ClothInputs:
     """What acts on a cloth during one step, beside its settings.
 
     Attributes:
-        solids: What it collides with, over the step.
+        colliders: What it collides with, over the step.
         grabbed: Particle that follows the hand, or -1.
         hand: Where the hand is at the end of the step [m].
     """
 
-    solids: Solids = NO_SOLIDS
+    colliders: Colliders = NO_COLLIDERS
     grabbed: int = -1
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
@@ -120,14 +120,14 @@ class ClothSolver:
         self, constants: ClothConstants, settings: ClothSettings, inputs: ClothInputs, pinned: bool
     ) -> tuple[str, ...]:
         """Those of the last step while nothing decides otherwise."""
-        kinds = pinned, bool(inputs.solids)
+        kinds = pinned, bool(inputs.colliders)
         if self._features is None or self._features[0] is not constants or self._features[1] != kinds:
             self._features = constants, kinds, step_features(self._tables, constants, settings, inputs, pinned)
         return self._features[2]
 
     def _kernel(self, features: tuple[str, ...], inputs: ClothInputs) -> Kernel:
-        layout = inputs.solids.layout if "COLLIDERS" in features else ANY_ORDER
-        has_others = inputs.solids.count > layout.planes + layout.ovals
+        layout = inputs.colliders.layout if "COLLIDERS" in features else ANY_ORDER
+        has_others = inputs.colliders.count > layout.planes + layout.ovals
         key = (features, layout, has_others)
         kernel = self._kernels.get(key)
         if kernel is None:
@@ -177,8 +177,8 @@ class ClothSolver:
         if pins is not None:
             program["u_pins"] = pins
         if "COLLIDERS" in features:
-            program["u_colliders"] = inputs.solids.texture
-            program["u_collider_count"] = inputs.solids.count
+            program["u_colliders"] = inputs.colliders.texture
+            program["u_collider_count"] = inputs.colliders.count
             program["u_clearance"] = 0.5 * settings.thickness
         if "GUSTS" in features:
             gusts = gusts_at(settings, time)
@@ -214,7 +214,7 @@ def step_features(
         "GUSTS": has_air and settings.turbulence > 0.0,
         "SELF": settings.self_collision and settings.thickness > 0.0,
         "PINS": pinned,
-        "COLLIDERS": bool(inputs.solids),
+        "COLLIDERS": bool(inputs.colliders),
     }
     return tuple(name for name, is_wanted in wanted.items() if is_wanted)
 

@@ -36,7 +36,7 @@ NEVER = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Stability:
+class ClothStability:
     """How far a cloth is from blowing up.
 
     Attributes:
@@ -57,7 +57,7 @@ class Stability:
         return self.ratio < 1.0
 
 
-class StabilityMeter:
+class StabilityEstimator:
     """Stability of one model under settings that change.
 
     Args:
@@ -69,11 +69,11 @@ class StabilityMeter:
 
     def __init__(self, model: ClothModel, settings: ClothSettings) -> None:
         self.model = model
-        self._modes = _Modes(sample_of(model, settings))
+        self._modes = _SpringModes(sample_of(model, settings))
         self._key: tuple[float, ...] | None = None
         self._h_max = NEVER
 
-    def read(self, settings: ClothSettings) -> Stability:
+    def read(self, settings: ClothSettings) -> ClothStability:
         """Stability now; as long as stiffness, damping and mass are the same this costs nothing."""
         constants = constants_of(settings)
         key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag)
@@ -83,15 +83,15 @@ class StabilityMeter:
         substeps = int(np.clip(needed, 1, SUBSTEPS_MAX))
         ratio = settings.substep_time / self._h_max
         softening = 1.0 if ratio <= MARGIN else self._modes.softening(constants, settings.substep_time / MARGIN)
-        return Stability(self._h_max, ratio, substeps, softening)
+        return ClothStability(self._h_max, ratio, substeps, softening)
 
     def allows(self, settings: ClothSettings) -> bool:
         """Whether the cloth is stable; the modes are looked for only where the quick bound does not tell."""
         return settings.substep_time < self._modes.bound(constants_of(settings)) or self.read(settings).is_stable
 
 
-def stability(model: ClothModel, settings: ClothSettings) -> Stability:
-    return StabilityMeter(model, settings).read(settings)
+def stability(model: ClothModel, settings: ClothSettings) -> ClothStability:
+    return StabilityEstimator(model, settings).read(settings)
 
 
 def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
@@ -146,7 +146,7 @@ def sample_of(model: ClothModel, settings: ClothSettings) -> ClothModel:
     return build_cloth(smaller)
 
 
-class _Modes:
+class _SpringModes:
     """Springs as a gather: what M^-1/2 (h² K + 2 h C) M^-1/2 does to a displacement."""
 
     def __init__(self, model: ClothModel) -> None:
@@ -219,9 +219,9 @@ class _Modes:
         return mode / np.linalg.norm(mode)
 
     def _of_mode(self, mode: Float64, root: Float64, stiffness: Float64, damping: Float64, air_drag: float) -> float:
-        kept = float((mode * self._applied(mode, root, stiffness)).sum())
+        cached = float((mode * self._applied(mode, root, stiffness)).sum())
         lost = float((mode * self._applied(mode, root, damping)).sum())
-        return largest_substep(kept, lost + air_drag)
+        return largest_substep(cached, lost + air_drag)
 
     def _applied(self, mode: Float64, root: Float64, strength: Float64) -> Float64:
         moved = mode * root[:, None]

@@ -9,14 +9,14 @@ import numpy.typing as npt
 from sim.assets.model import Material
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.kinds.cloth.carriage import Carriage
 from sim.kinds.cloth.cloth import Cloth, particles_between
 from sim.kinds.cloth.fabric import fabric
 from sim.kinds.cloth.follow import PinFollower
-from sim.kinds.cloth.recovery import Recovery
 from sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sim.kinds.cloth.solver import ClothInputs
+from sim.kinds.cloth.sound_states import SoundStates
 from sim.kinds.cloth.surface import surface_of_mesh
+from sim.kinds.cloth.teleport import TeleportHandling
 from sim.kinds.contract import Array, Grab, StepInputs, System, World
 from sim.kinds.packing import State, unpacked_state
 from sim.scene.params import Effect, changed_effects
@@ -40,16 +40,16 @@ class ClothSystem(System):
         self._settings: ClothSettings | None = None
         self._world: World | None = None
         self._follower = PinFollower(ClothSettings(), "")
-        self._carriage, self._recovery = Carriage(), Recovery()
-        self._told = ""
+        self._teleport, self._recovery = TeleportHandling(), SoundStates()
+        self._reported = ""
 
     @property
     def is_ready(self) -> bool:
         return self.cloth is not None
 
     @property
-    def halted(self) -> str:
-        return self.cloth.halted if self.cloth is not None else ""
+    def stopped(self) -> str:
+        return self.cloth.stopped if self.cloth is not None else ""
 
     def apply(self, node: Node, world: World) -> None:
         settings = node.settings
@@ -74,34 +74,34 @@ class ClothSystem(System):
         cloth, node = self.cloth, self._node
         assert cloth is not None
         assert node is not None
-        if cloth.halted:
+        if cloth.stopped:
             return
         cloth.hold_pins()
-        self._carriage.begin(node, cloth, inputs)
-        if not self._carriage.carries(node, cloth, inputs):
+        self._teleport.begin(node, cloth, inputs)
+        if not self._teleport.carries(node, cloth, inputs):
             self._follow(cloth, inputs.world)
             held = inputs.grab if inputs.grab is not None and inputs.grab.node == node.id else None
             cloth.step(_cloth_inputs(inputs, held))
-        self._carriage.keep(node, cloth, inputs)
+        self._teleport.keep(node, cloth, inputs)
 
     def reset(self) -> None:
         if self._world is not None:
             self._restart(self._world, self._world.start_time)
 
-    def jump(self, world: World) -> None:
+    def teleport(self, world: World) -> None:
         cloth, node = self.cloth, self._node
         if cloth is None or node is None:
             return
-        rides = bool(node.attachment.bone) or self._follower.follows(world.figures)
-        if rides or self._carriage.worn(node, cloth, world) is not None:
+        rides = bool(node.attachment.bone) or self._follower.follows(world.characters)
+        if rides or self._teleport.binding(node, cloth, world) is not None:
             self._restart(world, None)
 
     def poll(self, now: float) -> None:
         if self.cloth is not None and self._node is not None:
             with self._context.timers.scope("surface", self._node.name or self._node.id):
                 if self._world is not None:
-                    self._carriage.show(self._node, self.cloth, self._world)
-                    self._carriage.look(self._node, self.cloth, self._world)
+                    self._teleport.show(self._node, self.cloth, self._world)
+                    self._teleport.look(self._node, self.cloth, self._world)
                 self.cloth.poll(now)
                 self.cloth.refresh()
 
@@ -118,7 +118,7 @@ class ClothSystem(System):
         """Where its outermost particles would be at rest now [m], shape (N, 3); None before there is a cloth."""
         if self.cloth is None or self._node is None or self._world is None:
             return None
-        return self._carriage.outline(self._node, self.cloth, self._world)
+        return self._teleport.outline(self._node, self.cloth, self._world)
 
     def check(self) -> None:
         if self.cloth is not None:
@@ -166,15 +166,15 @@ class ClothSystem(System):
     def snapshot(self) -> State:
         assert self.cloth is not None
         snapshot = self.cloth.snapshot(self._follower.ties())
-        return State({"cloth": snapshot, **self._carriage.state(self.cloth)}, self.cloth.start)
+        return State({"cloth": snapshot, **self._teleport.state(self.cloth)}, self.cloth.start)
 
     def restore(self, state: bytes, world: World) -> None:
         assert self.cloth is not None
         assert self._node is not None
         head, (start,) = unpacked_state(state)
-        self._follower.tie(self.cloth, self.cloth.go_back(head["cloth"]), world.figures)
+        self._follower.tie(self.cloth, self.cloth.go_back(head["cloth"]), world.characters)
         self.cloth.start = start
-        self._carriage.restore(head, self._node, self.cloth, world)
+        self._teleport.restore(head, self._node, self.cloth, world)
 
     def between(self, one: bytes, other: bytes, share: float) -> bytes:
         (before, _), (head, arrays) = unpacked_state(one), unpacked_state(other)
@@ -201,32 +201,32 @@ class ClothSystem(System):
                     self._recovery.changed(self.cloth, before)
                 return
         self._follower.detach()
-        self._recovery = Recovery()
+        self._recovery = SoundStates()
 
     def _restart(self, world: World, time: float | None) -> None:
         """Starts anew on the figure as it stands at a moment of the scene clock [s], or now."""
         if self.cloth is not None and self._node is not None:
             self.cloth.reset()
             self._follower.detach()
-            self._recovery = Recovery()
-            self._carriage.start(self._node, self.cloth, world, time)
+            self._recovery = SoundStates()
+            self._teleport.start(self._node, self.cloth, world, time)
 
     def _follow(self, cloth: Cloth, world: World) -> None:
         """Moves the held particles; tells once what there is not to follow."""
         assert self._node is not None
         if not self._follower.moves and self._node.attachment.node:
             cloth.place(world.places.world_from_node(self._node))
-        worn = None if cloth.step_count else self._carriage.worn(self._node, cloth, world)
-        self._follower.move(cloth, world.figures, worn)
+        binding = None if cloth.step_count else self._teleport.binding(self._node, cloth, world)
+        self._follower.move(cloth, world.characters, binding)
         missing = self._follower.missing(self._node, world) or world.places.missing(self._node)
-        if missing and missing != self._told:
+        if missing and missing != self._reported:
             self.problems.append(missing)
-        self._told = missing
+        self._reported = missing
 
 
 def _cloth_inputs(inputs: StepInputs, grab: Grab | None) -> ClothInputs:
     return ClothInputs(
-        solids=inputs.solids,
+        colliders=inputs.colliders,
         grabbed=grab.particle if grab is not None else -1,
         hand=grab.hand if grab is not None else (0.0, 0.0, 0.0),
     )

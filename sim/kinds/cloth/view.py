@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds
+from sim.colliders.scene_colliders import Colliders
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -20,15 +21,14 @@ from sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sim.kinds.cloth.system import ClothSystem
 from sim.kinds.contract import NOTHING, Counts, View, World
 from sim.render.edges import unique_edges
-from sim.render.items import WHOLE, Item, Lines, Part, Points, Stage, Surface
+from sim.render.items import WHOLE, DrawChunk, Item, LinesItem, PointsItem, Stage, SurfaceItem
 from sim.render.mesh_pass import Scalar
-from sim.render.painter import Painter
-from sim.render.shot import Look
+from sim.render.pass_context import PassContext
+from sim.render.render_view import DisplayOptions
 from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu
 from sim.render.texture_upload import SharedTextures
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
-from sim.solids.scene_solids import Solids
 
 STRAIN_SPAN = 0.2
 """Strain at the upper end of the ramp."""
@@ -77,7 +77,7 @@ class ClothArrays:
         return self._edges[1]
 
     def spring_lines(self) -> VertexArray:
-        """Lines along every spring, with its strain; `Threads` brings them up to date."""
+        """Lines along every spring, with its strain; `SpringSegments` brings them up to date."""
         buffer = self._cloth.spring_lines()
         if self._lines is None:
             rename = {"strain": "a_scalar"}
@@ -111,15 +111,15 @@ class ClothArrays:
 
 
 @dataclass(eq=False, kw_only=True)
-class Threads(Lines):
+class SpringSegments(LinesItem):
     """Springs in the colours of their strain, made on the GPU when they are drawn."""
 
     stages: tuple[Stage, ...] = ("detail",)
     cloth: Cloth
 
-    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:
         self.cloth.spring_lines()
-        Lines.draw(self, stage, painter, part)
+        LinesItem.draw(self, stage, ctx, part)
 
 
 class ClothView(View):
@@ -134,7 +134,7 @@ class ClothView(View):
         self._arrays: ClothArrays | None = None
         self._room: tuple[npt.NDArray[np.floating], Bounds] | None = None
         self._fabric: tuple[tuple[Vec3, Texture2D | None], GpuMaterial] | None = None
-        self._look: tuple[tuple[object, ...], tuple[Item, ...]] = ((), ())
+        self._display: tuple[tuple[object, ...], tuple[Item, ...]] = ((), ())
 
     @property
     def settings(self) -> ClothSettings:
@@ -142,24 +142,24 @@ class ClothView(View):
         return self._node.settings
 
     def apply(self, node: Node, subject: ClothSystem | None, world: World) -> None:
-        self._node, self._system, self._look = node, subject, ((), ())
+        self._node, self._system, self._display = node, subject, ((), ())
         self._texture = world.services.get(SharedTextures).of(world.textures).get(Path(self.settings.texture))
 
-    def parts(self, look: Look) -> tuple[Item, ...]:
+    def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
         cloth = self._cloth
         if cloth is None:
             return ()
         settings, arrays = self.settings, self._arrays_of(cloth)
         key = (arrays, settings.look)
-        if self._look[0] != key:
+        if self._display[0] != key:
             items: list[Item] = [self._sheet(arrays)]
             if settings.look is ClothLook.SPRINGS:
                 lines, scale = arrays.spring_lines(), 1.0 / STRAIN_SPAN
-                items.append(Threads(node=self._node, vertices=lines, scalar_scale=scale, cloth=cloth))
+                items.append(SpringSegments(node=self._node, vertices=lines, scalar_scale=scale, cloth=cloth))
             elif settings.look is ClothLook.POINTS:
-                items.append(Points(node=self._node, stages=("detail",), vertices=arrays.points, colour=PARTICLE))
-            self._look = (key, tuple(items))
-        return (*self._look[1], *self._marks(cloth, arrays, look))
+                items.append(PointsItem(node=self._node, stages=("detail",), vertices=arrays.points, colour=PARTICLE))
+            self._display = (key, tuple(items))
+        return (*self._display[1], *self._marks(cloth, arrays, display))
 
     def bounds(self) -> Bounds | None:
         outline = self._system.outline() if self._system is not None else None
@@ -178,10 +178,10 @@ class ClothView(View):
     def get(self, index: int, textured: bool) -> GpuMaterial:  # noqa: ARG002
         """The fabric; a cloth has one material."""
         texture = self._texture if textured else None
-        look = self.settings.colour, texture
-        if self._fabric is None or self._fabric[0] != look:
+        display = self.settings.colour, texture
+        if self._fabric is None or self._fabric[0] != display:
             made = fabric(self.settings, textured=texture is not None)
-            self._fabric = (look, material_on_gpu(made, texture or self._white))
+            self._fabric = (display, material_on_gpu(made, texture or self._white))
         return self._fabric[1]
 
     def release(self) -> None:
@@ -199,11 +199,11 @@ class ClothView(View):
             self._arrays = ClothArrays(self._context, cloth)
         return self._arrays
 
-    def _sheet(self, arrays: ClothArrays) -> Surface:
+    def _sheet(self, arrays: ClothArrays) -> SurfaceItem:
         """The sheet, which is picked whether it is drawn or not."""
-        look = self.settings.look
-        is_drawn = look not in (ClothLook.SPRINGS, ClothLook.POINTS)
-        return Surface(
+        display = self.settings.look
+        is_drawn = display not in (ClothLook.SPRINGS, ClothLook.POINTS)
+        return SurfaceItem(
             node=self._node,
             stages=("shadow", "opaque", "pick") if is_drawn else ("pick",),
             group="cloths",
@@ -211,37 +211,37 @@ class ClothView(View):
             materials=self,
             ranges=(DrawRange(0, 0, arrays.triangles.count // 3, True),),
             world_from_model=_WORLD,
-            scalar=Scalar.WEIGHT if look is ClothLook.STRAIN else Scalar.NONE,
+            scalar=Scalar.WEIGHT if display is ClothLook.STRAIN else Scalar.NONE,
             scalar_scale=1.0 / STRAIN_SPAN,
         )
 
-    def _marks(self, cloth: Cloth, arrays: ClothArrays, look: Look) -> list[Item]:
+    def _marks(self, cloth: Cloth, arrays: ClothArrays, display: DisplayOptions) -> list[Item]:
         """What is chosen, held and pointed at, where it is now; the places never leave the GPU."""
         found: list[Item] = []
-        if look.settings.contacts and look.solids:
-            touch = self._touch(look.solids)
+        if display.settings.contacts and display.colliders:
+            touch = self._touch(display.colliders)
             found.append(self._mark(arrays.points, TOUCHING, 6.0, shader="cloth/mark.vert", uniforms=touch))
-        chosen, hovered = look.overlay.particles.get(self._node.id), look.overlay.hovered_particle
+        chosen, hovered = display.overlay.particles.get(self._node.id), display.overlay.hovered_particle
         if chosen:
             found.append(self._mark(arrays.chosen(chosen), CHOSEN, 11.0))
         # Over the wider marks of the chosen ones, which then are a rim.
-        if look.overlay.marks and cloth.pinned.any() and not cloth.is_elsewhere:
+        if display.overlay.marks and cloth.pinned.any() and not cloth.is_elsewhere:
             found.append(self._mark(arrays.pins(), HELD, 8.0, shader="cloth/mark.vert", defines={"HELD": True}))
         if hovered is not None and hovered.node == self._node.id and hovered.particle < cloth.model.particle_count:
             vertex = int(np.argmax(cloth.model.particle_of_vertex == hovered.particle))
             found.append(self._mark(arrays.points, HOVERED, 15.0, is_ring=True, first=vertex, count=1))
         return found
 
-    def _mark(self, vertices: VertexArray, colour: Vec3, size: float, **more: Any) -> Points:
-        return Points(
+    def _mark(self, vertices: VertexArray, colour: Vec3, size: float, **more: Any) -> PointsItem:
+        return PointsItem(
             node=self._node, stages=("detail",), vertices=vertices, colour=colour, size=size, on_top=True, **more
         )
 
-    def _touch(self, solids: Solids) -> Mapping[str, object]:
+    def _touch(self, colliders: Colliders) -> Mapping[str, object]:
         clearance = 0.5 * self.settings.thickness
         return {
-            "u_colliders": solids.texture,
-            "u_collider_count": solids.count,
+            "u_colliders": colliders.texture,
+            "u_collider_count": colliders.count,
             "u_near": clearance + max(TOUCH * clearance, TOUCH_LEAST),
         }
 

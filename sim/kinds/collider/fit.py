@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel, Mesh, Skeleton, Skin
+from sim.colliders.state import SMALLEST_SIZE, ColliderShape
 from sim.kinds.collider.fit_shape import FittedShape, fit_shape
 from sim.kinds.collider.settings import LARGEST_SIZE, ColliderSettings
 from sim.maths.euler import degrees_from_matrix
-from sim.scene.places import rigid_frames
 from sim.scene.transform import Transform
-from sim.solids.state import SMALLEST_SIZE, SolidShape
+from sim.scene.world_transforms import rigid_frames
 
 Float64 = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -160,7 +160,7 @@ def _extent(points: Float64) -> float:
 
 def _collider(bone: str, fitted: FittedShape) -> FittedCollider:
     size = np.clip(fitted.size, SMALLEST_SIZE, LARGEST_SIZE)
-    if fitted.shape is SolidShape.CAPSULE:
+    if fitted.shape is ColliderShape.CAPSULE:
         settings = ColliderSettings(
             shape=fitted.shape,
             radius=float(size[0]),

@@ -12,8 +12,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.state import SMALLEST_SIZE, ColliderShape
 from sim.maths import quaternion
-from sim.solids.state import SMALLEST_SIZE, SolidShape
 
 Float64 = npt.NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class FittedShape:
         error: Mean distance of the points, those outside counted more, and a little of the sizes.
     """
 
-    shape: SolidShape
+    shape: ColliderShape
     size: Float64
     centre: Float64
     rotation: Float64
@@ -92,8 +92,8 @@ def fit_shape(
         frames.append(_along(frames[0], along / np.linalg.norm(along)))
     capsules, ellipsoids = _capsule_starts(points, share, frames), _ellipsoid_starts(points, share, frames)
     found = (
-        _fit(SolidShape.CAPSULE, capsules, points, share, reach),
-        _fit(SolidShape.ELLIPSOID, ellipsoids, points, share, reach),
+        _fit(ColliderShape.CAPSULE, capsules, points, share, reach),
+        _fit(ColliderShape.ELLIPSOID, ellipsoids, points, share, reach),
     )
     return min(found, key=lambda fitted: fitted.error)
 
@@ -107,7 +107,7 @@ def ellipsoid_distance_estimate(points: Float64, semi_axes: Float64) -> Float64:
 
 
 @dataclass(frozen=True, slots=True)
-class _Start:
+class _SearchStart:
     """Where a search begins: a frame (3, 3), and a centre (3,) and sizes in it."""
 
     frame: Float64
@@ -116,7 +116,7 @@ class _Start:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reach:
+class _Extents:
     """How far a shape reaches without harm in `DIRECTIONS`, and at most in `DENSE`."""
 
     harmless: Float64
@@ -132,7 +132,7 @@ class _Objective:
     frame: Float64
     distance: Distance
     support: Distance
-    reach: "_Reach"
+    reach: "_Extents"
 
     def place(self, parameters: Float64) -> tuple[Float64, Float64]:
         """Centre (3,) and rotation (3, 3)."""
@@ -156,7 +156,9 @@ class _Objective:
         return mean + _BULK * float(sizes.sum()) + _BEYOND * float(np.maximum(beyond, 0.0).mean())
 
 
-def _fit(shape: SolidShape, starts: list[_Start], points: Float64, share: Float64, reach: _Reach) -> FittedShape:
+def _fit(
+    shape: ColliderShape, starts: list[_SearchStart], points: Float64, share: Float64, reach: _Extents
+) -> FittedShape:
     """The best fit of one shape, searched from the most promising start."""
     distance, support = _SHAPES[shape]
     objectives = [(_Objective(points, share, s.frame, distance, support, reach), _parameters(s)) for s in starts]
@@ -193,7 +195,7 @@ def _turned(vector: tuple[float, ...]) -> Float64:
     return quaternion.to_matrix(quaternion.from_axis_angle(vector, np.linalg.norm(vector)))
 
 
-def _parameters(start: _Start) -> Float64:
+def _parameters(start: _SearchStart) -> Float64:
     return np.concatenate([start.centre, np.zeros(3), start.sizes])
 
 
@@ -204,11 +206,11 @@ def _capsule_distance(local: Float64, sizes: Float64) -> Float64:
     return distance
 
 
-def _reach(limb: Float64, share: Float64) -> _Reach:
+def _reach(limb: Float64, share: Float64) -> _Extents:
     """How far a shape may reach that is fitted to a limb, of which these are points (m, 3)."""
     ends, along = _ends(limb, share, DIRECTIONS), limb @ DENSE.T
     harmless = ends + _ROOM * float((ends + _ends(limb, share, -DIRECTIONS)).max())
-    return _Reach(harmless, along.max(axis=0) + STICKING * float(np.ptp(along, axis=0).max()))
+    return _Extents(harmless, along.max(axis=0) + STICKING * float(np.ptp(along, axis=0).max()))
 
 
 def _ends(points: Float64, share: Float64, directions: Float64, stray: float = _STRAY) -> Float64:
@@ -231,28 +233,28 @@ def _ellipsoid_support(directions: Float64, sizes: Float64) -> Float64:
     return reach
 
 
-_SHAPES: dict[SolidShape, tuple[Distance, Distance]] = {
-    SolidShape.CAPSULE: (_capsule_distance, _capsule_support),
-    SolidShape.ELLIPSOID: (ellipsoid_distance_estimate, _ellipsoid_support),
+_SHAPES: dict[ColliderShape, tuple[Distance, Distance]] = {
+    ColliderShape.CAPSULE: (_capsule_distance, _capsule_support),
+    ColliderShape.ELLIPSOID: (ellipsoid_distance_estimate, _ellipsoid_support),
 }
 """Signed distances of points, and how far the shape reaches from its centre in directions."""
 
 
-def _capsule_starts(points: Float64, share: Float64, frames: list[Float64]) -> list[_Start]:
+def _capsule_starts(points: Float64, share: Float64, frames: list[Float64]) -> list[_SearchStart]:
     starts = []
     for frame in frames:
         low, high = -_ends(points, share, -frame.T, 0.02), _ends(points, share, frame.T, 0.02)
         radius = max(0.25 * float((high - low)[[0, 2]].sum()), SMALLEST_SIZE)
         straight = max(0.5 * float(high[1] - low[1]) - radius, SMALLEST_SIZE)
-        starts.append(_Start(frame, frame @ (0.5 * (low + high)), np.array([radius, straight])))
+        starts.append(_SearchStart(frame, frame @ (0.5 * (low + high)), np.array([radius, straight])))
     return starts
 
 
-def _ellipsoid_starts(points: Float64, share: Float64, frames: list[Float64]) -> list[_Start]:
+def _ellipsoid_starts(points: Float64, share: Float64, frames: list[Float64]) -> list[_SearchStart]:
     starts = []
     for frame in frames:
         low, high = -_ends(points, share, -frame.T, 0.02), _ends(points, share, frame.T, 0.02)
-        starts.append(_Start(frame, frame @ (0.5 * (low + high)), np.maximum(0.5 * (high - low), SMALLEST_SIZE)))
+        starts.append(_SearchStart(frame, frame @ (0.5 * (low + high)), np.maximum(0.5 * (high - low), SMALLEST_SIZE)))
     return starts
 
 

@@ -4,18 +4,18 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from sim.colliders.state import ColliderShape
 from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
 from sim.kinds.contract import AddEntry, AddPlace, Kind
 from sim.scene.params import with_lengths
 from sim.scene.scene import Node
 from sim.scene.transform import Transform
-from sim.solids.state import SolidShape
 
 _LIMB, _FIGURE = 0.35, 1.8
 """What the sizes of new colliders suit as they are [m]."""
 
 
-def new_collider(shape: SolidShape, place: AddPlace) -> Node:
+def new_collider(shape: ColliderShape, place: AddPlace) -> Node:
     """A collider; on the selected bone if there is one, a plane on the ground, others at the target."""
     is_on_bone = bool(place.attachment.node)
     radius = 0.1 if is_on_bone else 0.3
@@ -23,7 +23,7 @@ def new_collider(shape: SolidShape, place: AddPlace) -> Node:
         shape=shape, radius=radius, length=0.5, semi_axes=(0.4, 0.3, 0.2), half_sizes=(0.3,) * 3
     )
     settings = with_lengths(settings, place.fitting(_LIMB if is_on_bone else _FIGURE))
-    if shape is SolidShape.PLANE:
+    if shape is ColliderShape.PLANE:
         return Node(id="", name=shape.value.capitalize(), settings=settings)
     if place.attachment.node:
         return Node(id="", name=shape.value.capitalize(), attachment=place.attachment, settings=settings)
@@ -57,11 +57,11 @@ COLLIDER = Kind(
             f"Add a {shape.value} that cloth cannot enter.",
             functools.partial(new_collider, shape),
         )
-        for shape in SolidShape
+        for shape in ColliderShape
     ),
     idle=idle,
     migrate=migrate,
-    solids="sim.kinds.collider.place:placements",
+    colliders="sim.kinds.collider.place:placements",
     view="sim.kinds.collider.view:ColliderView",
     panel="app.kinds.collider.panel:ColliderPanel",
 )

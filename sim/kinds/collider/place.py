@@ -5,16 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.state import SMALLEST_SIZE, ColliderPlacement, ColliderShape
 from sim.kinds.collider.settings import ColliderSettings
-from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId
 from sim.scene.transform import rigid_matrix
-from sim.solids.state import SMALLEST_SIZE, Placement, SolidShape
+from sim.scene.world_transforms import WorldTransforms
 
 Float64 = npt.NDArray[np.float64]
 
 
-def placements(nodes: tuple[Node, ...], places: Places) -> dict[NodeId, Placement]:
+def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId, ColliderPlacement]:
     """Where colliders are now, by node; hidden ones act like the others.
 
     Args:
@@ -27,13 +27,13 @@ def placements(nodes: tuple[Node, ...], places: Places) -> dict[NodeId, Placemen
     fixed = _fixed(nodes, [carrier.scale for carrier in carriers])
     world = np.array([carrier.world_from_carrier for carrier in carriers]) @ fixed.own
     return {
-        node_id: Placement(shape, size, matrix, friction, restitution)
+        node_id: ColliderPlacement(shape, size, matrix, friction, restitution)
         for (node_id, shape, size, friction, restitution), matrix in zip(fixed.values, world, strict=True)
     }
 
 
 @dataclass(frozen=True, slots=True)
-class _Fixed:
+class _ColliderShapes:
     """What no pose changes of colliders on carriers of these scales.
 
     Attributes:
@@ -45,15 +45,15 @@ class _Fixed:
 
     nodes: tuple[Node, ...]
     scales: list[float]
-    values: list[tuple[NodeId, SolidShape, Float64, float, float]]
+    values: list[tuple[NodeId, ColliderShape, Float64, float, float]]
     own: Float64
 
 
-_made: list[_Fixed] = []
+_made: list[_ColliderShapes] = []
 """Those made last: the colliders of a scene are the very ones of the step before."""
 
 
-def _fixed(nodes: tuple[Node, ...], scales: list[float]) -> _Fixed:
+def _fixed(nodes: tuple[Node, ...], scales: list[float]) -> _ColliderShapes:
     for made in _made:
         if made.nodes is nodes and made.scales == scales:
             return made
@@ -65,28 +65,30 @@ def _fixed(nodes: tuple[Node, ...], scales: list[float]) -> _Fixed:
         size.flags.writeable = False
         values.append((node.id, shape, size, settings.friction, settings.restitution))
     pairs = zip(nodes, scales, strict=True)
-    made = _Fixed(nodes, scales, values, np.array([rigid_matrix(node.transform, scale) for node, scale in pairs]))
+    made = _ColliderShapes(
+        nodes, scales, values, np.array([rigid_matrix(node.transform, scale) for node, scale in pairs])
+    )
     _made[:] = [made, *_made[:3]]
     return made
 
 
-def sized(settings: ColliderSettings, scale: Float64) -> tuple[SolidShape, Float64]:
+def sized(settings: ColliderSettings, scale: Float64) -> tuple[ColliderShape, Float64]:
     """Shape and size (3,) of a collider whose node is scaled by `scale` (3,), as `ColliderSettings` defines it.
 
     Mirroring does not matter, these shapes being symmetric.  No size gets smaller than the smallest allowed one.
     """
     factor = np.abs(np.asarray(scale, dtype=np.float64))
     shape = settings.shape
-    if shape is SolidShape.PLANE:
+    if shape is ColliderShape.PLANE:
         return shape, np.zeros(3)
-    if shape is SolidShape.CAPSULE:
+    if shape is ColliderShape.CAPSULE:
         radius = settings.radius * np.sqrt(factor[0] * factor[2])
         return shape, np.array([_positive(radius), _positive(0.5 * settings.length * factor[1]), 0.0])
-    if shape is SolidShape.SPHERE:
+    if shape is ColliderShape.SPHERE:
         if factor[0] == factor[1] == factor[2]:
             return shape, np.array([_positive(settings.radius * factor[0]), 0.0, 0.0])
-        return SolidShape.ELLIPSOID, _positive(settings.radius * factor)
-    sizes = settings.semi_axes if shape is SolidShape.ELLIPSOID else settings.half_sizes
+        return ColliderShape.ELLIPSOID, _positive(settings.radius * factor)
+    sizes = settings.semi_axes if shape is ColliderShape.ELLIPSOID else settings.half_sizes
     return shape, _positive(np.asarray(sizes) * factor)
 
 

@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from sim.colliders.state import SMALLEST_SIZE, ColliderShape
 from sim.scene.params import Effect, Scale, Settings, param
-from sim.solids.state import SMALLEST_SIZE, SolidShape
 
 LARGEST_SIZE = 1e4
 
@@ -24,9 +24,9 @@ class ColliderSettings(Settings, frozen=True, kw_only=True):
     kind: ClassVar[str] = "collider"
 
     shape: Annotated[
-        SolidShape,
+        ColliderShape,
         param("Form: a plane is solid below its xz plane, a capsule stands along its y axis.", group="Shape"),
-    ] = SolidShape.SPHERE
+    ] = ColliderShape.SPHERE
     radius: Annotated[
         float,
         param("Radius of a sphere or of a capsule.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, soft=(0.01, 10.0),
@@ -59,11 +59,11 @@ class ColliderSettings(Settings, frozen=True, kw_only=True):
     ] = 0.0  # fmt: skip
 
 
-SIZES_OF_SHAPE: dict[SolidShape, tuple[str, ...]] = {
-    SolidShape.PLANE: (),
-    SolidShape.SPHERE: ("radius",),
-    SolidShape.ELLIPSOID: ("semi_axes",),
-    SolidShape.CAPSULE: ("radius", "length"),
-    SolidShape.BOX: ("half_sizes",),
+SIZES_OF_SHAPE: dict[ColliderShape, tuple[str, ...]] = {
+    ColliderShape.PLANE: (),
+    ColliderShape.SPHERE: ("radius",),
+    ColliderShape.ELLIPSOID: ("semi_axes",),
+    ColliderShape.CAPSULE: ("radius", "length"),
+    ColliderShape.BOX: ("half_sizes",),
 }
 """Parameters that matter for each shape; the others keep their values, so that trying a shape loses nothing."""

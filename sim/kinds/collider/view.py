@@ -3,6 +3,8 @@
 import numpy as np
 
 from sim.assets.model import Bounds
+from sim.colliders.outline import outline
+from sim.colliders.state import ColliderPlacement, ColliderShape, bounding_radius
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -10,12 +12,10 @@ from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.collider.place import placements
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.contract import View, World
-from sim.render.items import Body
-from sim.render.shot import Look
-from sim.scene.places import Places
+from sim.render.items import BodyItem
+from sim.render.render_view import DisplayOptions
 from sim.scene.scene import Node, NodeId
-from sim.solids.outline import outline
-from sim.solids.state import Placement, SolidShape, bounding_radius
+from sim.scene.world_transforms import WorldTransforms
 
 CORNER = np.dtype([("position", "f4", 3), ("normal", "f4", 3)])
 _PLAIN = (0.35, 0.62, 0.90, 0.30)
@@ -25,14 +25,14 @@ _WIRE_SHARE = 0.25  # of the fill of colliders on characters, which are drawn ov
 _PLANE_SHARE = 0.3  # a plane covers half of the picture, and much is seen through it
 
 
-class Standing:
+class ColliderPoses:
     """Where the colliders of a scene stand: found together, and once for each moment."""
 
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
-        self._places: Places | None = None
-        self._placed: dict[NodeId, Placement] = {}
+        self._places: WorldTransforms | None = None
+        self._placed: dict[NodeId, ColliderPlacement] = {}
 
-    def of(self, world: World) -> dict[NodeId, Placement]:
+    def of(self, world: World) -> dict[NodeId, ColliderPlacement]:
         if self._places is not world.places:
             self._places = world.places
             self._placed = placements(world.scene.of_kind(ColliderSettings.kind), world.places)
@@ -41,7 +41,7 @@ class Standing:
     def finish_step(self) -> None:
         """Nothing follows steps."""
 
-    def jump(self) -> None:
+    def teleport(self) -> None:
         """Nor time."""
 
     def release(self) -> None:
@@ -57,36 +57,36 @@ class ColliderView(View):
         self._context = context
         self._node: Node | None = None
         self._world: World | None = None
-        self._placed: Placement | None = None
+        self._placed: ColliderPlacement | None = None
         self._is_placed = self._rides = False
-        self._is_heard = True
-        self._mesh: tuple[tuple[SolidShape, bytes], list[Buffer], VertexArray, VertexArray] | None = None
-        self._bodies: dict[bool, Body] = {}
+        self._is_simulated = True
+        self._mesh: tuple[tuple[ColliderShape, bytes], list[Buffer], VertexArray, VertexArray] | None = None
+        self._bodies: dict[bool, BodyItem] = {}
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
         carrier = world.scene.by_id.get(node.attachment.node)
-        rides = carrier is not None and carrier.settings.is_figure
-        is_heard = node.id in world.scene.heard
-        if node is not self._node or (rides, is_heard) != (self._rides, self._is_heard):
+        rides = carrier is not None and carrier.settings.is_character
+        is_simulated = node.id in world.scene.simulated
+        if node is not self._node or (rides, is_simulated) != (self._rides, self._is_simulated):
             self._bodies = {}
         self._node, self._world, self._is_placed = node, world, False
-        self._rides, self._is_heard = rides, is_heard
+        self._rides, self._is_simulated = rides, is_simulated
 
-    def parts(self, look: Look) -> tuple[Body, ...]:
-        is_selected = self._node is not None and self._node.id in look.overlay.selected_nodes
-        if self._node is None or not (look.settings.solids or is_selected):
+    def parts(self, display: DisplayOptions) -> tuple[BodyItem, ...]:
+        is_selected = self._node is not None and self._node.id in display.overlay.selected_nodes
+        if self._node is None or not (display.settings.solids or is_selected):
             return ()
         place = self._place()
         if is_selected not in self._bodies:
-            red, green, blue, alpha = _SELECTED if is_selected else _PLAIN if self._is_heard else _MUTED
-            is_plane = place.shape is SolidShape.PLANE
+            red, green, blue, alpha = _SELECTED if is_selected else _PLAIN if self._is_simulated else _MUTED
+            is_plane = place.shape is ColliderShape.PLANE
             share = _PLANE_SHARE if is_plane else _WIRE_SHARE if self._rides else 1.0
             faces, wire = self._arrays(place)
-            self._bodies[is_selected] = Body(
+            self._bodies[is_selected] = BodyItem(
                 node=self._node,
                 faces=faces,
                 wire=wire if self._rides else None,
-                world_from_body=place.world_from_solid,
+                world_from_body=place.world_from_collider,
                 colour=(red, green, blue, alpha * share),
                 is_endless=is_plane,
                 is_aside=self._rides,
@@ -99,7 +99,7 @@ class ColliderView(View):
         place = self._place()
         reach = bounding_radius(place.shape, place.size)
         reach = reach if np.isfinite(reach) else 1.0
-        centre = place.world_from_solid[:3, 3]
+        centre = place.world_from_collider[:3, 3]
         return Bounds(centre - reach, centre + reach)
 
     def release(self) -> None:
@@ -110,20 +110,20 @@ class ColliderView(View):
                 buffer.release()
         self._mesh = None
 
-    def _place(self) -> Placement:
+    def _place(self) -> ColliderPlacement:
         """Where it stands now; its bodies go along, while they keep their size."""
         if self._placed is None or not self._is_placed:
             assert self._node is not None
             assert self._world is not None
-            last, place = self._placed, self._world.services.get(Standing).of(self._world)[self._node.id]
+            last, place = self._placed, self._world.services.get(ColliderPoses).of(self._world)[self._node.id]
             self._placed, self._is_placed = place, True
             if last is not None and (place.shape, place.size.tobytes()) != (last.shape, last.size.tobytes()):
                 self._bodies = {}
             for body in self._bodies.values():
-                body.world_from_body = place.world_from_solid
+                body.world_from_body = place.world_from_collider
         return self._placed
 
-    def _arrays(self, place: Placement) -> tuple[VertexArray, VertexArray]:
+    def _arrays(self, place: ColliderPlacement) -> tuple[VertexArray, VertexArray]:
         key = (place.shape, place.size.tobytes())
         if self._mesh is None or self._mesh[0] != key:
             self.release()

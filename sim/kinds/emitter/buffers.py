@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
-from sim.gl.capture import padded_count
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
+from sim.gl.transform_feedback import padded_count
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.contract import Service
 

@@ -43,7 +43,7 @@ def constants_of(settings: EmitterSettings) -> EmitterConstants:
     length = float(np.linalg.norm(axis))
     axis = axis / length if length > 1e-12 else np.array([0.0, 1.0, 0.0])
     square = settings.attractor_radius**2
-    left, gain, _ = pace_of(settings.drag, settings.substep_time)
+    left, gain, _ = chunk_budget_of(settings.drag, settings.substep_time)
     yaw, yaw_span, pitch, pitch_span = (
         math.radians(angle) for angle in (settings.yaw, settings.yaw_spread, settings.pitch, settings.pitch_spread)
     )
@@ -59,7 +59,7 @@ def constants_of(settings: EmitterSettings) -> EmitterConstants:
     )
 
 
-def pace_of(drag: float, time: float) -> tuple[float, float, float]:
+def chunk_budget_of(drag: float, time: float) -> tuple[float, float, float]:
     """What drag leaves of a velocity after a time [s], and how an acceleration counts for velocity and place.
 
     exp(-c t), y = (1 - exp(-c t)) / c and z = (t - y) / c; 1, t and t² / 2 without drag.

@@ -21,7 +21,7 @@ INTERVAL = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
+class ParticleCounts:
     """Particles of an emitter at one moment.
 
     Attributes:
@@ -71,7 +71,7 @@ class ParticleCount:
         self._readback.request(self._levels[-1][0])
         self._asked_at, self._is_stale = now, False
 
-    def poll(self) -> Census | None:
+    def poll(self) -> ParticleCounts | None:
         """The count asked for, once it is there; never waits."""
         found = self._readback.poll()
         return None if found is None or self._is_stale else _census(found)
@@ -80,7 +80,7 @@ class ParticleCount:
         """What was asked for so far is of no interest any more, since the particles were changed."""
         self._is_stale = True
 
-    def read(self, state: BufferTexture, slot_count: int) -> Census:
+    def read(self, state: BufferTexture, slot_count: int) -> ParticleCounts:
         """The count of the first slots now; waits for the GPU."""
         self._measure(state, slot_count)
         return _census(self._levels[-1][0].read())
@@ -100,6 +100,6 @@ class ParticleCount:
             kernel, source, count = self._next, texture, chunks
 
 
-def _census(records: npt.NDArray[np.void]) -> Census:
+def _census(records: npt.NDArray[np.void]) -> ParticleCounts:
     alive, broken = records["count"][0, :2]
-    return Census(int(alive), int(broken))
+    return ParticleCounts(int(alive), int(broken))

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
-from sim.gl.copies import Span
 from sim.gl.library import ShaderLibrary
+from sim.gl.staging import BufferSpan
 from sim.gl.texture import BufferTexture
 from sim.kinds.emitter.births import Schedule, slot_ranges
 from sim.kinds.emitter.buffers import BROKEN_BELOW, DEAD, FILLED_AT_ONCE, ScratchPool, dead_records, padded_slots
-from sim.kinds.emitter.count import Census, ParticleCount
+from sim.kinds.emitter.count import ParticleCount, ParticleCounts
 from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionMode
 from sim.kinds.emitter.inputs import NO_INPUTS, EmitterInputs
 from sim.kinds.emitter.passes import EmitterPasses, Substep, substeps_of
@@ -127,7 +127,7 @@ class Emitter:
         self._clear()
         self._schedule: Schedule = schedule_of(self.settings)
         self.step_count = self.born = self.alive = 0
-        self.halted = ""
+        self.stopped = ""
 
     def step(self, inputs: EmitterInputs = NO_INPUTS) -> bool:
         """Advance by one step of `STEP_TIME`, at whose end the source and the colliders stand as given.
@@ -135,7 +135,7 @@ class Emitter:
         Returns:
             Whether it did; one that is halted does not.
         """
-        if self.halted:
+        if self.stopped:
             return False
         if self.settings.stateless:
             self.show(self.step_count + 1, inputs)
@@ -156,7 +156,7 @@ class Emitter:
         The next step bears the very particles that it would have borne otherwise.
         """
         self.step_count += 1
-        self.halted, self.alive = "", 0
+        self.stopped, self.alive = "", 0
         self.born = 0 if self._is_always_full else self._schedule.births_before(self.step_count)
         if not self._is_clear:
             self._clear()
@@ -178,7 +178,7 @@ class Emitter:
 
         One that is halted stays as it is.
         """
-        if self.halted:
+        if self.stopped:
             return
         self.step_count = step_count
         self.born = self._schedule.births_before(step_count)
@@ -223,11 +223,11 @@ class Emitter:
 
     def resume(self) -> None:
         """Let a halted emitter go on without the particles that left the world."""
-        if self.halted:
+        if self.stopped:
             records = self.buffer.read()
             records["position"][records["position"][:, 3] < BROKEN_BELOW, 3] = DEAD
             self.buffer.write(records)
-            self.halted = ""
+            self.stopped = ""
             self._count.forget()
 
     # --- what is drawn --------------------------------------------------------------------------------
@@ -289,10 +289,10 @@ class Emitter:
         """Everything that the next step depends on."""
         stream = self._schedule
         head = {
-            "steps": self.step_count, "born": self.born, "halted": self.halted, "clear": self._is_clear,
+            "steps": self.step_count, "born": self.born, "halted": self.stopped, "clear": self._is_clear,
             "stream": (stream.per_step, stream.anchor, stream.passed),
         }  # fmt: skip
-        return State(head, Span(self.buffer, self.slot_count))
+        return State(head, BufferSpan(self.buffer, self.slot_count))
 
     def go_back(self, state: bytes) -> None:
         """Go back to what `snapshot` gave.
@@ -308,7 +308,7 @@ class Emitter:
             self.buffer.write(records)
         per_step, anchor, passed = head["stream"]
         self._schedule = replace(schedule_of(self.settings), per_step=per_step, anchor=anchor, passed=passed)
-        self.step_count, self.born, self.halted = head["steps"], head["born"], head["halted"]
+        self.step_count, self.born, self.stopped = head["steps"], head["born"], head["halted"]
         self._is_clear = head["clear"]
         self.alive = int(np.count_nonzero(records["position"][:, 3] >= 0.0))
 
@@ -331,10 +331,10 @@ class Emitter:
         self._is_clear = True
         self._count.forget()
 
-    def _note(self, census: Census) -> None:
+    def _note(self, census: ParticleCounts) -> None:
         self.alive = census.alive
-        if census.broken and not self.halted:
-            self.halted = (
+        if census.broken and not self.stopped:
+            self.stopped = (
                 f"stopped at {self.time:.2f} s: {census.broken} particles left the world;"
                 " weaker forces or slower starts keep them in it"
             )

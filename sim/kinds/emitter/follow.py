@@ -3,12 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.scene_colliders import Colliders
 from sim.kinds.contract import World
 from sim.kinds.emitter.inputs import EmitterInputs
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import node_matrix
 from sim.skin.trail import SurfaceTrail
-from sim.solids.scene_solids import Solids
 
 Float64 = npt.NDArray[np.float64]
 
@@ -25,17 +25,17 @@ class SourceFollower:
         self._own: Float64 = np.eye(4)
         self._carrier: tuple[object, Attachment] = (None, Attachment())
 
-    def jump(self) -> None:
+    def teleport(self) -> None:
         """Time jumped: the next step begins where it ends, so that nothing is born with the speed of the jump."""
         self._last = None
 
-    def inputs(self, node: Node, world: World, trail: SurfaceTrail | None, solids: Solids) -> EmitterInputs:
+    def inputs(self, node: Node, world: World, trail: SurfaceTrail | None, colliders: Colliders) -> EmitterInputs:
         """What acts on an emitter during the step that ends with the figures as they stand now."""
         end = self._frame(node, world, trail)
         start = end if self._last is None else self._last
         self._last = end
         surface, aim = (None, None) if trail is None else (trail.motion(), self._aim(node, world))
-        return EmitterInputs(start, end, solids, surface, aim)
+        return EmitterInputs(start, end, colliders, surface, aim)
 
     def rest(self, node: Node, world: World, trail: SurfaceTrail | None) -> EmitterInputs:
         """What the formula of time alone takes: the source as it is now, without a motion."""
@@ -52,12 +52,12 @@ class SourceFollower:
         """World from the source now; the very same array while nothing moves it."""
         if node is not self._node:
             self._node, self._own = node, node_matrix(node.transform)
-        carrier = (world.figures.get(node.attachment.node), node.attachment)
+        carrier = (world.characters.get(node.attachment.node), node.attachment)
         if self._carrier != carrier:
             self._carrier = carrier
-            self.jump()
+            self.teleport()
         if trail is not None:
-            return trail.figure.world_from_model
+            return trail.character.world_from_model
         return world.places.world_from_parent(node) @ self._own if node.attachment.node else self._own
 
     def _aim(self, node: Node, world: World) -> Float64:

@@ -17,7 +17,7 @@ from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.outline import FLIGHT, reach
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths.transform import transform_points
-from sim.scene.handles import CIRCLE, RING_POINTS, View, along_axis, polyline_distance
+from sim.scene.handles import CIRCLE, RING_POINTS, HandleView, along_axis, polyline_distance
 from sim.scene.picking import ray_plane
 
 Float64 = npt.NDArray[np.float64]
@@ -37,7 +37,7 @@ _ANGLES = np.linspace(0.0, 180.0, 361)
 _SPEED_MAX, _LENGTH_MAX = 1e4, 1e4
 
 
-class GripKind(enum.Enum):
+class KnobKind(enum.Enum):
     """What dragging changes."""
 
     SPEED = "speed"
@@ -47,7 +47,7 @@ class GripKind(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Grip:
+class Knob:
     """Something to take hold of.
 
     Attributes:
@@ -57,17 +57,17 @@ class Grip:
         axis: Of a size, which one.
     """
 
-    kind: GripKind
+    kind: KnobKind
     knobs: Float64
     edge: Float64
     axis: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class KnobGrab:
     """What the mouse took hold of: number of the grip, and of the knob or the point of its edge."""
 
-    grip: int
+    knob: int
     point: int
     on_edge: bool = False
 
@@ -85,9 +85,9 @@ class EmitterHandles:
         outline: Polylines that only explain the grips [m].
     """
 
-    def __init__(self, view: View, world_from_source: npt.ArrayLike, settings: EmitterSettings) -> None:
+    def __init__(self, view: HandleView, world_from_source: npt.ArrayLike, settings: EmitterSettings) -> None:
         self.view, self.world_from_source, self.settings = view, glm.dmat4(world_from_source), settings
-        self.grips: tuple[Grip, ...] = (*self._aim_grips(), *self._source_grips())
+        self.grips: tuple[Knob, ...] = (*self._aim_grips(), *self._source_grips())
         self.outline: tuple[Float64, ...] = tuple(self._outline())
 
     # --- geometry -------------------------------------------------------------------------------------
@@ -118,47 +118,47 @@ class EmitterHandles:
         local = reach(self.settings) * np.stack([across * np.cos(turn), np.cos(tilt), across * np.sin(turn)], axis=-1)
         return self._placed(local + np.array([0.0, _top(self.settings), 0.0]))
 
-    def hit(self, cursor: Cursor) -> Hold | None:
+    def hit(self, cursor: Cursor) -> KnobGrab | None:
         """What is under the cursor, knobs before edges; None for nothing."""
-        for number, grip in enumerate(self.grips):
-            pixels = self.view.pixels(grip.knobs)
+        for number, knob in enumerate(self.grips):
+            pixels = self.view.pixels(knob.knobs)
             distances = np.nan_to_num(np.linalg.norm(pixels - cursor, axis=1), nan=np.inf)
             nearest = int(np.argmin(distances))
             if distances[nearest] <= _GRAB:
-                return Hold(number, nearest)
-        for number, grip in enumerate(self.grips):
-            if len(grip.edge):
-                pixels = self.view.pixels(grip.edge)
+                return KnobGrab(number, nearest)
+        for number, knob in enumerate(self.grips):
+            if len(knob.edge):
+                pixels = self.view.pixels(knob.edge)
                 if polyline_distance(pixels, cursor) <= _EDGE_GRAB:
                     distances = np.nan_to_num(np.linalg.norm(pixels - cursor, axis=1), nan=np.inf)
-                    return Hold(number, int(np.argmin(distances)), on_edge=True)
+                    return KnobGrab(number, int(np.argmin(distances)), on_edge=True)
         return None
 
     def _placed(self, points: Float64) -> Float64:
         """Points (..., 3) of the source in the world [m]."""
         return transform_points(np.asarray(self.world_from_source), points)
 
-    def _aim_grips(self) -> Iterator[Grip]:
+    def _aim_grips(self) -> Iterator[Knob]:
         settings = self.settings
         if settings.source in _SURFACES and settings.aim is EmissionAim.OUTWARD:
             return  # every place of the surface has a direction of its own
         tip = self.base + self.length * self.direction
-        yield Grip(GripKind.SPEED, np.array([tip]), np.zeros((0, 3)))
+        yield Knob(KnobKind.SPEED, np.array([tip]), np.zeros((0, 3)))
         if settings.aim is not EmissionAim.ANGLES:
             turns = np.linspace(0.0, 2.0 * np.pi, RING_POINTS + 1)
             rim = self.rim_point(settings.cone_angle, turns)
-            yield Grip(GripKind.CONE, rim[: RING_POINTS : RING_POINTS // 4], rim)
+            yield Knob(KnobKind.CONE, rim[: RING_POINTS : RING_POINTS // 4], rim)
 
-    def _source_grips(self) -> Iterator[Grip]:
+    def _source_grips(self) -> Iterator[Knob]:
         settings = self.settings
         if settings.source in (EmitterSource.SPHERE, EmitterSource.DISC):
             ring = self._ring()
-            yield Grip(GripKind.RADIUS, ring[: RING_POINTS : RING_POINTS // 4], ring)
+            yield Knob(KnobKind.RADIUS, ring[: RING_POINTS : RING_POINTS // 4], ring)
         elif settings.source in (EmitterSource.BOX, EmitterSource.LINE):
             for axis in range(3 if settings.source is EmitterSource.BOX else 1):
                 ends = np.zeros((2, 3))
                 ends[:, axis] = np.array([0.5, -0.5]) * self._shown_size(axis)
-                yield Grip(GripKind.SIZE, self._placed(ends), np.zeros((0, 3)), axis)
+                yield Knob(KnobKind.SIZE, self._placed(ends), np.zeros((0, 3)), axis)
 
     def ring_axes(self) -> tuple[glm.dvec3, glm.dvec3]:
         """Two directions that span the plane of a disc, or that in which a ball is seen; in the space of the source."""
@@ -183,16 +183,16 @@ class EmitterHandles:
         return _unit(glm.inverse(glm.dmat3(self.world_from_source)) * direction)
 
     def _outline(self) -> Iterator[Float64]:
-        for grip in self.grips:
-            if grip.kind is GripKind.SPEED:
-                yield np.array([self.base, grip.knobs[0]])
-            elif grip.kind is GripKind.CONE and _top(self.settings):
-                yield from (np.array([self.base, knob]) for knob in grip.knobs)
-            elif grip.kind is GripKind.SIZE:
-                yield grip.knobs
+        for knob in self.grips:
+            if knob.kind is KnobKind.SPEED:
+                yield np.array([self.base, knob.knobs[0]])
+            elif knob.kind is KnobKind.CONE and _top(self.settings):
+                yield from (np.array([self.base, knob]) for knob in knob.knobs)
+            elif knob.kind is KnobKind.SIZE:
+                yield knob.knobs
 
 
-def gripped(handles: EmitterHandles, hold: Hold, press: Cursor, cursor: Cursor) -> dict[str, Any]:
+def gripped(handles: EmitterHandles, hold: KnobGrab, press: Cursor, cursor: Cursor) -> dict[str, Any]:
     """The setting that a drag changes, with its value after the drag; at the place of the press nothing changes.
 
     Args:
@@ -200,21 +200,21 @@ def gripped(handles: EmitterHandles, hold: Hold, press: Cursor, cursor: Cursor) 
         hold: What is held.
         press, cursor: Start and present place of the mouse [px].
     """
-    grip, settings = handles.grips[hold.grip], handles.settings
-    if grip.kind is GripKind.SPEED:
+    knob, settings = handles.grips[hold.knob], handles.settings
+    if knob.kind is KnobKind.SPEED:
         way = _way(handles, handles.base, handles.direction, press, cursor)
         return {"speed": _within(settings.speed + way / ARROW_TIME, _SPEED_MAX)}
-    if grip.kind is GripKind.CONE:
-        return {"cone_angle": _cone_angle(handles, grip, hold, press, cursor)}
-    if grip.kind is GripKind.RADIUS:
+    if knob.kind is KnobKind.CONE:
+        return {"cone_angle": _cone_angle(handles, knob, hold, press, cursor)}
+    if knob.kind is KnobKind.RADIUS:
         way = _reach(handles, cursor) - _reach(handles, press)
         return {"source_radius": _within(settings.source_radius + way, _LENGTH_MAX)}
-    axis = handles.world_from_source[grip.axis].xyz
+    axis = handles.world_from_source[knob.axis].xyz
     scale = max(glm.length(axis), 1e-12)
     sign = 1.0 if hold.point == 0 else -1.0
     way = sign * _way(handles, handles.world_from_source[3].xyz, axis / scale, press, cursor) / scale
     size = list(settings.source_size)
-    size[grip.axis] = _within(size[grip.axis] + 2.0 * way, _LENGTH_MAX)
+    size[knob.axis] = _within(size[knob.axis] + 2.0 * way, _LENGTH_MAX)
     return {"source_size": tuple(size)}
 
 
@@ -237,10 +237,10 @@ def _top(settings: EmitterSettings) -> float:
     return settings.source_radius if outward else 0.0
 
 
-def _cone_angle(handles: EmitterHandles, grip: Grip, hold: Hold, press: Cursor, cursor: Cursor) -> float:
+def _cone_angle(handles: EmitterHandles, knob: Knob, hold: KnobGrab, press: Cursor, cursor: Cursor) -> float:
     """The angle whose point of the rim, at the turn that is held, is nearest to the cursor on the screen [°]."""
     before = handles.settings.cone_angle
-    part = hold.point / RING_POINTS if hold.on_edge else hold.point / len(grip.knobs)
+    part = hold.point / RING_POINTS if hold.on_edge else hold.point / len(knob.knobs)
     azimuth = 2.0 * np.pi * part
     held = handles.view.pixels(handles.rim_point([before], azimuth))[0]
     wanted = np.asarray(cursor) + held - np.asarray(press)

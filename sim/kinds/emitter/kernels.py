@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sim.colliders.layout import ANY_ORDER, ColliderLayout
+from sim.colliders.scene_colliders import ANY_SHAPE, Shapes
+from sim.colliders.state import ColliderShape
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record
 from sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
-from sim.solids.layout import ANY_ORDER, SolidLayout
-from sim.solids.scene_solids import ANY_SHAPE, Shapes
-from sim.solids.state import SolidShape
 
 SOURCES = {
     EmitterSource.POINT: 0,
@@ -55,7 +55,7 @@ class Features:
     drag: bool = False
     whirls: bool = False
     attractor: bool = False
-    layout: SolidLayout = ANY_ORDER
+    layout: ColliderLayout = ANY_ORDER
     others: int = 0
     search: bool = False
     ellipsoids: bool = True
@@ -81,7 +81,7 @@ class Features:
 
 
 def features_of(
-    settings: EmitterSettings, collider_count: int, layout: SolidLayout, shapes: Shapes = ANY_SHAPE
+    settings: EmitterSettings, collider_count: int, layout: ColliderLayout, shapes: Shapes = ANY_SHAPE
 ) -> Features:
     response = RESPONSES.get(settings.collision, 0) if collider_count else 0
     others = collider_count - layout.planes if response else 0
@@ -97,8 +97,8 @@ def features_of(
         layout=layout if response else ANY_ORDER,
         others=others if others <= SEARCH_FROM else 1,
         search=others > SEARCH_FROM,
-        ellipsoids=SolidShape.ELLIPSOID in shapes,
-        balls=shapes == {SolidShape.SPHERE},
+        ellipsoids=ColliderShape.ELLIPSOID in shapes,
+        balls=shapes == {ColliderShape.SPHERE},
     )
 
 

@@ -12,9 +12,9 @@ from sim.kinds.emitter.presets import PRESET_FIELDS, PRESETS, with_preset
 from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
 from sim.printable import titled
 from sim.scene.params import Settings, with_lengths
-from sim.scene.places import rebased
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform
+from sim.scene.world_transforms import rebased
 
 ICON = "mdi6.creation-outline"
 
@@ -42,12 +42,12 @@ def new_emitter(preset: str, place: AddPlace) -> Node:
     settings = with_preset(EmitterSettings(), preset) if preset else EmitterSettings()
     size = 1.0 if place.attachment.node else place.fitting(_FIGURE)
     settings = with_lengths(settings, size)
-    name, figure = titled(preset) or "Emitter", place.figure
+    name, character = titled(preset) or "Emitter", place.character
     if place.attachment.node:
         return Node(id="", name=name, attachment=place.attachment, settings=settings)
-    if figure is not None:
+    if character is not None:
         settings = msgspec.structs.replace(settings, source=EmitterSource.FACES, aim=EmissionAim.OUTWARD)
-        return Node(id="", name=name, attachment=Attachment(node=figure.id), settings=settings)
+        return Node(id="", name=name, attachment=Attachment(node=character.id), settings=settings)
     x, _, z = place.target
     return Node(
         id="", name=name, transform=Transform(position=(x, size * LIFTS.get(preset, 0.0), z)), settings=settings
@@ -58,7 +58,7 @@ def where(place: AddPlace) -> str:
     """Where a new emitter goes, in words."""
     if place.attachment.node:
         return f"on the bone {place.attachment.bone}"
-    return "on the ground" if place.figure is None else f"on the surface of {place.figure.name}"
+    return "on the ground" if place.character is None else f"on the surface of {place.character.name}"
 
 
 def idle(node: Node) -> frozenset[str]:
@@ -145,7 +145,7 @@ def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any
             raw["attachment"] = {"node": carrier, "bone": bone}
 
 
-def kept(settings: Settings) -> frozenset[str]:
+def cached(settings: Settings) -> frozenset[str]:
     assert isinstance(settings, EmitterSettings)
     return _PLACES if settings.source in SURFACE_SOURCES else frozenset()
 
@@ -185,7 +185,7 @@ EMITTER = Kind(
             for name in PRESETS
         ),
     ),
-    presets=Presets("sinew-particles", "particles", "particles", BUILT_IN, PRESET_FIELDS, kept),
+    presets=Presets("sinew-particles", "particles", "particles", BUILT_IN, PRESET_FIELDS, cached),
     idle=idle,
     choices={
         EmissionMode.RATE: "Steady stream",

@@ -73,9 +73,9 @@ def _sector(settings: EmitterSettings) -> Segments:
 def _rays(settings: EmitterSettings) -> Segments:
     """Short lines away from the middle of a sphere."""
     steps = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3)))
-    ways = steps[np.any(steps != 0.0, axis=1)]
-    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
-    return np.stack([ways * settings.source_radius, ways * (settings.source_radius + reach(settings))], axis=1)
+    variants = steps[np.any(steps != 0.0, axis=1)]
+    variants /= np.linalg.norm(variants, axis=1, keepdims=True)
+    return np.stack([variants * settings.source_radius, variants * (settings.source_radius + reach(settings))], axis=1)
 
 
 def _circle(radius: float, axis: int) -> Segments:

@@ -10,8 +10,8 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
-from sim.render.care.plan import draft_swell
-from sim.render.painter import Painter
+from sim.render.pass_context import PassContext
+from sim.render.progressive.frame_plan import lod_scale
 from sim.render.projection import Projection
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Batch:
 
     Attributes:
         particles: Of which emitter.
-        painter: For which pass.
+        ctx: For which pass.
         stride: Slots to one that is drawn.
         lights: Lamps that light them.
         casts: Whether it is a light that sees them.
@@ -38,7 +38,7 @@ class Batch:
     """
 
     particles: "Particles"
-    painter: Painter
+    ctx: PassContext
     stride: int = 1
     lights: int = 0
     casts: bool = False
@@ -62,24 +62,24 @@ class ParticlePrograms:
         self._library = library
         self._point_limit = context.capabilities.point_size_range[1]
         self._programs: dict[tuple[int, int, int, bool, bool, bool, bool], Program] = {}
-        self._last: tuple[Painter, Projection] | None = None
-        self._set_for: dict[Program, Painter] = {}
+        self._last: tuple[PassContext, Projection] | None = None
+        self._set_for: dict[Program, PassContext] = {}
         self._sprites: set[Program] = set()
         self._nothing = VertexArray(context, label="particles drawn")
 
     def prepared(self, batch: Batch) -> Program:
         """The program for a batch with everything set; what all of a pass share is set once."""
-        projection = self._projection(batch.painter)
+        projection = self._projection(batch.ctx)
         program, particles = self._program(batch, projection), batch.particles
-        if self._set_for.get(program) is not batch.painter:
-            self._set_for[program] = batch.painter
+        if self._set_for.get(program) is not batch.ctx:
+            self._set_for[program] = batch.ctx
             _set_pass(program, batch, projection)
         settings = particles.settings
         for name, value in particles.emitter.look_uniforms.items():
             program[name] = value
         program["u_state"], program["u_life"] = particles.emitter.state, particles.life
-        program["u_stride"], program["u_swell"] = batch.stride, draft_swell(batch.stride)
-        if batch.painter.scene_depth is not None:
+        program["u_stride"], program["u_swell"] = batch.stride, lod_scale(batch.stride)
+        if batch.ctx.scene_depth is not None:
             program["u_softness"] = settings.softness
         program.set_if_active("u_variance", settings.brightness_variance)
         if particles.look is ParticleLook.STREAK:
@@ -101,14 +101,14 @@ class ParticlePrograms:
         self._last = None
         self._set_for.clear()
 
-    def _projection(self, painter: Painter) -> Projection:
-        if self._last is None or self._last[0] is not painter:
-            self._last = painter, Projection(painter.clip_from_world, painter.target.size)
+    def _projection(self, ctx: PassContext) -> Projection:
+        if self._last is None or self._last[0] is not ctx:
+            self._last = ctx, Projection(ctx.clip_from_world, ctx.target.size)
         return self._last[1]
 
     def _program(self, batch: Batch, projection: Projection) -> Program:
         particles = batch.particles
-        is_soft = particles.veil.is_soft and not batch.casts
+        is_soft = particles.blend.is_soft and not batch.casts
         sprites = self._takes_sprites(batch, projection)
         look, blending = particles.form
         variant = look, blending, batch.lights, is_soft, sprites, batch.casts, batch.picks
@@ -128,19 +128,19 @@ class ParticlePrograms:
             return False
         if batch.sprites is not None:
             return batch.sprites
-        largest = batch.particles.largest * draft_swell(batch.stride)[0]
+        largest = batch.particles.largest * lod_scale(batch.stride)[0]
         return projection.takes_sprites(largest, batch.particles.reach(), self._point_limit)
 
 
 def _set_pass(program: Program, batch: Batch, projection: Projection) -> None:
-    painter, frame = batch.painter, batch.painter.frame
+    ctx, frame = batch.ctx, batch.ctx.frame
     program["u_clip_from_world"], program["u_scale"] = projection.clip_from_world, projection.scale
     program["u_viewport"] = projection.viewport
     program.set_if_active("u_middle", frame.middle_depth)
-    program.set_if_active("u_least", LEAST_COVERED if painter.target.samples else HALF_COVERED)
-    program.set_if_active("u_shadow_map", painter.shadow_map)
-    if painter.scene_depth is not None:
-        program["u_scene_depth"], program["u_depth_terms"] = painter.scene_depth, frame.depth_terms
+    program.set_if_active("u_least", LEAST_COVERED if ctx.target.samples else HALF_COVERED)
+    program.set_if_active("u_shadow_map", ctx.shadow_map)
+    if ctx.scene_depth is not None:
+        program["u_scene_depth"], program["u_depth_terms"] = ctx.scene_depth, frame.depth_terms
         program["u_height"] = frame.height_terms
 
 

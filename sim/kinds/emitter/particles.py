@@ -10,8 +10,8 @@ from sim.gl.texture import Texture2D
 from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.particle_programs import BLENDINGS, LOOKS, Batch, ParticlePrograms
 from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
-from sim.render.items import WHOLE, Item, Part, Stage, Veil, Way
-from sim.render.painter import Painter
+from sim.render.items import WHOLE, BlendMode, DrawChunk, Item, ShaderVariant, Stage
+from sim.render.pass_context import PassContext
 from sim.render.pick_pass import PickPass
 from sim.scene.scene import Node
 
@@ -46,13 +46,13 @@ class Particles(Item):
         reach: Callable[[], Bounds | None],
     ) -> "Particles":
         settings = emitter.settings
-        is_solid, is_soft = settings.blending is Blending.OPAQUE, settings.softness > 0.0
-        stages: tuple[Stage, ...] = ("shadow", "opaque", "pick") if is_solid else ("transparent", "pick")
-        veil = Veil(settings.blending is Blending.ADDITIVE, is_soft and not is_solid)
-        return cls(node=node, stages=stages, veil=veil, emitter=emitter, life=life, picture=picture, reach=reach)
+        is_opaque, is_soft = settings.blending is Blending.OPAQUE, settings.softness > 0.0
+        stages: tuple[Stage, ...] = ("shadow", "opaque", "pick") if is_opaque else ("transparent", "pick")
+        blend = BlendMode(settings.blending is Blending.ADDITIVE, is_soft and not is_opaque)
+        return cls(node=node, stages=stages, blend=blend, emitter=emitter, life=life, picture=picture, reach=reach)
 
     @property
-    def crowd(self) -> int:
+    def instances(self) -> int:
         return self.emitter.slot_count
 
     @property
@@ -76,23 +76,23 @@ class Particles(Item):
         factor = max(stop[1] for stop in self.settings.size_over_life)
         return self.settings.size * (1.0 + self.settings.size_variance) * factor
 
-    def ways(self, lamps: int) -> tuple[Way, ...]:
-        way = (self.look, self.settings.blending, self.veil.is_soft, lamps)
+    def variants(self, lights: int) -> tuple[ShaderVariant, ...]:
+        variant = (self.look, self.settings.blending, self.blend.is_soft, lights)
         sprites = (False,) if self.look is ParticleLook.STREAK else (True, False)
-        return tuple((*way, kind) for kind in sprites)
+        return tuple((*variant, kind) for kind in sprites)
 
-    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
-        programs = painter.get(ParticlePrograms)
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:
+        programs = ctx.get(ParticlePrograms)
         if stage == "pick":
-            program = programs.prepared(Batch(self, painter, casts=True, sprites=False, picks=True))
-            program["u_object"] = painter.get(PickPass).current
-            _PICKED.apply(painter.context)
-            programs.draw(program, 0, self.crowd)
+            program = programs.prepared(Batch(self, ctx, casts=True, sprites=False, picks=True))
+            program["u_object"] = ctx.get(PickPass).current
+            _PICKED.apply(ctx.context)
+            programs.draw(program, 0, self.instances)
             return
         casts = stage == "shadow"
-        lamps = 0 if casts or self.settings.blending is Blending.ADDITIVE else len(painter.frame.lamps)
-        batch = Batch(self, painter, part.stride, lamps, casts, part.way[-1] if part.way else None)
+        lights = 0 if casts or self.settings.blending is Blending.ADDITIVE else len(ctx.frame.lights)
+        batch = Batch(self, ctx, part.stride, lights, casts, part.variant[-1] if part.variant else None)
         program = programs.prepared(batch)
-        state = _SOLID.within(painter.scissor) if stage == "opaque" else painter.state
-        state.apply(painter.context)
+        state = _SOLID.within(ctx.scissor) if stage == "opaque" else ctx.state
+        state.apply(ctx.context)
         programs.draw(program, part.first, part.count)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.layout import ColliderLayout
+from sim.colliders.scene_colliders import Shapes
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
@@ -20,8 +22,6 @@ from sim.kinds.emitter.kernels import EmitterKernels, Features, features_of
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths.curl_noise import pattern_at
 from sim.scene.clock import STEP_TIME
-from sim.solids.layout import SolidLayout
-from sim.solids.scene_solids import Shapes
 
 UInt32 = npt.NDArray[np.uint32]
 
@@ -30,14 +30,14 @@ Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], .
 """What `u_substep` takes, how many slots from the first on are moved, and ranges of those where then some are born."""
 
 
-_Solids = tuple[int, SolidLayout, Shapes]
+_ColliderKey = tuple[int, ColliderLayout, Shapes]
 
 
 @dataclass(frozen=True, slots=True)
-class _Stepping:
+class _StepKernels:
     """Kernels of a step among so many solids; who is always full has none for births."""
 
-    solids: _Solids
+    colliders: _ColliderKey
     features: Features
     move: Kernel
     bear: Kernel | None
@@ -67,7 +67,7 @@ class EmitterPasses:
         """Take what stays the same from step to step."""
         self._settings = settings
         self._block.set_settings(settings)
-        self._stepping: _Stepping | None = None
+        self._stepping: _StepKernels | None = None
 
     def set_births(self, segments: Sequence[Segment], origin: float) -> None:
         """Births of a span, whose moments count from `origin` [steps since the start]."""
@@ -119,7 +119,7 @@ class EmitterPasses:
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
         """Write the first slots by the formula of time alone; the source counts as at rest where it is at the end."""
-        features = features_of(self._settings, *_solids_of(NO_INPUTS))
+        features = features_of(self._settings, *_colliders_of(NO_INPUTS))
         kernel = self._kernels.stateless(features)
         self._block.set_source(inputs.world_from_end, inputs.world_from_end, inputs.world_from_aim)
         self._set_inputs(kernel, features, inputs)
@@ -133,18 +133,18 @@ class EmitterPasses:
             self._faces[1].release()
             self._faces[0].release()
 
-    def _stepping_among(self, inputs: EmitterInputs) -> "_Stepping":
-        solids = _solids_of(inputs)
-        if self._stepping is None or self._stepping.solids != solids:
-            features = features_of(self._settings, *solids)
+    def _stepping_among(self, inputs: EmitterInputs) -> "_StepKernels":
+        colliders = _colliders_of(inputs)
+        if self._stepping is None or self._stepping.colliders != colliders:
+            features = features_of(self._settings, *colliders)
             bear = None if features.full else self._kernels.births(features)
-            self._stepping = _Stepping(solids, features, self._kernels.step(features), bear)
+            self._stepping = _StepKernels(colliders, features, self._kernels.step(features), bear)
         return self._stepping
 
     def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> None:
         program = kernel.program
         if features.response:
-            program["u_colliders"], program["u_collider_count"] = inputs.solids.texture, inputs.solids.count
+            program["u_colliders"], program["u_collider_count"] = inputs.colliders.texture, inputs.colliders.count
         if self._faces is not None and inputs.surface is not None and "u_faces" in program:
             surface = inputs.surface
             self._block.set_surface(self._faces[1].texel_count, surface.texels_per_vertex)
@@ -152,9 +152,9 @@ class EmitterPasses:
             program["u_faces"] = self._faces[1]
 
 
-def _solids_of(inputs: EmitterInputs) -> _Solids:
-    solids = inputs.solids
-    return solids.count if solids else 0, solids.layout, solids.shapes
+def _colliders_of(inputs: EmitterInputs) -> _ColliderKey:
+    colliders = inputs.colliders
+    return colliders.count if colliders else 0, colliders.layout, colliders.shapes
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:

@@ -97,8 +97,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 def with_preset(settings: EmitterSettings, name: str) -> EmitterSettings:
     """An emitter as the preset has it, that stays where it was and on what it was; KeyError for an unknown name."""
-    kept = {field: getattr(settings, field) for field in KEPT_FIELDS}
-    return validated(msgspec.structs.replace(EmitterSettings(), **kept), **PRESETS[name])
+    cached = {field: getattr(settings, field) for field in KEPT_FIELDS}
+    return validated(msgspec.structs.replace(EmitterSettings(), **cached), **PRESETS[name])
 
 
 KEPT_FIELDS: tuple[str, ...] = (

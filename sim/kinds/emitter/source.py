@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds
-from sim.kinds.emitter.constants import pace_of
+from sim.kinds.emitter.constants import chunk_budget_of
 from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmitterSource
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.places import Figure, Figures, Places
 from sim.scene.scene import Node, Scene
+from sim.scene.world_transforms import Figures, PosedCharacter, WorldTransforms
 
 Float64 = npt.NDArray[np.float64]
 
@@ -23,26 +23,26 @@ def emits_from_surface(settings: EmitterSettings) -> bool:
     return settings.source in SURFACE_SOURCES
 
 
-def missing_source(scene: Scene, figures: Figures, places: Places, node: Node) -> str:
+def missing_source(scene: Scene, characters: Figures, places: WorldTransforms, node: Node) -> str:
     """What an emitter lacks that its settings name, as one line; "" for nothing, or while a model is being read."""
     settings, label, carrier = node.settings, node.name or node.id, scene.by_id.get(node.attachment.node)
     assert isinstance(settings, EmitterSettings)
     if not emits_from_surface(settings):
         return places.missing(node)
-    if carrier is None or not carrier.settings.is_figure:
+    if carrier is None or not carrier.settings.is_character:
         return f"{label}: the model whose surface emits is not in the scene; nothing comes out of it"
-    figure = figures.get(carrier.id)
-    if figure is None:
+    character = characters.get(carrier.id)
+    if character is None:
         return ""
-    mesh = figure.model.mesh
+    mesh = character.model.mesh
     count = mesh.triangle_count if settings.source is EmitterSource.FACES else mesh.vertex_count
     what = "surface" if settings.source is EmitterSource.FACES else "vertices"
     return "" if count else f"{label}: {carrier.name or carrier.id} has no {what} to emit from; nothing comes out of it"
 
 
-def missing_density(figure: Figure, name: str, settings: EmitterSettings) -> str:
+def missing_density(character: PosedCharacter, name: str, settings: EmitterSettings) -> str:
     """Why a bone that is to say where a surface emits does not, as the end of a sentence; "" for nothing."""
-    skeleton = figure.model.skeleton
+    skeleton = character.model.skeleton
     if not settings.density_bone or (skeleton is not None and settings.density_bone in skeleton.names):
         return ""
     return f"{name} has no bone {settings.density_bone!r} to say where it emits; it emits everywhere"
@@ -68,8 +68,8 @@ def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64
 
 @functools.lru_cache(maxsize=64)
 def _paces(drag: float, life: float) -> tuple[Float64, Float64]:
-    """How velocity and acceleration count for the way at moments of a life [s], (T, 1) each; see `pace_of`."""
-    paces = np.array([pace_of(drag, time) for time in np.linspace(0.0, life, 17)[1:].tolist()])
+    """How velocity and acceleration count for the way at moments of a life [s], (T, 1) each; see `chunk_budget_of`."""
+    paces = np.array([chunk_budget_of(drag, time) for time in np.linspace(0.0, life, 17)[1:].tolist()])
     return paces[:, 1:2], paces[:, 2:3]
 
 

@@ -8,18 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Material
-from sim.figures.character import Character
-from sim.figures.placement import texture_origin_bottom
-from sim.figures.settings import ModelSettings
+from sim.characters.character import Character
+from sim.characters.placement import texture_origin_bottom
+from sim.characters.settings import ModelSettings
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import Array, Services, StepInputs, System, World
 from sim.kinds.emitter.buffers import ScratchPool
+from sim.kinds.emitter.drawn_particles import shown_particles
 from sim.kinds.emitter.emission import EmitterSource
 from sim.kinds.emitter.emitter import Emitter, particles_between
 from sim.kinds.emitter.follow import SourceFollower
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
-from sim.kinds.emitter.shown import shown_particles
 from sim.kinds.emitter.source import emits_from_surface, missing_density, missing_source
 from sim.kinds.packing import State
 from sim.scene.scene import Node
@@ -44,7 +44,7 @@ class EmitterSystem(System):
         self.problems: list[str] = []
         self._node: Node | None = None
         self._key: tuple[object, ...] = ()
-        self._told: list[str] = []
+        self._reported: list[str] = []
         self._follower = SourceFollower()
         self._services: Services | None = None
 
@@ -57,8 +57,8 @@ class EmitterSystem(System):
         return self.emitter is not None and not self.emitter.settings.stateless
 
     @property
-    def halted(self) -> str:
-        return self.emitter.halted if self.emitter is not None else ""
+    def stopped(self) -> str:
+        return self.emitter.stopped if self.emitter is not None else ""
 
     @property
     def warning(self) -> str:
@@ -67,9 +67,9 @@ class EmitterSystem(System):
     def apply(self, node: Node, world: World) -> None:
         settings = node.settings
         assert isinstance(settings, EmitterSettings)
-        figure, carrier = world.figures.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
+        character, carrier = world.characters.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
         pixels = world.images.get(Path(settings.density_texture)) if settings.density_texture else None
-        key = (node, figure, carrier, pixels)
+        key = (node, character, carrier, pixels)
         if len(self._key) == len(key) and all(one is other for one, other in zip(key, self._key, strict=True)):
             return
         self._node, self._key = node, key
@@ -77,39 +77,39 @@ class EmitterSystem(System):
         self._services = world.services
         faces = None
         if emits_from_surface(settings):
-            if figure is None or carrier is None or not figure.model.mesh.vertex_count:
+            if character is None or carrier is None or not character.model.mesh.vertex_count:
                 self._drop()
                 return
             assert isinstance(carrier.settings, ModelSettings)
-            bottom_up = texture_origin_bottom(carrier.settings, figure.model)
+            bottom_up = texture_origin_bottom(carrier.settings, character.model)
             vertices = settings.source is EmitterSource.VERTICES
-            wanted = TableKey(figure.model, vertices, settings.density_bone, pixels, bottom_up)
+            wanted = TableKey(character.model, vertices, settings.density_bone, pixels, bottom_up)
             faces = self._services.get(SurfaceTables).table(self, wanted)
         else:
             world.services.get(SurfaceTables).forget(self)
         self._take(settings, faces, world)
-        assert isinstance(figure, Character | None)
-        world.services.get(SkinTrails).follow(self, figure if faces is not None else None)
+        assert isinstance(character, Character | None)
+        world.services.get(SkinTrails).follow(self, character if faces is not None else None)
 
     def step(self, inputs: StepInputs) -> None:
         assert self.emitter is not None
         assert self._node is not None
         world = inputs.world
         trail = world.services.get(SkinTrails).of(self)
-        self.emitter.step(self._follower.inputs(self._node, world, trail, inputs.solids))
+        self.emitter.step(self._follower.inputs(self._node, world, trail, inputs.colliders))
 
     def rest(self) -> None:
         if self.emitter is not None:
             self.emitter.rest()
-        self._follower.jump()
+        self._follower.teleport()
 
     def reset(self) -> None:
         if self.emitter is not None:
             self.emitter.reset()
-        self._follower.jump()
+        self._follower.teleport()
 
-    def jump(self, world: World) -> None:  # noqa: ARG002
-        self._follower.jump()
+    def teleport(self, world: World) -> None:  # noqa: ARG002
+        self._follower.teleport()
 
     def show(self, moment: int, world: World) -> None:
         if self.emitter is not None and self._node is not None:
@@ -228,14 +228,14 @@ class EmitterSystem(System):
         """Tells once what the emitter lacks that its settings name, and again when it lacks it anew."""
         settings = node.settings
         assert isinstance(settings, EmitterSettings)
-        lines = [line for line in (missing_source(world.scene, world.figures, world.places, node),) if line]
-        figure = world.figures.get(node.attachment.node)
-        if emits_from_surface(settings) and figure is not None and not lines:
+        lines = [line for line in (missing_source(world.scene, world.characters, world.places, node),) if line]
+        character = world.characters.get(node.attachment.node)
+        if emits_from_surface(settings) and character is not None and not lines:
             name = world.scene.node(node.attachment.node).name or node.attachment.node
-            missing = missing_density(figure, name, settings)
+            missing = missing_density(character, name, settings)
             lines += [f"{node.name or node.id}: {missing}"] if missing else []
-        self.problems += [line for line in lines if line not in self._told]
-        self._told = lines
+        self.problems += [line for line in lines if line not in self._reported]
+        self._reported = lines
 
     def _drop(self) -> None:
         if self._services is not None:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds
-from sim.figures.character import Character
+from sim.characters.character import Character
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import Texture2D
@@ -18,12 +18,12 @@ from sim.kinds.emitter.particles import Particles
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box
 from sim.kinds.emitter.system import EmitterSystem
-from sim.render.items import Guides, Item
+from sim.render.items import GuideLinesItem, Item
 from sim.render.overlay_records import SELECTED_COLOUR
-from sim.render.shot import Look
+from sim.render.render_view import DisplayOptions
 from sim.render.texture_upload import SharedTextures
-from sim.scene.places import Figures, Places, vector
 from sim.scene.scene import Node
+from sim.scene.world_transforms import Figures, WorldTransforms, vector
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -44,7 +44,7 @@ class EmitterView(View):
         self._life = GradientTexture(context)
         self._picture: Texture2D | None = None
         self._particles: tuple[tuple[object, ...], Particles] | None = None
-        self._guides: Guides | None = None
+        self._guides: GuideLinesItem | None = None
         self._mark: Mark | None = None
         self._box: Bounds | None = None
 
@@ -59,22 +59,22 @@ class EmitterView(View):
     def placement(self) -> npt.NDArray[np.float64]:
         """Where its source stands, shape (4, 4); in the middle of the figure that it emits from the surface of."""
         assert self._world is not None
-        return emitter_placement(self._world.places, self._world.figures, self._node)
+        return emitter_placement(self._world.places, self._world.characters, self._node)
 
-    def parts(self, look: Look) -> tuple[Item, ...]:
+    def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
         emitter = self._emitter
         particles: tuple[Item, ...] = () if emitter is None else (self._particles_of(emitter),)
-        if self._node.id not in look.overlay.selected_nodes:
+        if self._node.id not in display.overlay.selected_nodes:
             return particles
         if self._guides is None:
             outline = emitter_outline(self._settings)
-            self._guides = Guides(node=self._node, segments=outline, world_from_guides=self.placement)
+            self._guides = GuideLinesItem(node=self._node, segments=outline, world_from_guides=self.placement)
         return (*particles, self._guides)
 
     def reach(self) -> Bounds | None:
         if self._box is None:
             assert self._world is not None
-            self._box = emitter_bounds(self._world.figures, self._node, self.placement)
+            self._box = emitter_bounds(self._world.characters, self._node, self.placement)
         return self._box
 
     def counts(self) -> Counts:
@@ -98,7 +98,7 @@ class EmitterView(View):
     @property
     def _emitter(self) -> Emitter | None:
         """Its particles; None while there are none to be seen."""
-        if self._system is None or self._world is None or self._node.id not in self._world.scene.heard:
+        if self._system is None or self._world is None or self._node.id not in self._world.scene.simulated:
             return None
         return self._system.emitter
 
@@ -114,31 +114,31 @@ class EmitterView(View):
 Float64 = npt.NDArray[np.float64]
 
 
-def emitter_placement(places: Places, figures: Figures, node: Node) -> Float64:
+def emitter_placement(places: WorldTransforms, characters: Figures, node: Node) -> Float64:
     """Placement world_from_source (4, 4) of an emitter as the figures stand now, read-only.
 
     One that emits from a surface is shown with the axes of its own node in the middle of the model.
     """
-    own, figure = places.world_from_node(node), _emitting(figures, node)
-    if figure is None:
+    own, character = places.world_from_node(node), _emitting(characters, node)
+    if character is None:
         return own
-    moved, box = own.copy(), figure.bounds()
+    moved, box = own.copy(), character.bounds()
     moved[:3, 3] = (box.lo + box.hi) / 2.0
     return moved
 
 
-def emitter_bounds(figures: Figures, node: Node, world_from_source: Float64) -> Bounds:
+def emitter_bounds(characters: Figures, node: Node, world_from_source: Float64) -> Bounds:
     """Box in the world [m] around the source of an emitter at its placement and most of what comes out of it."""
-    settings, figure = node.settings, _emitting(figures, node)
+    settings, character = node.settings, _emitting(characters, node)
     assert isinstance(settings, EmitterSettings)
-    if figure is None:
+    if character is None:
         return emitter_box(settings, source_box(settings, world_from_source), world_from_source)
-    return emitter_box(settings, figure.bounds(), world_from_source)
+    return emitter_box(settings, character.bounds(), world_from_source)
 
 
-def _emitting(figures: Figures, node: Node) -> Character | None:
+def _emitting(characters: Figures, node: Node) -> Character | None:
     """The figure whose surface emits, if it does and is there."""
     assert isinstance(node.settings, EmitterSettings)
-    figure = figures.get(node.attachment.node) if emits_from_surface(node.settings) else None
-    assert figure is None or isinstance(figure, Character)
-    return figure
+    character = characters.get(node.attachment.node) if emits_from_surface(node.settings) else None
+    assert character is None or isinstance(character, Character)
+    return character

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kinds.hair.groom import SHORTEST, Groom
-from sim.kinds.hair.roots import Surface, unit
+from sim.kinds.hair.roots import RootSurface, unit
 from sim.kinds.hair.shaping import bounded, chained, lifted, resampled
 from sim.scene.camera import Camera
 
@@ -28,7 +28,7 @@ _FINE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Dab:
+class BrushStroke:
     """A brush that went from one place of a picture to another.
 
     Attributes:
@@ -78,7 +78,7 @@ class Dab:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cover:
+class Occlusion:
     """What hides strands.
 
     Attributes:
@@ -97,7 +97,7 @@ class Cover:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class RootFrames:
     """Where the roots are seen in the world: places (N, 3), and frames (N, 3, 3), those of mirror images mirrored."""
 
     places: Float64
@@ -109,7 +109,7 @@ class Seen:
         return found
 
 
-def mirrored(groom: Groom, surface: Surface, seen: Seen, at: int) -> Seen:
+def mirrored(groom: Groom, surface: RootSurface, seen: RootFrames, at: int) -> RootFrames:
     """Mirror images in the plane x = 0 of the surface, as they would stand around one root that is seen.
 
     The surface may have moved since it was at rest: what turned and moved the root at `at` counts for all.
@@ -120,10 +120,10 @@ def mirrored(groom: Groom, surface: Surface, seen: Seen, at: int) -> Seen:
     turn = seen.frames[at] @ groom.frames[at].T
     flip = np.eye(3) - 2.0 * np.outer(normal, normal)
     places = groom.places - 2.0 * ((groom.places - placement[:3, 3]) @ normal)[:, None] * normal
-    return Seen(seen.places[at] + (places - groom.places[at]) @ turn.T, turn @ flip @ groom.frames)
+    return RootFrames(seen.places[at] + (places - groom.places[at]) @ turn.T, turn @ flip @ groom.frames)
 
 
-class Brushed:
+class BrushedGroom:
     """A groom under a brush.
 
     Args:
@@ -135,17 +135,17 @@ class Brushed:
         groom: As it is now.
     """
 
-    def __init__(self, groom: Groom, longest: Float64, *seen: Seen) -> None:
+    def __init__(self, groom: Groom, longest: Float64, *seen: RootFrames) -> None:
         self.groom = replace(groom, edges=groom.edges.copy(), lengths=groom.lengths.copy())
         self._longest = longest
         self._offsets = _offsets(groom.edges, groom.lengths)
         self.look(None, *seen)
 
-    def look(self, cover: Cover | None, *seen: Seen) -> None:
+    def look(self, cover: Occlusion | None, *seen: RootFrames) -> None:
         """Roots are seen elsewhere now; without a cover those count as hidden whose skin turns away."""
-        self._sights = [_Sight(one, cover) for one in seen]
+        self._sights = [_ScreenStrands(one, cover) for one in seen]
 
-    def comb(self, dab: Dab) -> None:
+    def comb(self, dab: BrushStroke) -> None:
         moves = np.zeros_like(self._offsets)
         for sight in self._sights:
             seen = sight.seen
@@ -155,7 +155,7 @@ class Brushed:
         rows = np.flatnonzero(np.abs(moves).max(axis=(1, 2)) > 0.0)
         self._shape(rows, self._offsets[rows] + _spread(moves[rows]))
 
-    def smooth(self, dab: Dab) -> None:
+    def smooth(self, dab: BrushStroke) -> None:
         """Brings edges nearer to the mean of those around them."""
         changes, most = np.zeros_like(self.groom.edges), np.zeros(self.groom.count)
         for sight in self._sights:
@@ -172,21 +172,21 @@ class Brushed:
         edges[:, 0] = lifted(edges[:, 0])
         self._take(rows, bounded(edges), self.groom.lengths[rows])
 
-    def cut(self, dab: Dab) -> None:
+    def cut(self, dab: BrushStroke) -> None:
         """Ends strands where they come into the circle; the less strength, the less is taken off."""
-        kept = np.ones(self.groom.count)
+        cached = np.ones(self.groom.count)
         for sight in self._sights:
             rows, _, _ = self._under(dab, sight)
             if len(rows):
                 found = 1.0 - dab.strength * (1.0 - self._entry(dab, sight.seen, rows))
-                kept[rows] = np.minimum(kept[rows], found)
-        rows = np.flatnonzero(kept < 1.0)
+                cached[rows] = np.minimum(cached[rows], found)
+        rows = np.flatnonzero(cached < 1.0)
         if len(rows):
-            shares = np.maximum(kept[rows], SHORTEST / self.groom.lengths[rows])
+            shares = np.maximum(cached[rows], SHORTEST / self.groom.lengths[rows])
             edges = bounded(resampled(self.groom.edges[rows], self.groom.segments, np.minimum(shares, 1.0)))
             self._take(rows, edges, np.minimum(shares, 1.0) * self.groom.lengths[rows])
 
-    def lengthen(self, dab: Dab) -> None:
+    def lengthen(self, dab: BrushStroke) -> None:
         """Lets strands grow."""
         growth = np.zeros(self.groom.count)
         for sight in self._sights:
@@ -198,7 +198,7 @@ class Brushed:
 
     # --- parts ----------------------------------------------------------------------------------------
 
-    def _under(self, dab: Dab, sight: "_Sight") -> tuple[Intp, Float64, Float64]:
+    def _under(self, dab: BrushStroke, sight: "_ScreenStrands") -> tuple[Intp, Float64, Float64]:
         """Rows of the strands under the brush, shares of their knots (M, K), and pixels of a metre there (M, K)."""
         pixels, scale = sight.pixels(dab, self._offsets)
         low, high = np.minimum(dab.start, dab.end) - dab.radius, np.maximum(dab.start, dab.end) + dab.radius
@@ -213,7 +213,7 @@ class Brushed:
         under = np.flatnonzero(shares.max(axis=1, initial=0.0) > 0.0)
         return near[under], shares[under], scale[under]
 
-    def _entry(self, dab: Dab, seen: Seen, rows: Intp) -> Float64:
+    def _entry(self, dab: BrushStroke, seen: RootFrames, rows: Intp) -> Float64:
         """Part of their length (M,) at which strands come into the circle."""
         n = self.groom.segments
         arc = np.arange(n * _FINE + 1) / _FINE
@@ -239,7 +239,7 @@ class Brushed:
             sight.change(rows, self._offsets)
 
 
-class _Sight:
+class _ScreenStrands:
     """Where strands are in the picture, as long as neither they nor the camera move.
 
     Attributes:
@@ -247,11 +247,11 @@ class _Sight:
         hidden: Whether knots are behind what covers them, shape (N, K).
     """
 
-    def __init__(self, seen: Seen, cover: Cover | None) -> None:
+    def __init__(self, seen: RootFrames, cover: Occlusion | None) -> None:
         self.seen, self._cover = seen, cover
         self._key: tuple[object, ...] = ()
 
-    def pixels(self, dab: Dab, offsets: Float64) -> tuple[Float64, Float64]:
+    def pixels(self, dab: BrushStroke, offsets: Float64) -> tuple[Float64, Float64]:
         """Places of the knots [px] (N, K, 2), and pixels of a metre there (N, K)."""
         if self._key != (dab.camera, dab.size):
             self._key, self._dab = (dab.camera, dab.size), dab

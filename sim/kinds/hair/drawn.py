@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
-from sim.gl.capture import padded_count
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
-from sim.gl.steps import finish
+from sim.gl.task import finish
 from sim.gl.texture import BufferTexture
+from sim.gl.transform_feedback import padded_count
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.hair.growth import Children
 from sim.kinds.hair.packed import ChildBuffers, packed_children, upload_children
@@ -98,7 +98,7 @@ class DrawnStrands:
     def shade(self, kernel: Kernel, first: int, count: int) -> None:
         """Write the colours of some strands by a kernel of the same record, whose other uniforms are set.
 
-        The first is a multiple of `sim.gl.capture.GROUP`, so that the last are padded.
+        The first is a multiple of `sim.gl.transform_feedback.GROUP`, so that the last are padded.
         """
         self.need(first + count)
         kernel.program["u_strands"] = self.texels

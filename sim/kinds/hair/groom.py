@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.hair.roots import Roots, Surface, root_frames, unit
+from sim.kinds.hair.roots import Roots, RootSurface, root_frames, unit
 from sim.kinds.hair.settings import HairSettings
 from sim.maths.hash import birth_numbers
 
@@ -22,7 +22,7 @@ STRAIGHT = 1e-6
 """Edges that differ by less are those of straight strands."""
 
 LENGTHS, DIRECTIONS, OFFSETS = 16, 17, 18
-"""What random channels of a strand are for; others are those of `sim.maths.hash.Group`."""
+"""What random channels of a strand are for; others are those of `sim.maths.hash.RandomStream`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ class Groom:
         return out
 
 
-def grow(settings: HairSettings, surface: Surface, roots: Roots) -> Groom:
+def grow(settings: HairSettings, surface: RootSurface, roots: Roots) -> Groom:
     places, frames = root_frames(surface, roots)
     numbers = np.arange(roots.count)
     random = birth_numbers(settings.seed, numbers, LENGTHS)[:, 0]
@@ -73,14 +73,14 @@ def grow(settings: HairSettings, surface: Surface, roots: Roots) -> Groom:
     return Groom(roots, places, frames, lengths, np.einsum("nxy,nkx->nky", frames, edges))
 
 
-def part_distances(settings: HairSettings, surface: Surface, places: Float64) -> tuple[Float64, Float64]:
+def part_distances(settings: HairSettings, surface: RootSurface, places: Float64) -> tuple[Float64, Float64]:
     """Unit direction (3,) across the part line, and how far places (N, 3) lie beyond it in that direction [m]."""
     across = unit(surface.world_from_model[:3, :3] @ np.array(settings.part_across))
     return across, (places - surface.world_from_model[:3, 3]) @ across - settings.part_place
 
 
 def _edges(
-    settings: HairSettings, surface: Surface, places: Float64, frames: Float64, numbers: npt.NDArray[np.intp]
+    settings: HairSettings, surface: RootSurface, places: Float64, frames: Float64, numbers: npt.NDArray[np.intp]
 ) -> Float64:
     """Unit edges in the world, shape (N, n, 3)."""
     up = frames[:, :, 2]

@@ -56,7 +56,7 @@ class GroomEdits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Edited:
+class EditedGuides:
     """Edited guides.
 
     Attributes:
@@ -76,7 +76,7 @@ def packed_size(guides: int, edited: int, segments: int) -> int:
     return 12 * guides + (8 + 6 * segments) * edited
 
 
-def packed(edited: Edited) -> GroomEdits:
+def packed(edited: EditedGuides) -> GroomEdits:
     """As it is kept; at least one guide must have been edited."""
     edges = np.round(edited.edges * _UNIT).astype("<i2")
     parts = (edited.places.astype("<f4"), edited.numbers.astype("<u4"), edited.factors.astype("<f4"), edges)
@@ -86,7 +86,7 @@ def packed(edited: Edited) -> GroomEdits:
 
 
 @functools.lru_cache(maxsize=8)
-def unpacked(edits: GroomEdits) -> Edited:
+def unpacked(edits: GroomEdits) -> EditedGuides:
     """What was kept.
 
     Raises:
@@ -113,4 +113,4 @@ def unpacked(edits: GroomEdits) -> Edited:
         raise ValueError(f"data: a factor of a length is not between 0 and {FACTOR_MAX:g}")
     if (sizes < 0.5).any():
         raise ValueError("data: an edge has no direction")
-    return Edited(places, numbers, factors, edges / sizes)
+    return EditedGuides(places, numbers, factors, edges / sizes)

@@ -10,11 +10,11 @@ from sim.assets.model import Bounds, CharacterModel
 from sim.assets.strands.strand_set import StrandSet
 from sim.kinds.background import Pause, part_of, unpaused
 from sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom, grow, part_distances
-from sim.kinds.hair.maps import NO_MAPS, Maps
 from sim.kinds.hair.nearest import nearest_guides
 from sim.kinds.hair.root_settings import GUIDES_MAX
-from sim.kinds.hair.roots import Roots, Surface, ellipsoid_surface, face_roots, root_places, vertex_roots
+from sim.kinds.hair.roots import Roots, RootSurface, ellipsoid_surface, face_roots, root_places, vertex_roots
 from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.surface_maps import NO_MAPS, SurfaceMaps
 from sim.maths.hash import birth_numbers
 
 Float64 = npt.NDArray[np.float64]
@@ -82,7 +82,7 @@ class Growth:
         part: What parts the children, None for nothing.
     """
 
-    surface: Surface
+    surface: RootSurface
     guides: Groom
     children: Children
     is_own: bool
@@ -108,7 +108,7 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
+class GrowthSurface:
     """What hair grows on.
 
     Attributes:
@@ -123,7 +123,7 @@ class Ground:
     world_from_surface: Float64
     model: CharacterModel | None = None
     table: UInt32 | None = None
-    maps: Maps = NO_MAPS
+    maps: SurfaceMaps = NO_MAPS
     strands: StrandSet | None = None
     world_from_file: Float64 | None = None
 
@@ -140,7 +140,7 @@ def growth_on_model(
     model: CharacterModel,
     table: UInt32,
     world_from_model: Float64,
-    maps: Maps = NO_MAPS,
+    maps: SurfaceMaps = NO_MAPS,
     former: Growth | None = None,
     pause: Pause = unpaused,
 ) -> Growth:
@@ -167,16 +167,16 @@ def growth_on_ellipsoid(
     guides, children = _numbers(settings)
     positions, normals, roots = ellipsoid_surface(settings.radii, settings.seed, np.concatenate([guides, children]))
     count = len(guides)
-    surface = Surface(positions, normals, world_from_node)
+    surface = RootSurface(positions, normals, world_from_node)
     return _grown(settings, surface, roots[:count], roots[count:], former, pause, is_own=True)
 
 
-def surface_of(model: CharacterModel, world_from_model: Float64) -> Surface:
+def surface_of(model: CharacterModel, world_from_model: Float64) -> RootSurface:
     mesh = model.mesh
-    return Surface(mesh.positions.astype(np.float64), mesh.normals.astype(np.float64), world_from_model)
+    return RootSurface(mesh.positions.astype(np.float64), mesh.normals.astype(np.float64), world_from_model)
 
 
-def _mapped(growth: Growth, maps: Maps, model: CharacterModel, settings: HairSettings) -> Growth:
+def _mapped(growth: Growth, maps: SurfaceMaps, model: CharacterModel, settings: HairSettings) -> Growth:
     """Growth with the lengths, forms and colours of maps."""
     guides = growth.guides
     shares = maps.factors("length", settings, model, guides.roots)
@@ -186,7 +186,9 @@ def _mapped(growth: Growth, maps: Maps, model: CharacterModel, settings: HairSet
     return replace(growth, guides=guides, children=as_mapped(children, guides, maps, model, settings))
 
 
-def as_mapped(children: Children, guides: Groom, maps: Maps, model: CharacterModel, settings: HairSettings) -> Children:
+def as_mapped(
+    children: Children, guides: Groom, maps: SurfaceMaps, model: CharacterModel, settings: HairSettings
+) -> Children:
     """Strands between guides with what maps have at their own places."""
     shares, own = (maps.factors("length", settings, model, roots) for roots in (guides.roots, children.roots))
     if shares is not None and own is not None:
@@ -215,7 +217,7 @@ def _numbers(settings: HairSettings) -> tuple[Intp, Intp]:
     return np.arange(settings.guides), np.arange(GUIDES_MAX, GUIDES_MAX + settings.children)
 
 
-def _same_roots(former: Growth, surface: Surface, guides: Roots, children: Roots) -> bool:
+def _same_roots(former: Growth, surface: RootSurface, guides: Roots, children: Roots) -> bool:
     """Whether everything grows where it grew before."""
     same = former.guides.roots.same(guides) and former.children.roots.same(children)
     return same and np.array_equal(former.surface.positions, surface.positions)
@@ -223,7 +225,7 @@ def _same_roots(former: Growth, surface: Surface, guides: Roots, children: Roots
 
 def _grown(
     settings: HairSettings,
-    surface: Surface,
+    surface: RootSurface,
     guides: Roots,
     children: Roots,
     former: Growth | None,
@@ -247,7 +249,7 @@ def _grown(
 
 
 def _nearest(
-    settings: HairSettings, surface: Surface, points: Float64, guides: Float64, pause: Pause
+    settings: HairSettings, surface: RootSurface, points: Float64, guides: Float64, pause: Pause
 ) -> tuple[Intp, Float64]:
     """The nearest guides; at a part line those of the same side."""
     if settings.part_strength == 0.0:

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Material
-from sim.figures.character import Character
+from sim.characters.character import Character
 from sim.kinds.hair.growth import Children
 from sim.kinds.hair.roots import Roots
 from sim.kinds.hair.settings import HairSettings
@@ -50,12 +50,12 @@ def widths_of(settings: HairSettings, thickness: Float64, rows: int) -> Float32:
     return (thickness[:, None] * widths).ravel().astype(np.float32)
 
 
-def root_texcoords(roots: Roots, figure: Character) -> Float32:
+def root_texcoords(roots: Roots, character: Character) -> Float32:
     """Texture coordinates of the skin at the roots, v = 0 at the bottom, shape (N, 2)."""
-    found: Float32 = np.einsum("nk,nkc->nc", roots.shares, figure.model.mesh.texcoords[roots.corners]).astype(
+    found: Float32 = np.einsum("nk,nkc->nc", roots.shares, character.model.mesh.texcoords[roots.corners]).astype(
         np.float32
     )
-    if not figure.texture_origin_bottom:
+    if not character.texture_origin_bottom:
         found[:, 1] = 1.0 - found[:, 1]
     return found
 

@@ -14,11 +14,11 @@ from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.records import CHILD, strand_record
-from sim.kinds.hair.settings import HairLook, HairSettings, HairShow
+from sim.kinds.hair.settings import HairDisplay, HairLook, HairSettings
 from sim.kinds.hair.shells import Shells
 from sim.maths.ramps import Ramp, ramp_colours
-from sim.render.care.plan import LARGEST_SWELL
-from sim.render.items import Part
+from sim.render.items import DrawChunk
+from sim.render.progressive.frame_plan import LARGEST_SWELL
 from sim.render.projection import Projection
 
 LEAST_RADIUS = 0.5
@@ -57,7 +57,7 @@ _FORMS: dict[str, dict[str, bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class HairTarget:
     """What strands are drawn onto.
 
     Attributes:
@@ -87,27 +87,33 @@ def seer_of(clip: glm.dmat4) -> glm.dvec4:
     return seer / seer.w if abs(seer.w) > 1e-12 else glm.dvec4(glm.normalize(seer.xyz), 0.0)
 
 
-def pixels_of(settings: HairSettings, sheet: Sheet) -> float:
+def pixels_of(settings: HairSettings, sheet: HairTarget) -> float:
     """Radius of the nearest strands where they are widest [px]."""
     return sheet.projection.pixels(max(settings.root_radius, settings.tip_radius), sheet.near)
 
 
-def swell_of(settings: HairSettings, sheet: Sheet, stride: int) -> float:
+def lod_scale_of(settings: HairSettings, sheet: HairTarget, stride: int) -> float:
     """How much wider a strand of a draft is that stands for so many: no blob, but up to three pixels in any case."""
     return min(float(stride), max(LARGEST_SWELL, 3.0 * LEAST_RADIUS / max(pixels_of(settings, sheet), 1e-9)))
 
 
 def shown_of(
-    settings: HairSettings, sheet: Sheet, crowd: int, stride: int, *, covers: bool = True, least: float = LEAST_RADIUS
+    settings: HairSettings,
+    sheet: HairTarget,
+    instances: int,
+    stride: int,
+    *,
+    covers: bool = True,
+    least: float = LEAST_RADIUS,
 ) -> int:
     """How many of a crowd of strands are drawn: fewer where the least is wider than they are, if they are to cover."""
-    wide = pixels_of(settings, sheet) * swell_of(settings, sheet, stride)
-    return math.ceil(crowd * min(wide / least, 1.0)) if covers else crowd
+    wide = pixels_of(settings, sheet) * lod_scale_of(settings, sheet, stride)
+    return math.ceil(instances * min(wide / least, 1.0)) if covers else instances
 
 
 def curls(settings: HairSettings) -> bool:
     """Whether strands are curled; guides are shown as they are."""
-    return settings.show is HairShow.HAIR and settings.curl_radius > 0.0
+    return settings.show is HairDisplay.HAIR and settings.curl_radius > 0.0
 
 
 def roughness_of(settings: HairSettings) -> float:
@@ -118,7 +124,7 @@ def roughness_of(settings: HairSettings) -> float:
     return min(math.sqrt(math.hypot(settings.roughness**2, math.sqrt(0.5) * leaning)), 1.0)
 
 
-def rows_of(settings: HairSettings, sheet: Sheet, stride: int) -> int:
+def rows_of(settings: HairSettings, sheet: HairTarget, stride: int) -> int:
     """Rows of a ribbon: as many for each segment as its length on the screen is worth."""
     pixels = sheet.pixels / settings.segments / min(stride, DRAFT_ROWS)
     curled = min(settings.curl_turns * sheet.length * TURN_ROWS / settings.segments, pixels / CURL_PIXELS)
@@ -146,11 +152,11 @@ class HairPasses:
             self._programs[key] = self._library.program(vertices, "hair/hair.frag", defines=defines)
         return self._programs[key]
 
-    def shade(self, knots: int, look: HairLook, mode: int, lamps: int, *, shadowed: bool) -> Kernel:
-        key = (knots, look, mode, lamps, shadowed)
+    def shade(self, knots: int, look: HairLook, mode: int, lights: int, *, shadowed: bool) -> Kernel:
+        key = (knots, look, mode, lights, shadowed)
         if key not in self._shades:
             defines = {
-                "KNOTS": knots, "LOOK": int(look is HairLook.KAJIYA), "MODE": mode, "LIGHT_COUNT": lamps,
+                "KNOTS": knots, "LOOK": int(look is HairLook.KAJIYA), "MODE": mode, "LIGHT_COUNT": lights,
                 "SELF_SHADOW": shadowed, "SHADOW_TAPS": SHADOW_TAPS,
             }  # fmt: skip
             self._shades[key] = Kernel(
@@ -163,8 +169,8 @@ class HairPasses:
         program: Program,
         drawn: DrawnStrands,
         settings: HairSettings,
-        sheet: Sheet,
-        part: Part,
+        sheet: HairTarget,
+        part: DrawChunk,
         *,
         form: str = "RIBBONS",
         reach: tuple[float, float] = WHOLE_STRAND,
@@ -175,20 +181,22 @@ class HairPasses:
 
         They are at least so wide [px].  A draft draws the first ones, which lie about as the others do.
         """
-        projection, crowd = sheet.projection, -(-drawn.count // part.stride)
-        count = min(part.count, shown_of(settings, sheet, crowd, part.stride, covers=covers, least=least) - part.first)
+        projection, instances = sheet.projection, -(-drawn.count // part.stride)
+        count = min(
+            part.count, shown_of(settings, sheet, instances, part.stride, covers=covers, least=least) - part.first
+        )
         if count <= 0:
             return
         drawn.need(part.first + count)
         rows = rows_of(settings, sheet, part.stride) if form != "SPRINGS" else settings.knots
         program["u_strands"], program["u_clip_from_world"] = drawn.texels, projection.clip_from_world
         program["u_viewport"], program["u_scale"] = projection.viewport, projection.scale[1]
-        tip = settings.tip_radius if settings.show is HairShow.HAIR else settings.root_radius
-        program["u_width"] = (settings.root_radius, tip, swell_of(settings, sheet, part.stride), least)
+        tip = settings.tip_radius if settings.show is HairDisplay.HAIR else settings.root_radius
+        program["u_width"] = (settings.root_radius, tip, lod_scale_of(settings, sheet, part.stride), least)
         cuts = [end for end in reach if 0.0 < end < 1.0]
         program["u_reach"] = (*reach, 0.5 * min((min(end, 1.0 - end) for end in cuts), default=0.0))
         program["u_first"], program["u_rows"] = part.first, rows
-        program["u_count"] = crowd if covers else EVERY
+        program["u_count"] = instances if covers else EVERY
         if curls(settings):
             program["u_curl"] = (settings.curl_radius, TWO_PI * settings.curl_turns, 0.3 * (1.0 - settings.clump))
             program.set_if_active("u_seer", seer_of(projection.clip_from_world))
@@ -197,7 +205,9 @@ class HairPasses:
         else:
             self._nothing.draw(program, "line_strip", count=rows, instances=count)
 
-    def shells(self, program: Program, shells: Shells, settings: HairSettings, sheet: Sheet, part: Part | None) -> None:
+    def shells(
+        self, program: Program, shells: Shells, settings: HairSettings, sheet: HairTarget, part: DrawChunk | None
+    ) -> None:
         """Draws copies of the skin, or for None the undercoat."""
         shells.strands.need(shells.strands.count)
         projection = sheet.projection

@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from sim.assets.model import CharacterModel, Skin
 from sim.assets.strands.strand_set import StrandSet, resampled
-from sim.figures.settings import UpAxis
+from sim.characters.settings import UpAxis
 from sim.kinds.background import Pause, part_of, unpaused
 from sim.kinds.hair.groom import LENGTHS, SHORTEST, TURN_MAX, Groom
-from sim.kinds.hair.growth import Children, Float64, Ground, Growth, Intp, as_drawn, plain_children, surface_of
+from sim.kinds.hair.growth import Children, Float64, Growth, GrowthSurface, Intp, as_drawn, plain_children, surface_of
 from sim.kinds.hair.nearest import nearest_guides
 from sim.kinds.hair.root_settings import GUIDES_MAX
-from sim.kinds.hair.roots import Roots, Surface, root_frames, unit
+from sim.kinds.hair.roots import Roots, RootSurface, root_frames, unit
 from sim.kinds.hair.settings import HairSettings
 from sim.kinds.hair.smoothing import details, largest_turns, smooth_curves
 from sim.maths.hash import birth_numbers
@@ -38,7 +38,7 @@ _BLOCK = 4096
 _Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 
 
-def growth_from_file(settings: HairSettings, ground: Ground, pause: Pause = unpaused) -> Growth:
+def growth_from_file(settings: HairSettings, ground: GrowthSurface, pause: Pause = unpaused) -> Growth:
     """The strands of a file; every n-th one is a guide, the others are drawn between them.
 
     Raises:
@@ -135,7 +135,7 @@ def _child_places(
     return roots, nearest[:, 0]
 
 
-def _bound(ground: Ground, places: Float64, along: Float64, pause: Pause) -> tuple[Surface, Roots]:
+def _bound(ground: GrowthSurface, places: Float64, along: Float64, pause: Pause) -> tuple[RootSurface, Roots]:
     """The surface, and the roots on it of places in the world (N, 3); `along` are their first edges (N, 3)."""
     placement, model = ground.world_from_surface, ground.model
     inside = np.linalg.inv(placement)
@@ -191,7 +191,7 @@ def _ridden(
     return out, found
 
 
-def _own_surface(points: Float64, along: Float64, placement: Float64) -> tuple[Surface, Roots]:
+def _own_surface(points: Float64, along: Float64, placement: Float64) -> tuple[RootSurface, Roots]:
     """Small triangles at points (N, 3) whose normals are the first edges of the strands, one for each root."""
     up = unit(along, np.array([0.0, 1.0, 0.0]))
     aside = np.where(np.abs(up[:, :1]) < 0.6, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]])
@@ -200,7 +200,7 @@ def _own_surface(points: Float64, along: Float64, placement: Float64) -> tuple[S
     corners = np.stack([points, points + size * level, points + size * np.cross(up, level)], axis=1)
     vertices = np.arange(3 * len(points), dtype=np.uint32).reshape(-1, 3)
     roots = Roots(vertices, np.tile([1.0, 0.0, 0.0], (len(points), 1)))
-    return Surface(corners.reshape(-1, 3), np.repeat(up, 3, axis=0), placement), roots
+    return RootSurface(corners.reshape(-1, 3), np.repeat(up, 3, axis=0), placement), roots
 
 
 def _looking(settings: HairSettings, strands: StrandSet, children: Children, sources: Intp) -> Children:

@@ -52,15 +52,15 @@ def new_hair(preset: str, place: AddPlace) -> Node:
     """Hair of a preset, or some for "": on the selected model, where a bone is selected by its weights."""
     settings = with_preset(HairSettings(), preset or PLAIN)
     name, view = titled(preset) or "Hair", place.view.selection
-    figure = place.figure
-    if figure is not None and settings.source is not HairSource.ELLIPSOID:
+    character = place.character
+    if character is not None and settings.source is not HairSource.ELLIPSOID:
         if place.scalp is not None and (preset or PLAIN) in ON_HEADS:
             settings = msgspec.structs.replace(settings, region=Region.SCALP)
             place = dataclasses.replace(place, area=place.scalp)
         elif view.bone:
             settings = msgspec.structs.replace(settings, density_bone=view.bone)
         settings = msgspec.structs.replace(sized(settings, place), undercoat=UNDERCOAT)
-        return Node(id="", name=name, attachment=Attachment(node=figure.id), settings=settings)
+        return Node(id="", name=name, attachment=Attachment(node=character.id), settings=settings)
     settings = msgspec.structs.replace(settings, source=HairSource.ELLIPSOID)
     x, _, z = place.target
     where = Transform(position=(x, max(HEAD, settings.radii[1]), z))
@@ -93,8 +93,8 @@ def covering(settings: HairSettings, area: float) -> HairSettings:
 
 def read_hair(path: Path, place: AddPlace) -> Node:
     """The strands of a file as they are: on the selected model or the only one, else by themselves."""
-    figures = place.scene.figures
-    carrier = place.figure or (figures[0] if len(figures) == 1 else None)
+    characters = place.scene.characters
+    carrier = place.character or (characters[0] if len(characters) == 1 else None)
     settings = HairSettings(source=HairSource.FILE, file=str(path), children=0, carried=1.0, noise=0.0)
     attachment = Attachment(node=carrier.id) if carrier is not None else Attachment()
     return Node(id="", name=path.stem, attachment=attachment, settings=settings)
@@ -102,9 +102,9 @@ def read_hair(path: Path, place: AddPlace) -> Node:
 
 def where(place: AddPlace) -> str:
     """Where new hair goes, in words."""
-    if place.figure is None:
+    if place.character is None:
         return "on a ball"
-    return f"on {place.view.selection.bone or place.figure.name}"
+    return f"on {place.view.selection.bone or place.character.name}"
 
 
 def idle(node: Node) -> frozenset[str]:
@@ -168,7 +168,7 @@ FITTED = {"children": CROWD, "guides": GUIDES, "root_radius": 1.0, "tip_radius":
 """Values of which hair has more where it covers more, up to these."""
 
 
-def kept(settings: Settings) -> frozenset[str]:
+def cached(settings: Settings) -> frozenset[str]:
     """What a preset does not change of hair that grows on a model or is read."""
     assert isinstance(settings, HairSettings)
     return frozenset() if settings.source is HairSource.ELLIPSOID else frozenset(("source", "radii"))
@@ -194,7 +194,7 @@ HAIR = Kind(
             for name in PRESETS
         ),
     ),
-    presets=Presets("sinew-hair", "hair", "hair", PRESETS, PRESET_FIELDS, kept, FITTED),
+    presets=Presets("sinew-hair", "hair", "hair", PRESETS, PRESET_FIELDS, cached, FITTED),
     idle=idle,
     choices={HairLook.KAJIYA: "Kajiya and Kay", HairLook.HAIR: "Highlights of hair"},
     files=files_of,

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
+from sim.gl.buffer_ring import BufferRing
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.readback import Readback
-from sim.gl.rotation import Rotation
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.records import MEASURE
@@ -60,14 +60,14 @@ class HairMonitor:
         found = self._readback.poll()
         return None if found is None else _statistics(found, self._time)
 
-    def request(self, state: Rotation, roots: BufferTexture, substep_time: float, now: float, time: float) -> None:
+    def request(self, state: BufferRing, roots: BufferTexture, substep_time: float, now: float, time: float) -> None:
         """Ask for a state as of a time since the start [s], a few times a second."""
         if now - self._asked_at >= INTERVAL and not self._readback.pending:
             self._measure(state, roots, substep_time)
             self._readback.request(self._measures)
             self._asked_at, self._time = now, time
 
-    def read(self, state: Rotation, roots: BufferTexture, substep_time: float) -> HairStatistics:
+    def read(self, state: BufferRing, roots: BufferTexture, substep_time: float) -> HairStatistics:
         """The statistics of a state; waits for the GPU."""
         self._measure(state, roots, substep_time)
         return _statistics(self._measures.read(), 0.0)
@@ -76,7 +76,7 @@ class HairMonitor:
         for owned in (self._measures, self._nothing, self._readback):
             owned.release()
 
-    def _measure(self, state: Rotation, roots: BufferTexture, substep_time: float) -> None:
+    def _measure(self, state: BufferRing, roots: BufferTexture, substep_time: float) -> None:
         values = {"u_now": state.texture, "u_before": state.texture_before, "u_roots": roots}
         self._kernel.run(self._nothing, self._measures, self._count, u_rate=1.0 / substep_time, **values)
 

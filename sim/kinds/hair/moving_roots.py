@@ -100,18 +100,18 @@ class MovingRoots:
         """Take other records of `BOUND` for the same guides."""
         self._bound.write(bound)
 
-    def advance(self, *, jump: bool = False) -> None:
+    def advance(self, *, teleport: bool = False) -> None:
         """A step ends where the surface stands now; after a jump nobody made any way."""
         self.side = 1 - self.side
-        self._follow(self.side, self.before, jump=jump)
+        self._follow(self.side, self.before, teleport=teleport)
 
     def start(self) -> None:
         """The newest step ends where the surface stands now, and nothing was before."""
-        self._follow(self.side, self.before, jump=True)
+        self._follow(self.side, self.before, teleport=True)
 
-    def show(self, *, jump: bool = False) -> None:
+    def show(self, *, teleport: bool = False) -> None:
         """Show them where the surface stands now."""
-        self._follow(SHOWN, self.newest, jump=jump)
+        self._follow(SHOWN, self.newest, teleport=teleport)
 
     def seen(self, count: int) -> tuple[Float64, Float64]:
         """The first as they are shown [m], shape (G, 3), and their frames, shape (G, 3, 3); waits for the GPU."""
@@ -130,7 +130,7 @@ class MovingRoots:
             buffer.release()
         self._source.release()
 
-    def _follow(self, target: int, last: BufferTexture, *, jump: bool) -> None:
+    def _follow(self, target: int, last: BufferTexture, *, teleport: bool) -> None:
         """Write roots where the surface stands now, beginning where they were last."""
         buffer = self._buffers[target]
-        self._kernel.run(self._source, buffer, self._bound.count, u_last=last, u_jump=float(jump), **self.uniforms)
+        self._kernel.run(self._source, buffer, self._bound.count, u_last=last, u_jump=float(teleport), **self.uniforms)

@@ -9,12 +9,12 @@ import numpy.typing as npt
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import upload_buffer
 from sim.gl.context import Context
-from sim.gl.steps import Steps
-from sim.kinds.hair.coat import Coat
+from sim.gl.task import Task
 from sim.kinds.hair.groom import Groom, rest_texels
 from sim.kinds.hair.growth import Children, Growth
 from sim.kinds.hair.records import CHILD, bound_records, strand_record, strand_records, surface_records
 from sim.kinds.hair.settings import HairSettings
+from sim.kinds.hair.surface_coverage import SurfaceCoverage
 
 Records = npt.NDArray[np.void]
 Float32 = npt.NDArray[np.float32]
@@ -61,7 +61,7 @@ class PackedStrands:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grown:
+class GeneratedStrands:
     """Hair that has grown, with all that takes long to make of it.
 
     Attributes:
@@ -69,14 +69,14 @@ class Grown:
         as_grown: The guides as these describe them.
         growth: The same with what was edited by hand.
         packed: As the GPU takes it.
-        coat: Gives what shells are copies of.
+        coverage: Gives what shells are copies of.
     """
 
     settings: HairSettings
     as_grown: Groom
     growth: Growth
     packed: PackedStrands
-    coat: Callable[[], Coat | None]
+    coverage: Callable[[], SurfaceCoverage | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +143,7 @@ def packed_guides(settings: HairSettings, growth: Growth) -> PackedGuides:
     )
 
 
-def upload_children(context: Context, packed: PackedChildren, knots: int) -> Steps[ChildBuffers]:
+def upload_children(context: Context, packed: PackedChildren, knots: int) -> Task[ChildBuffers]:
     """Brings strands that are drawn to the GPU, with room for their knots."""
     table = yield from upload_buffer(context, packed.records, label="hair children")
     details: Buffer | None = None
@@ -155,7 +155,7 @@ def upload_children(context: Context, packed: PackedChildren, knots: int) -> Ste
     return ChildBuffers(table, details, strands, packed.count)
 
 
-def upload_strands(context: Context, packed: PackedStrands, knots: int) -> Steps[StrandBuffers]:
+def upload_strands(context: Context, packed: PackedStrands, knots: int) -> Task[StrandBuffers]:
     """Brings some hair to the GPU."""
     surface: Buffer | None = None
     if packed.guides.surface is not None:

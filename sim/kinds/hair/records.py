@@ -5,10 +5,10 @@ import functools
 import numpy as np
 import numpy.typing as npt
 
-from sim.figures.skinning import SKINNED
-from sim.gl.capture import padded_count
+from sim.characters.skinning import SKINNED
 from sim.gl.record import Record, record
-from sim.kinds.hair.roots import Roots, Surface
+from sim.gl.transform_feedback import padded_count
+from sim.kinds.hair.roots import Roots, RootSurface
 
 ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), turn_end=(4, "f4"))
 """Place, length of a segment [m] | turn | place at the end of the step, 0 | turn; see shaders/hair/root.glsl."""
@@ -62,7 +62,7 @@ def bound_records(roots: Roots, sizes: npt.NDArray[np.float64], dtype: np.dtype 
     return out
 
 
-def surface_records(surface: Surface) -> npt.NDArray[np.void]:
+def surface_records(surface: RootSurface) -> npt.NDArray[np.void]:
     """Records of the vertices of a surface that nobody skins."""
     out = SKINNED.zeros(len(surface.positions))
     out["position"][:, :3] = surface.positions

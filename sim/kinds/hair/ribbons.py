@@ -5,30 +5,30 @@ from dataclasses import dataclass, field
 from pyglm import glm
 
 from sim.assets.model import Bounds
-from sim.gl.capture import padded_count
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.program import Program
 from sim.gl.state import PipelineState
-from sim.gl.steps import Steps
+from sim.gl.task import Task
+from sim.gl.transform_feedback import padded_count
 from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.hair_passes import (
     CAST_RADIUS,
     LEAST_RADIUS,
     WHOLE_STRAND,
     HairPasses,
-    Sheet,
+    HairTarget,
     curls,
     roughness_of,
     rows_of,
     shown_of,
 )
-from sim.kinds.hair.settings import HairForm, HairSettings, HairShow
+from sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings
 from sim.kinds.hair.shadow import Draw, HairShadow
 from sim.kinds.hair.shells import Shells
 from sim.kinds.hair.strands import Strands
 from sim.maths.srgb import light_of
-from sim.render.items import WHOLE, Item, Part, Stage, Way
-from sim.render.painter import Painter
+from sim.render.items import WHOLE, DrawChunk, Item, ShaderVariant, Stage
+from sim.render.pass_context import PassContext
 from sim.render.pick_pass import PickPass
 from sim.render.projection import Projection
 
@@ -41,13 +41,13 @@ They must have half the triangles of the ribbons that are drawn there.
 SHADOW_STRIDE = 4
 """Shells to one that casts a shadow, which is soft."""
 
-RAMP_SPANS = {HairShow.BEND: 1.0, HairShow.STRETCH: 0.2, HairShow.SPRINGS: 0.2}
+RAMP_SPANS = {HairDisplay.BEND: 1.0, HairDisplay.STRETCH: 0.2, HairDisplay.SPRINGS: 0.2}
 """Bend [rad] and stretch at the upper end of the ramp."""
 
 SEGMENT_WEIGHT = 0.12
 """How many particles take as long as a segment of a strand."""
 
-MODES = {HairShow.BEND: 1, HairShow.STRETCH: 2, HairShow.SPRINGS: 2}
+MODES = {HairDisplay.BEND: 1, HairDisplay.STRETCH: 2, HairDisplay.SPRINGS: 2}
 _OPAQUE = PipelineState()
 _PICKED = PipelineState(multisample=False)
 
@@ -75,54 +75,58 @@ class Ribbons(Item):
             self.stages = ("shadow", "opaque", "transparent", "pick")
 
     @property
-    def crowd(self) -> int:
+    def instances(self) -> int:
         shells = self.strands.shells
         if shells is not None and self.settings.form is HairForm.SHELLS:
             return shells.triangles * self.settings.shells
         return self.strands.shown.count
 
-    def ways(self, lamps: int) -> tuple[Way, ...]:
+    def variants(self, lights: int) -> tuple[ShaderVariant, ...]:
         settings = self.settings
-        way = (settings.knots, settings.look, self._mode, lamps, settings.shadow > 0.0, self._form, curls(settings),
-               settings.undercoat > 0.0)  # fmt: skip
+        variant = (settings.knots, settings.look, self._mode, lights, settings.shadow > 0.0, self._form,
+                   curls(settings), settings.undercoat > 0.0)  # fmt: skip
         forms = {HairForm.SHELLS: (True,), HairForm.AUTOMATIC: (False, True)}
         has_shells = self.strands.shells is not None
-        return tuple((*way, is_shell) for is_shell in (forms.get(settings.form, (False,)) if has_shells else (False,)))
+        return tuple(
+            (*variant, is_shell) for is_shell in (forms.get(settings.form, (False,)) if has_shells else (False,))
+        )
 
     @property
     def weight(self) -> float:
         is_shell = self.strands.shells is not None and self.settings.form is HairForm.SHELLS
         return 1.0 if is_shell else max(SEGMENT_WEIGHT * self.settings.segments, 1.0)
 
-    def set_up(self, stage: Stage, painter: Painter, part: Part, piece: int) -> Steps[None]:
-        shells = self._shells_in(painter, part)
+    def set_up(self, stage: Stage, ctx: PassContext, part: DrawChunk, piece: int) -> Task[None]:
+        shells = self._shells_in(ctx, part)
         if stage == "shadow":
-            painter.get(HairShadow).keep_others(painter.target)
-            yield from self._shade(painter, shells, part, piece, casts=True)
-        elif stage != "pick" and (not self._shaded or self._shaded[0] is not painter.frame):
-            yield from self._shade(painter, shells, part, piece, casts=False)
+            ctx.get(HairShadow).keep_others(ctx.target)
+            yield from self._shade(ctx, shells, part, piece, casts=True)
+        elif stage != "pick" and (not self._shaded or self._shaded[0] is not ctx.frame):
+            yield from self._shade(ctx, shells, part, piece, casts=False)
 
-    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
-        passes, sheet = painter.get(HairPasses), self._sheet(painter.clip_from_world, painter.target.size)
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:
+        passes, sheet = ctx.get(HairPasses), self._sheet(ctx.clip_from_world, ctx.target.size)
         if stage == "pick":
             program = passes.program(self.settings, "PICK")
-            program["u_object"] = painter.get(PickPass).current
-            _PICKED.apply(painter.context)
+            program["u_object"] = ctx.get(PickPass).current
+            _PICKED.apply(ctx.context)
             shown = self.strands.shown
-            passes.strands(program, shown, self.settings, sheet, Part(part.stride, 0, -(-shown.count // part.stride)))
+            passes.strands(
+                program, shown, self.settings, sheet, DrawChunk(part.stride, 0, -(-shown.count // part.stride))
+            )
             return
-        if self.settings.show is HairShow.MASSES:
+        if self.settings.show is HairDisplay.MASSES:
             self.strands.shown.need(self.strands.shown.count)
-        shells = self._shells_in(painter, part)
+        shells = self._shells_in(ctx, part)
         casts = stage == "shadow"
         kind = {"shadow": "CAST", "transparent": "BLENDED"}.get(stage, "LIT")
         program = passes.program(self.settings, kind, self._form_of(kind, shells))
         if not casts:
             program["u_colours"] = self._drawn(shells).colours
-        program.set_if_active("u_middle", painter.frame.middle_depth)
-        if painter.frame.lamps:
-            program.set_if_active("u_lamp", painter.frame.lamps[0].position)
-        (_OPAQUE.within(painter.scissor) if stage == "opaque" else painter.state).apply(painter.context)
+        program.set_if_active("u_middle", ctx.frame.middle_depth)
+        if ctx.frame.lights:
+            program.set_if_active("u_lamp", ctx.frame.lights[0].position)
+        (_OPAQUE.within(ctx.scissor) if stage == "opaque" else ctx.state).apply(ctx.context)
         self._draw(passes, program, sheet, part, kind, shells, CAST_RADIUS if casts else LEAST_RADIUS)
         if stage == "opaque" and part.first == 0 and (undercoat := self.strands.undercoat) is not None:
             program = passes.program(self.settings, kind, "UNDERCOAT")
@@ -136,19 +140,19 @@ class Ribbons(Item):
     @property
     def _form(self) -> str:
         """As what strands are drawn in their colours."""
-        if self.settings.show is HairShow.SPRINGS:
+        if self.settings.show is HairDisplay.SPRINGS:
             return "SPRINGS"
-        is_line = self.settings.form is HairForm.LINES or self.settings.show is HairShow.MASSES
+        is_line = self.settings.form is HairForm.LINES or self.settings.show is HairDisplay.MASSES
         return "LINES" if is_line else "RIBBONS"
 
     @property
     def _covers(self) -> bool:
         """Whether as many strands are drawn as cover what all of them would; guides are all to be seen."""
-        return self.settings.show is HairShow.HAIR
+        return self.settings.show is HairDisplay.HAIR
 
     @property
     def _soft_tips(self) -> float:
-        is_hair = self.settings.show is HairShow.HAIR and self.settings.form is not HairForm.SHELLS
+        is_hair = self.settings.show is HairDisplay.HAIR and self.settings.form is not HairForm.SHELLS
         return self.settings.soft_tips if is_hair and self._form == "RIBBONS" else 0.0
 
     def _form_of(self, kind: str, shells: Shells | None) -> str:
@@ -159,21 +163,21 @@ class Ribbons(Item):
     def _drawn(self, shells: Shells | None) -> DrawnStrands:
         return self.strands.shown if shells is None else shells.strands
 
-    def _sheet(self, clip: glm.dmat4, size: tuple[int, int]) -> Sheet:
-        return Sheet(Projection(clip, size), self.box, self.strands.reach)
+    def _sheet(self, clip: glm.dmat4, size: tuple[int, int]) -> HairTarget:
+        return HairTarget(Projection(clip, size), self.box, self.strands.reach)
 
-    def _shells_in(self, painter: Painter, part: Part) -> Shells | None:
-        shells, frame = self.strands.shells, painter.frame
+    def _shells_in(self, ctx: PassContext, part: DrawChunk) -> Shells | None:
+        shells, frame = self.strands.shells, ctx.frame
         if shells is None or self.settings.form is HairForm.SHELLS:
             return shells
-        if part.way is not None:
-            return shells if part.way[-1] else None
+        if part.variant is not None:
+            return shells if part.variant[-1] else None
         settings, stride = self.settings, part.stride
         sheet = self._sheet(frame.clip_from_world, (frame.width, frame.height))
-        is_quick = stride > 1 and painter.context.capabilities.is_software
+        is_quick = stride > 1 and ctx.context.capabilities.is_software
         if (length := sheet.pixels) > (DRAFT_SHELL_PIXELS if is_quick else SHELL_PIXELS):
             return None
-        strands = shown_of(settings, sheet, -(-self.crowd // stride), stride)
+        strands = shown_of(settings, sheet, -(-self.instances // stride), stride)
         of_ribbons = 2 * (rows_of(settings, sheet, stride) - 1) * strands
         # Those of shells are larger.
         of_shells = 2 * shells.copies(settings, length, stride) * shells.triangles
@@ -183,8 +187,8 @@ class Ribbons(Item):
         self,
         passes: HairPasses,
         program: Program,
-        sheet: Sheet,
-        part: Part,
+        sheet: HairTarget,
+        part: DrawChunk,
         kind: str,
         shells: Shells | None,
         least: float = LEAST_RADIUS,
@@ -195,7 +199,7 @@ class Ribbons(Item):
             casts = kind in ("CAST", "DEEP")
             if casts or settings.form is HairForm.AUTOMATIC:
                 count = shells.triangles * settings.shells if part.first == 0 else 0
-                part = Part(SHADOW_STRIDE if casts else part.stride, 0, count)
+                part = DrawChunk(SHADOW_STRIDE if casts else part.stride, 0, count)
             if kind != "BLENDED":
                 passes.shells(program, shells, settings, sheet, part)
             return
@@ -207,26 +211,28 @@ class Ribbons(Item):
             covers = self._covers and not is_blended
             passes.strands(program, shown, settings, sheet, part, form=form, reach=reach, covers=covers, least=least)
 
-    def _shade(self, painter: Painter, shells: Shells | None, part: Part, piece: int, *, casts: bool) -> Steps[None]:
+    def _shade(
+        self, ctx: PassContext, shells: Shells | None, part: DrawChunk, piece: int, *, casts: bool
+    ) -> Task[None]:
         """Lights the knots for a picture, in steps; binds the target of the painter again."""
-        settings, frame, drawn = self.settings, painter.frame, self._drawn(shells)
-        passes, shadow = painter.get(HairPasses), painter.get(HairShadow)
-        mode, lamps = self._mode, len(frame.lamps)
+        settings, frame, drawn = self.settings, ctx.frame, self._drawn(shells)
+        passes, shadow = ctx.get(HairPasses), ctx.get(HairShadow)
+        mode, lights = self._mode, len(frame.lights)
         # Every picture has a frame of its own; as values they are costly to compare.
         if self._shaded and self._shaded[0] is frame and self._shaded[1:] == (drawn, drawn.version):
             return
         count = drawn.count
         if shells is None:
             sheet, covers = self._sheet(frame.clip_from_world, (frame.width, frame.height)), self._covers
-            covers, crowd = covers and not self._soft_tips, -(-count // part.stride)
-            count = min(shown_of(settings, sheet, crowd, part.stride, covers=covers), part.count)
+            covers, instances = covers and not self._soft_tips, -(-count // part.stride)
+            count = min(shown_of(settings, sheet, instances, part.stride, covers=covers), part.count)
         shadowed = settings.shadow > 0.0 and casts and mode == 0
-        kernel = passes.shade(settings.knots, settings.look, mode, lamps, shadowed=shadowed)
+        kernel = passes.shade(settings.knots, settings.look, mode, lights, shadowed=shadowed)
         values: dict[str, object] = {}
-        scope = painter.context.timers.scope
+        scope = ctx.context.timers.scope
         if shadowed:
-            draw = self._draw_cast(painter, shells, part, piece)
-            values = yield from shadow.fill(frame.lamps[0].position, self.box, self.strands.reach, draw)
+            draw = self._draw_cast(ctx, shells, part, piece)
+            values = yield from shadow.fill(frame.lights[0].position, self.box, self.strands.reach, draw)
         if not casts:
             shadow.clear_others()
         program, step = kernel.program, padded_count(piece)
@@ -235,10 +241,10 @@ class Ribbons(Item):
         for one, first in ((one, first) for one, last in lit for first in range(0, last, step)):
             for name, value in (values | self._gloss(passes, shadow)).items():
                 program.set_if_active(name, value)
-            painter.target.bind()
+            ctx.target.bind()
             with scope("shading", self.name):
                 one.shade(kernel, first, min(step, (count if one is drawn else one.count) - first))
-            painter.target.bind()
+            ctx.target.bind()
             yield
         self._shaded = (frame, drawn, drawn.version)
 
@@ -255,22 +261,22 @@ class Ribbons(Item):
             "u_roots": self.strands.roots,
         }
 
-    def _draw_cast(self, painter: Painter, shells: Shells | None, part: Part, piece: int) -> Draw:
-        passes, scope = painter.get(HairPasses), painter.context.timers.scope
+    def _draw_cast(self, ctx: PassContext, shells: Shells | None, part: DrawChunk, piece: int) -> Draw:
+        passes, scope = ctx.get(HairPasses), ctx.context.timers.scope
 
         def draw(
             clip: glm.dmat4, target: Framebuffer, state: PipelineState, values: dict[str, object] | None
-        ) -> Steps[None]:
+        ) -> Task[None]:
             kind = "CAST" if values is None else "DEEP"
             program = passes.program(self.settings, kind, self._form_of(kind, shells))
             sheet, step = self._sheet(clip, target.size), piece if shells is None else part.count
             for first in range(0, part.count, step):
                 target.bind()
-                state.apply(painter.context)
+                state.apply(ctx.context)
                 for name, value in (values or {}).items():
                     program[name] = value
                 with scope("self-shadow", self.name):
-                    some = Part(part.stride, first, min(step, part.count - first), part.way)
+                    some = DrawChunk(part.stride, first, min(step, part.count - first), part.variant)
                     self._draw(passes, program, sheet, some, kind, shells)
                 yield
 

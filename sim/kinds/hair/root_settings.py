@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from sim.assets.formats import IMAGE_FORMATS, STRAND_FORMATS
-from sim.figures.settings import UpAxis
+from sim.characters.settings import UpAxis
 from sim.scene.params import Effect, Role, Scale, Settings, param
 
 KNOTS_MIN, KNOTS_MAX = 3, 16
@@ -37,7 +37,7 @@ ON_SKIN = (HairSource.FACES, HairSource.VERTICES)
 """Sources that are the skin of a model."""
 
 
-class Channel(enum.Enum):
+class ImageChannel(enum.Enum):
     """Part of an image that is taken for a number."""
 
     BRIGHTNESS = "brightness"
@@ -134,19 +134,19 @@ class RootSettings(Settings, frozen=True, kw_only=True):
 
     density_bone: Annotated[str, _bone("Bone whose weights say where hair grows; empty for everywhere.")] = ""
     density_texture: Annotated[str, _image("Image that says where hair grows; stored relative to the project.")] = ""
-    density_channel: Annotated[Channel, _channel("Part of that image which counts.")] = Channel.BRIGHTNESS
+    density_channel: Annotated[ImageChannel, _channel("Part of that image which counts.")] = ImageChannel.BRIGHTNESS
     length_bone: Annotated[str, _bone("Bone whose weights are factors of the length; empty for none.")] = ""
     length_texture: Annotated[str, _image("Image of factors of the length; stored relative to the project.")] = ""
-    length_channel: Annotated[Channel, _channel("Part of that image which counts.")] = Channel.BRIGHTNESS
+    length_channel: Annotated[ImageChannel, _channel("Part of that image which counts.")] = ImageChannel.BRIGHTNESS
     curl_bone: Annotated[str, _bone("Bone whose weights are factors of the curls; empty for none.")] = ""
     curl_texture: Annotated[str, _image("Image of factors of the curls; stored relative to the project.")] = ""
-    curl_channel: Annotated[Channel, _channel("Part of that image which counts.")] = Channel.BRIGHTNESS
+    curl_channel: Annotated[ImageChannel, _channel("Part of that image which counts.")] = ImageChannel.BRIGHTNESS
     clump_bone: Annotated[str, _bone("Bone whose weights are factors of the clumps; empty for none.")] = ""
     clump_texture: Annotated[str, _image("Image of factors of the clumps; stored relative to the project.")] = ""
-    clump_channel: Annotated[Channel, _channel("Part of that image which counts.")] = Channel.BRIGHTNESS
+    clump_channel: Annotated[ImageChannel, _channel("Part of that image which counts.")] = ImageChannel.BRIGHTNESS
     noise_bone: Annotated[str, _bone("Bone whose weights are factors of the noise; empty for none.")] = ""
     noise_texture: Annotated[str, _image("Image of factors of the noise; stored relative to the project.")] = ""
-    noise_channel: Annotated[Channel, _channel("Part of that image which counts.")] = Channel.BRIGHTNESS
+    noise_channel: Annotated[ImageChannel, _channel("Part of that image which counts.")] = ImageChannel.BRIGHTNESS
     colour_bone: Annotated[str, _bone("Bone whose weights dye the strands; empty for none.")] = ""
     colour_texture: Annotated[
         str, _image("Image whose colours are factors of those of the strands; stored relative to the project.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.maths.hash import Group, birth_bits, birth_numbers, unit_numbers
+from sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
 from sim.skin.surface_table import face_at, triangle_shares
 
 Float64 = npt.NDArray[np.float64]
@@ -19,7 +19,7 @@ _EDGE = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Surface:
+class RootSurface:
     """What strands grow on, at rest.
 
     Attributes:
@@ -66,14 +66,14 @@ Triangles = tuple[Float64, Float64, Roots]
 
 def face_roots(table: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots:
     """Roots of some numbers (N,) on the faces of a table, see `sim.skin.surface_table.face_table`."""
-    bits = birth_bits(seed, numbers, Group.PLACE)
+    bits = birth_bits(seed, numbers, RandomStream.PLACE)
     shares = triangle_shares(unit_numbers(bits)[:, 1:])
     return Roots(table[face_at(table[:, 0], bits[:, 0]), 1:], shares)
 
 
 def vertex_roots(table: UInt32, triangles: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots:
     """Roots on the vertices of a table; the second corner is that of the first edge of each."""
-    bits = birth_bits(seed, numbers, Group.PLACE)
+    bits = birth_bits(seed, numbers, RandomStream.PLACE)
     chosen = table[face_at(table[:, 0], bits[:, 0]), 1]
     beside = np.arange(max(int(triangles.max(initial=0)), int(table[:, 1].max())) + 1, dtype=np.uint32)
     for corner in (2, 1, 0):
@@ -89,7 +89,7 @@ def ellipsoid_surface(radii: tuple[float, float, float], seed: int, numbers: npt
         Positions and unit normals of the vertices, shape (3 N, 3) each, and the roots in them.
     """
     count = len(numbers)
-    random = birth_numbers(seed, numbers, Group.PLACE)
+    random = birth_numbers(seed, numbers, RandomStream.PLACE)
     turn, height = 2.0 * np.pi * random[:, 0], random[:, 1]
     out = _on_ball(turn, height)
     along = np.stack([-np.sin(turn), np.zeros(count), np.cos(turn)], axis=1)
@@ -107,7 +107,7 @@ def ellipsoid_places(radii: tuple[float, float, float], turn: Float64, height: F
     return out * size, unit(out / size)
 
 
-def root_places(surface: Surface, roots: Roots) -> Float64:
+def root_places(surface: RootSurface, roots: Roots) -> Float64:
     """Places in the world [m], shape (N, 3)."""
     found = np.zeros((roots.count, 3))
     for corner in range(3):
@@ -118,7 +118,7 @@ def root_places(surface: Surface, roots: Roots) -> Float64:
     return placed
 
 
-def root_frames(surface: Surface, roots: Roots) -> tuple[Float64, Float64]:
+def root_frames(surface: RootSurface, roots: Roots) -> tuple[Float64, Float64]:
     """Places in the world [m] (N, 3), and frames (N, 3, 3) whose columns are tangent, across and normal.
 
     The same as in shaders/hair/surface.glsl.

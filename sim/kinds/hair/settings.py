@@ -25,7 +25,7 @@ class HairSolver(enum.Enum):
     LAYERS = "layers"
 
 
-class HairRival(enum.Enum):
+class ComparisonSolverChoice(enum.Enum):
     """What the solver is compared with: nothing, or another one that moves the same groom beside it."""
 
     NONE = "none"
@@ -41,7 +41,7 @@ class HairLook(enum.Enum):
     KAJIYA = "kajiya-kay"
 
 
-class HairShow(enum.Enum):
+class HairDisplay(enum.Enum):
     """What is drawn: the hair, or of the guides their curves, masses and springs, or how they bend, stretch or differ
     from those of the other solver."""
 
@@ -130,10 +130,10 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
         param("Rods keep their lengths and their shape, springs stretch, layers are for short fur.", group="Motion"),
     ] = HairSolver.ROD  # fmt: skip
     rival: Annotated[
-        HairRival,
+        ComparisonSolverChoice,
         param("Another solver that moves the same strands beside this one: the inspector tells the distance and both"
               " costs, the split view draws it on the right.", group="Motion", label="Compared with"),
-    ] = HairRival.NONE  # fmt: skip
+    ] = ComparisonSolverChoice.NONE  # fmt: skip
     bending_length: Annotated[
         float,
         param("Length at which a strand droops visibly under its own weight; a hair of 80 µm has 5 cm.", unit="m",
@@ -246,10 +246,10 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
     ] = 0.002  # fmt: skip
 
     show: Annotated[
-        HairShow,
+        HairDisplay,
         param("What is drawn: the hair, or of the guides their curves, masses and springs, their bending or stretch.",
               group="Look", effect=Effect.VIEW),
-    ] = HairShow.HAIR  # fmt: skip
+    ] = HairDisplay.HAIR  # fmt: skip
     form: Annotated[
         HairForm,
         param("Ribbons as wide as strands, lines of a pixel, or copies of the skin, which are quick and suit short fur "

@@ -12,11 +12,11 @@ from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
-from sim.gl.steps import Steps
+from sim.gl.task import Task
 from sim.render.frame import SHADOW_SIZE
 from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
 
-Draw = Callable[[glm.dmat4, Framebuffer, PipelineState, dict[str, object] | None], Steps[None]]
+Draw = Callable[[glm.dmat4, Framebuffer, PipelineState, dict[str, object] | None], Task[None]]
 
 SIZE = 512
 
@@ -57,7 +57,7 @@ class HairShadow:
         box: Bounds,
         length: float,
         draw: Draw,
-    ) -> Steps[dict[str, object]]:
+    ) -> Task[dict[str, object]]:
         """Draws hair as a lamp sees it, in steps; returns the uniforms that tell what is before a place.
 
         Args:

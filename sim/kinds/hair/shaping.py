@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kinds.hair.groom import SHORTEST, TURN_MAX, Groom
-from sim.kinds.hair.groom_edits import FACTOR_MAX, Edited, GroomEdits, packed, unpacked
+from sim.kinds.hair.groom_edits import FACTOR_MAX, EditedGuides, GroomEdits, packed, unpacked
 from sim.kinds.hair.nearest import nearest_guides
-from sim.kinds.hair.roots import Surface, root_places, unit
+from sim.kinds.hair.roots import RootSurface, root_places, unit
 
 Float64 = npt.NDArray[np.float64]
 
@@ -82,27 +82,27 @@ def resampled(edges: Float64, count: int, share: npt.ArrayLike = 1.0) -> Float64
 # --- edits ----------------------------------------------------------------------------------------------------------
 
 
-def edited(groom: Groom, surface: Surface, edits: tuple[GroomEdits, ...]) -> Groom:
+def edited(groom: Groom, surface: RootSurface, edits: tuple[GroomEdits, ...]) -> Groom:
     if not edits:
         return groom
-    kept = unpacked(edits[0])
+    cached = unpacked(edits[0])
     places = _own_places(groom, surface)
     frames, linear = groom.frames, surface.world_from_model[:3, :3]
-    if kept.edges.shape[1] != groom.segments:
-        kept = replace(kept, edges=bounded(resampled(kept.edges, groom.segments)))
-    stored = unit(kept.edges @ linear.T)
-    row_of = np.full(len(kept.places), -1)
-    row_of[kept.numbers] = np.arange(len(kept.numbers))
-    guides, weights = _nearest_kept(places, kept)
+    if cached.edges.shape[1] != groom.segments:
+        cached = replace(cached, edges=bounded(resampled(cached.edges, groom.segments)))
+    stored = unit(cached.edges @ linear.T)
+    row_of = np.full(len(cached.places), -1)
+    row_of[cached.numbers] = np.arange(len(cached.numbers))
+    guides, weights = _nearest_cached(places, cached)
     rows = row_of[guides]
     touched = np.flatnonzero(((rows >= 0) & (weights > 0.0)).any(axis=1))
     guides, weights, rows = guides[touched], weights[touched], rows[touched]
     grown = np.einsum("nxy,nky->nkx", frames[touched], groom.edges[touched])
     mean, factor = np.zeros_like(grown), np.zeros(len(touched))
     for rank in range(rows.shape[1]):
-        is_kept, share = rows[:, rank] >= 0, weights[:, rank]
-        mean += share[:, None, None] * np.where(is_kept[:, None, None], stored[rows[:, rank]], grown)
-        factor += share * np.where(is_kept, kept.factors[rows[:, rank]], 1.0)
+        is_cached, share = rows[:, rank] >= 0, weights[:, rank]
+        mean += share[:, None, None] * np.where(is_cached[:, None, None], stored[rows[:, rank]], grown)
+        factor += share * np.where(is_cached, cached.factors[rows[:, rank]], 1.0)
     shaped = np.einsum("nyx,nky->nkx", frames[touched], unit(mean, grown))
     edges, lengths = groom.edges.copy(), groom.lengths.copy()
     edges[touched] = bounded(shaped)
@@ -110,7 +110,7 @@ def edited(groom: Groom, surface: Surface, edits: tuple[GroomEdits, ...]) -> Gro
     return replace(groom, edges=edges, lengths=lengths)
 
 
-def edits_of(grown: Groom, shaped: Groom, surface: Surface) -> tuple[GroomEdits, ...]:
+def edits_of(grown: Groom, shaped: Groom, surface: RootSurface) -> tuple[GroomEdits, ...]:
     """What makes a groom of the one that settings describe; nothing where they are the same."""
     differs = (grown.edges != shaped.edges).any(axis=(1, 2)) | (grown.lengths != shaped.lengths)
     numbers = np.flatnonzero(differs)
@@ -120,19 +120,19 @@ def edits_of(grown: Groom, shaped: Groom, surface: Surface) -> tuple[GroomEdits,
     world = np.einsum("nxy,nky->nkx", shaped.frames[numbers], shaped.edges[numbers])
     factors = np.clip(shaped.lengths[numbers] / grown.lengths[numbers], 1e-6, FACTOR_MAX)
     edges = unit(world @ model_from_world.T)
-    return (packed(Edited(_own_places(shaped, surface), numbers, factors, edges)),)
+    return (packed(EditedGuides(_own_places(shaped, surface), numbers, factors, edges)),)
 
 
-def _own_places(groom: Groom, surface: Surface) -> Float64:
+def _own_places(groom: Groom, surface: RootSurface) -> Float64:
     return root_places(replace(surface, world_from_model=np.eye(4)), groom.roots)
 
 
-def _nearest_kept(places: Float64, kept: Edited) -> tuple[npt.NDArray[np.intp], Float64]:
+def _nearest_cached(places: Float64, cached: EditedGuides) -> tuple[npt.NDArray[np.intp], Float64]:
     """Numbers (G, k) of the kept guides around places (G, 3), and their weights; of the same root that one alone."""
-    near = _SAME * max(float(np.ptp(kept.places, axis=0).max()), 1e-9)
-    if len(places) == len(kept.places) and (np.abs(places - kept.places) <= near).all():
+    near = _SAME * max(float(np.ptp(cached.places, axis=0).max()), 1e-9)
+    if len(places) == len(cached.places) and (np.abs(places - cached.places) <= near).all():
         return np.arange(len(places))[:, None], np.ones((len(places), 1))
-    guides, weights = nearest_guides(places, kept.places)
-    same = np.linalg.norm(places - kept.places[guides[:, 0]], axis=1) <= near
+    guides, weights = nearest_guides(places, cached.places)
+    same = np.linalg.norm(places - cached.places[guides[:, 0]], axis=1) <= near
     weights[same] = (1.0, 0.0, 0.0)
     return guides, weights

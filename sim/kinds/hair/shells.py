@@ -10,11 +10,11 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.hair.coat import Coat
 from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.records import SHELL, surface_records
 from sim.kinds.hair.settings import SHELLS_MIN, HairSettings
-from sim.render.items import Part
+from sim.kinds.hair.surface_coverage import SurfaceCoverage
+from sim.render.items import DrawChunk
 
 LIFT = 0.004
 """How far the undercoat is nearer to the eye than the skin, as part of the length of the hair."""
@@ -26,7 +26,7 @@ class Shells:
     Args:
         context: Where they live.
         library: Where programs come from.
-        coat: What they are copies of.
+        coverage: What they are copies of.
         knots: Of the strands at its vertices.
 
     Attributes:
@@ -35,30 +35,30 @@ class Shells:
         own: The surface of a coat that has its own, as texels.
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary, coat: Coat, knots: int) -> None:
-        self.strands = DrawnStrands.of(context, library, coat.strands, knots)
-        self.triangles = len(coat.triangles)
-        self._surface = Buffer(context, surface_records(coat.surface), label="shells") if coat.is_own else None
+    def __init__(self, context: Context, library: ShaderLibrary, coverage: SurfaceCoverage, knots: int) -> None:
+        self.strands = DrawnStrands.of(context, library, coverage.strands, knots)
+        self.triangles = len(coverage.triangles)
+        self._surface = Buffer(context, surface_records(coverage.surface), label="shells") if coverage.is_own else None
         self.own = BufferTexture(context, self._surface, "rgba32f") if self._surface is not None else None
-        records = np.zeros(len(coat.rest), SHELL)
-        records["rest"], records["density"] = coat.rest, coat.density
+        records = np.zeros(len(coverage.rest), SHELL)
+        records["rest"], records["density"] = coverage.rest, coverage.density
         # A cell is as wide as strands are apart where most of them grow.
-        mean = float((coat.density**2).sum() / max(float(coat.density.sum()), 1e-9))
+        mean = float((coverage.density**2).sum() / max(float(coverage.density.sum()), 1e-9))
         self._spacing = 0.7 / max(mean, 1e-6) ** 0.5
-        grown = coat.density[coat.density > 0.0]
+        grown = coverage.density[coverage.density > 0.0]
         self._usual = float(np.median(grown)) if len(grown) else 1.0
         self._vertices = Buffer(context, records, label="shells")
-        self._indices = Buffer(context, coat.triangles.ravel(), label="shells")
+        self._indices = Buffer(context, coverage.triangles.ravel(), label="shells")
         self._array = VertexArray(context, [Stream(self._vertices)], indices=self._indices, label="shells")
 
     def copies(self, settings: HairSettings, pixels: float, stride: int) -> int:
         """How many copies are drawn: fewer where strands are short on the screen [px], and in drafts."""
         return max(min(settings.shells // stride, math.ceil(pixels)), SHELLS_MIN)
 
-    def draw(self, program: Program, settings: HairSettings, pixels: float, part: Part) -> None:
+    def draw(self, program: Program, settings: HairSettings, pixels: float, part: DrawChunk) -> None:
         """Draws some of the copies, the outermost first, where strands are so long on the screen [px]."""
-        crowd = self.triangles * settings.shells
-        wanted = -(-crowd // part.stride)
+        instances = self.triangles * settings.shells
+        wanted = -(-instances // part.stride)
         copies = self.copies(settings, pixels, part.stride)
         wide = 2.0 * max(settings.root_radius, settings.tip_radius)
         program["u_cell"] = max(self._spacing, wide)

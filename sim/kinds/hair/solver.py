@@ -9,16 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sim.colliders.state import ColliderShape
+from sim.gl.buffer_ring import WHOLE, BufferRing
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
-from sim.gl.rotation import WHOLE, Rotation
 from sim.gl.texture import BufferTexture
 from sim.kinds.hair.records import strand_record
 from sim.kinds.hair.settings import HairSettings, HairSolver
 from sim.maths.gusts import gusts_at
-from sim.solids.scene_solids import NO_SOLIDS, Solids
-from sim.solids.state import SolidShape
 
 NUMBERS = {HairSolver.ROD: 0, HairSolver.SPRINGS: 1, HairSolver.LAYERS: 2}
 
@@ -46,7 +46,7 @@ class StrandTables:
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled:
+class StrandDrag:
     """What the user pulls: a strand, its knot, where the hand is, and how far from its root others come along [m]."""
 
     strand: int
@@ -70,16 +70,16 @@ class StrandSolver:
 
     def step(
         self,
-        state: Rotation,
+        state: BufferRing,
         settings: HairSettings,
         tables: StrandTables,
         *,
         time: float,
-        solids: Solids = NO_SOLIDS,
-        pulled: Pulled | None = None,
+        colliders: Colliders = NO_COLLIDERS,
+        pulled: StrandDrag | None = None,
     ) -> None:
         """Advance by one step, in as many substeps as the settings say; `time` is its start [s]."""
-        met = solids if settings.collide else NO_SOLIDS
+        met = colliders if settings.collide else NO_COLLIDERS
         defines = self._defines(settings, tables) | _contact_defines(settings, met)
         kernel = self._kernel("hair/step.glsl", defines, WHOLE)
         self._set(kernel.program, settings, tables, time)
@@ -142,32 +142,32 @@ class StrandSolver:
             gusts = gusts_at(settings, time)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
 
-    def _pull(self, settings: HairSettings, tables: StrandTables, solids: Solids, pulled: Pulled) -> Kernel:
+    def _pull(self, settings: HairSettings, tables: StrandTables, colliders: Colliders, pulled: StrandDrag) -> Kernel:
         """What comes after each substep."""
         free = {"FREE_LENGTH": settings.solver is HairSolver.SPRINGS}
-        kernel = self._kernel("hair/pull.glsl", _contact_defines(settings, solids) | free)
+        kernel = self._kernel("hair/pull.glsl", _contact_defines(settings, colliders) | free)
         program = kernel.program
         program["u_roots"], program["u_knots"] = tables.roots, self._knots
         program.set_if_active("u_step", (settings.substep_time, settings.felt, settings.drag, 0.0))
         program["u_pulled"], program["u_hand"] = (pulled.strand, pulled.knot), (*pulled.hand, pulled.reach)
-        if solids:
-            self._set_contact(program, settings, solids)
+        if colliders:
+            self._set_contact(program, settings, colliders)
         return kernel
 
-    def _set_contact(self, program: Program, settings: HairSettings, solids: Solids) -> None:
-        program["u_colliders"], program["u_collider_count"] = solids.texture, solids.count
+    def _set_contact(self, program: Program, settings: HairSettings, colliders: Colliders) -> None:
+        program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
         program["u_knots"] = self._knots
         program["u_contact"] = (settings.clearance, settings.friction)
 
 
-def _contact_defines(settings: HairSettings, solids: Solids) -> dict[str, object]:
-    if not solids:
+def _contact_defines(settings: HairSettings, colliders: Colliders) -> dict[str, object]:
+    if not colliders:
         return {"CONTACT": False}
     return {
         "CONTACT": True,
         "FREE_LENGTH": settings.solver is HairSolver.SPRINGS,
-        "COLLIDE_STILL": solids.layout.still,
-        "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in solids.shapes,
+        "COLLIDE_STILL": colliders.layout.still,
+        "COLLIDE_NO_ELLIPSOID": ColliderShape.ELLIPSOID not in colliders.shapes,
     }
 
 

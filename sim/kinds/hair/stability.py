@@ -11,7 +11,7 @@ from sim.scene.clock import STEP_TIME
 
 
 @dataclass(frozen=True, slots=True)
-class Stability:
+class HairStability:
     """How near it is.
 
     Attributes:
@@ -23,13 +23,13 @@ class Stability:
     substeps: int
 
 
-def stability(settings: HairSettings) -> Stability:
+def stability(settings: HairSettings) -> HairStability:
     """Stability of the settings; rods have no bound."""
     ratio = _ratio(settings)
     if ratio <= 1.0:
-        return Stability(ratio, settings.substeps)
+        return HairStability(ratio, settings.substeps)
     enough = (n for n in range(1, SUBSTEPS_MAX + 1) if _ratio(msgspec.structs.replace(settings, substeps=n)) <= 1.0)
-    return Stability(ratio, next(enough, 0))
+    return HairStability(ratio, next(enough, 0))
 
 
 def _ratio(settings: HairSettings) -> float:

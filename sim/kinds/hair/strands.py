@@ -9,16 +9,16 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sim.gl.buffer import Buffer
+from sim.gl.buffer_ring import BufferRing
 from sim.gl.context import Context
-from sim.gl.copies import Span
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
-from sim.gl.rotation import Rotation
-from sim.gl.steps import finish
+from sim.gl.staging import BufferSpan
+from sim.gl.task import finish
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import VertexArray
-from sim.kinds.hair.coat import Coat
 from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.groom import Groom, rest_texels
 from sim.kinds.hair.growth import Growth, as_drawn
@@ -31,14 +31,14 @@ from sim.kinds.hair.records import (
     strand_record,
     strand_texels,
 )
-from sim.kinds.hair.settings import HairForm, HairSettings, HairShow, HairSource
+from sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings, HairSource
 from sim.kinds.hair.shells import Shells
-from sim.kinds.hair.solver import Pulled, StrandSolver, StrandTables
+from sim.kinds.hair.solver import StrandDrag, StrandSolver, StrandTables
+from sim.kinds.hair.surface_coverage import SurfaceCoverage
 from sim.kinds.packing import State, blended, unpacked_state
 from sim.maths.transform import inverse_affine
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import SettingsError
-from sim.solids.scene_solids import NO_SOLIDS, Solids
 
 Float64 = npt.NDArray[np.float64]
 
@@ -66,7 +66,7 @@ class Strands:
         settings: What they move by.
         growth: Guides and children.
         skin: The surface that they grow on, where the growth has none of its own; to be released here.
-        coat: Makes what shells are copies of, when they are first drawn.
+        coverage: Makes what shells are copies of, when they are first drawn.
         buffers: The growth on the GPU, to be released here; brought there at once for None.
 
     Attributes:
@@ -89,7 +89,7 @@ class Strands:
         settings: HairSettings,
         growth: Growth,
         skin: SurfaceTexels | None = None,
-        coat: Callable[[], Coat | None] = lambda: None,
+        coverage: Callable[[], SurfaceCoverage | None] = lambda: None,
         buffers: StrandBuffers | None = None,
     ) -> None:
         check_room(context, settings)
@@ -108,7 +108,7 @@ class Strands:
         self._rest = Buffer(context, packed.rest, label="hair groom")
         self._rest_texels = BufferTexture(context, self._rest, "rgba32f")
         record = strand_record(knots)
-        self.state = Rotation(context, packed.state, label="hair")
+        self.state = BufferRing(context, packed.state, label="hair")
         self._carry = Kernel(library, "hair/carry.glsl", record, defines={"KNOTS": knots}, records=count)
         self._groomed = Kernel(library, "hair/groomed.glsl", record, defines={"KNOTS": knots}, records=count)
         self._nothing = VertexArray(context, label="hair")
@@ -117,7 +117,7 @@ class Strands:
         self._head: tuple[tuple[float, float, float], Float64, Float64] | None = None
         self.drawn = DrawnStrands(context, library, buffers.children, knots)
         self._guides: DrawnStrands | None = None
-        self._coat = coat
+        self._coverage = coverage
         self._shells: Shells | None = None
         self._monitor = HairMonitor(context, library, guides.count, knots)
         self.statistics: HairStatistics | None = None
@@ -128,18 +128,18 @@ class Strands:
 
     def reset(self) -> None:
         """Back to the groom, wherever the surface will stand at the next step."""
-        self.step_count, self._substeps, self.halted = 0, self.settings.substeps, ""
+        self.step_count, self._substeps, self.stopped = 0, self.settings.substeps, ""
         self._is_fresh = self._is_quiet = self.is_stale = True
 
     def step(
         self,
         world_from_model: Float64,
-        solids: Solids = NO_SOLIDS,
+        colliders: Colliders = NO_COLLIDERS,
         time: float = 0.0,
-        pulled: Pulled | None = None,
+        pulled: StrandDrag | None = None,
     ) -> None:
         """Advance by one step, at whose end the surface stands so; `time` is its start [s]."""
-        if self.halted:
+        if self.stopped:
             return
         self._begin(world_from_model)
         self._roots.advance()
@@ -148,14 +148,14 @@ class Strands:
             self._turn(self._substeps / substeps, 1.0 / substeps)
         self._is_quiet, self._substeps = False, substeps
         tables = self._current_tables()
-        self._solver.step(self.state, self.settings, tables, time=time, solids=solids, pulled=pulled)
+        self._solver.step(self.state, self.settings, tables, time=time, colliders=colliders, pulled=pulled)
         self.step_count += 1
         self.is_stale = True
 
-    def jump(self, world_from_model: Float64) -> None:
+    def teleport(self, world_from_model: Float64) -> None:
         """The surface is elsewhere: shape and swing are carried along, and nobody feels it."""
         self._begin(world_from_model)
-        self._roots.advance(jump=True)
+        self._roots.advance(teleport=True)
         self._turn(1.0, 0.0)
         self._is_quiet = self.is_stale = True
 
@@ -195,7 +195,7 @@ class Strands:
         self._roots.world_from_surface = world_from_model
         if self._is_fresh:
             self._comb()
-        self._roots.show(jump=self._preview is not None)
+        self._roots.show(teleport=self._preview is not None)
         if self._preview is not None:
             self._preview.pose(self._roots.shown)
         self._expand(self.shown, {})
@@ -225,7 +225,7 @@ class Strands:
             records[name][:, 3] = 0.0
         records["knot0"] = 0.0
         self.state.write(records)
-        self.halted, self._is_quiet = "", True
+        self.stopped, self._is_quiet = "", True
 
     def release(self) -> None:
         owners = [
@@ -261,16 +261,16 @@ class Strands:
     def shells(self) -> Shells | None:
         """Copies of the skin, where hair may be drawn as these."""
         is_wanted = self.settings.form in (HairForm.SHELLS, HairForm.AUTOMATIC)
-        return self._copies() if is_wanted and self.settings.show is HairShow.HAIR else None
+        return self._copies() if is_wanted and self.settings.show is HairDisplay.HAIR else None
 
     @property
     def undercoat(self) -> Shells | None:
         """What covers the skin between the roots, where something does."""
-        return self._copies() if self.settings.undercoat > 0.0 and self.settings.show is HairShow.HAIR else None
+        return self._copies() if self.settings.undercoat > 0.0 and self.settings.show is HairDisplay.HAIR else None
 
     def _copies(self) -> Shells | None:
-        if self._shells is None and (coat := self._coat()) is not None:
-            self._shells = Shells(self._context, self._library, coat, self.settings.knots)
+        if self._shells is None and (coverage := self._coverage()) is not None:
+            self._shells = Shells(self._context, self._library, coverage, self.settings.knots)
         return self._shells
 
     @property
@@ -281,7 +281,7 @@ class Strands:
 
     @property
     def shows_guides(self) -> bool:
-        return self.settings.show is not HairShow.HAIR
+        return self.settings.show is not HairDisplay.HAIR
 
     @property
     def shown_state(self) -> BufferTexture:
@@ -348,9 +348,9 @@ class Strands:
         """Everything that the next step depends on."""
         head = {
             "steps": self.step_count, "fresh": self._is_fresh, "quiet": self._is_quiet, "substeps": self._substeps,
-            "halted": self.halted,
+            "halted": self.stopped,
         }  # fmt: skip
-        return State(head, Span(self.state.now), Span(self.state.before), Span(self._roots.now))
+        return State(head, BufferSpan(self.state.now), BufferSpan(self.state.before), BufferSpan(self._roots.now))
 
     def go_back(self, state: bytes) -> None:
         """Go back to what `snapshot` gave.
@@ -363,7 +363,7 @@ class Strands:
             raise SettingsError("the state is that of other hair")
         self.state.write(now, before)
         self._roots.now.write(roots)
-        self.step_count, self.halted = head["steps"], head["halted"]
+        self.step_count, self.stopped = head["steps"], head["halted"]
         self._is_fresh, self._is_quiet, self._substeps = head["fresh"], head["quiet"], head["substeps"]
         self.is_stale = True
 
@@ -397,8 +397,8 @@ class Strands:
 
     def _note(self, found: HairStatistics) -> None:
         self.statistics = found
-        if found.broken and not self.halted:
-            self.halted = (
+        if found.broken and not self.stopped:
+            self.stopped = (
                 f"stopped at {self.step_count * STEP_TIME:.2f} s: {found.broken} strands left the world;"
                 " more substeps or weaker springs keep them in it"
             )

@@ -9,16 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Material
-from sim.figures.character import Character
+from sim.characters.character import Character
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.background import Background
 from sim.kinds.contract import Array, Grab, Services, StepInputs, System, World
+from sim.kinds.hair.comparison_solver import ComparisonSolver, rival_settings
+from sim.kinds.hair.generation import StrandGeneration
 from sim.kinds.hair.groom import SHORTEST, Groom
-from sim.kinds.hair.grounds import Grounds, missing
-from sim.kinds.hair.growing import Growing
-from sim.kinds.hair.growth import Ground, Growth
+from sim.kinds.hair.growth import Growth, GrowthSurface
+from sim.kinds.hair.growth_surfaces import GrowthSurfaces, missing
 from sim.kinds.hair.guide_looks import (
     child_colours,
     drawn_places,
@@ -30,12 +31,11 @@ from sim.kinds.hair.guide_looks import (
 )
 from sim.kinds.hair.imported import every_of
 from sim.kinds.hair.moving_roots import SurfaceTexels
-from sim.kinds.hair.rival import Rival, rival_settings
 from sim.kinds.hair.root_settings import images_of
 from sim.kinds.hair.roots import Roots
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.shaping import edited
-from sim.kinds.hair.solver import Pulled
+from sim.kinds.hair.solver import StrandDrag
 from sim.kinds.hair.stability import stability
 from sim.kinds.hair.strands import Strands, check_room, strands_between
 from sim.kinds.packing import State, unpacked_state
@@ -43,7 +43,7 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects, params_of
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
-from sim.scene.view import Comparison
+from sim.scene.view import SkinningComparison
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -62,7 +62,7 @@ class HairSystem(System):
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
         self.strands: Strands | None = None
-        self.rival: Rival | None = None
+        self.rival: ComparisonSolver | None = None
         self.grown: Groom | None = None
         self._shows_groom = False
         self.problems: list[str] = []
@@ -72,20 +72,20 @@ class HairSystem(System):
         self._key: tuple[object, ...] = ()
         self._grown: tuple[object, ...] = ()
         self._shown: tuple[object, ...] = ()
-        self._told = ""
-        self._growing: Growing | None = None
+        self._reported = ""
+        self._growing: StrandGeneration | None = None
         self._is_given_up = self._is_asked = False
         self._wanted: tuple[Any, ...] = ()
         self._placed: Float64 | None = None
-        self._grounds = Grounds()
+        self._grounds = GrowthSurfaces()
 
     @property
     def is_ready(self) -> bool:
         return self.strands is not None
 
     @property
-    def halted(self) -> str:
-        return self.strands.halted if self.strands is not None else ""
+    def stopped(self) -> str:
+        return self.strands.stopped if self.strands is not None else ""
 
     @property
     def warning(self) -> str:
@@ -112,7 +112,7 @@ class HairSystem(System):
     def prepare(self) -> bool:
         return self._growing is not None and self._growing.turn()
 
-    def give_up(self) -> None:
+    def cancel_preparing(self) -> None:
         if self._growing is not None:
             self._stop()
             self._is_given_up = True
@@ -126,27 +126,27 @@ class HairSystem(System):
         return self.strands.settings if self.strands is not None else None
 
     def apply(self, node: Node, world: World) -> None:
-        figure, carrier = world.figures.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
+        character, carrier = world.characters.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
         settings = node.settings
         assert isinstance(settings, HairSettings)
-        assert isinstance(figure, Character | None)
+        assert isinstance(character, Character | None)
         images = {what: world.images[path] for what, path in images_of(settings).items() if path in world.images}
         strands = world.strands.get(Path(settings.file)) if settings.source is HairSource.FILE else None
         self._world, self._services = world, world.services
-        key = (node, figure, carrier, strands, *images.values())
+        key = (node, character, carrier, strands, *images.values())
         if not self.is_due and _same(self._key, key):
             return
         self._node, self._key = node, key
-        self._tell(missing(node, world, figure))
+        self._report(missing(node, world, character))
         try:
-            ground = self._grounds.find(node, world, figure, strands, images)
+            ground = self._grounds.find(node, world, character, strands, images)
         except SettingsError as error:
-            self._tell(f"{self._label}: {error}; nothing grows")
+            self._report(f"{self._label}: {error}; nothing grows")
             ground = None
         if ground is None:
             self._drop()
         else:
-            self._take(settings, ground, figure if ground.model is not None else None, tuple(images.values()))
+            self._take(settings, ground, character if ground.model is not None else None, tuple(images.values()))
 
     def step(self, inputs: StepInputs) -> None:
         assert self.strands is not None
@@ -154,10 +154,10 @@ class HairSystem(System):
         time, placement, pulled = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world), None
         if inputs.grab is not None:
             pulled = self._pulled(inputs.grab)
-        self.strands.step(placement, inputs.solids, time, pulled)
+        self.strands.step(placement, inputs.colliders, time, pulled)
         if self.rival is not None:
             with self._context.timers.scope("rival", self._label):
-                self.rival.strands.step(placement, inputs.solids, time, pulled)
+                self.rival.strands.step(placement, inputs.colliders, time, pulled)
 
     def rest(self) -> None:
         self.reset()
@@ -166,10 +166,10 @@ class HairSystem(System):
         for strands in self._all():
             strands.reset()
 
-    def jump(self, world: World) -> None:
+    def teleport(self, world: World) -> None:
         for strands in self._all():
             self._world = world
-            strands.jump(self._placement(world))
+            strands.teleport(self._placement(world))
 
     def poll(self, now: float) -> None:
         strands, world, node = self.strands, self._world, self._node
@@ -216,7 +216,7 @@ class HairSystem(System):
 
     def resume(self) -> None:
         for strands in self._all():
-            if strands.halted:
+            if strands.stopped:
                 strands.resume()
 
     def arrays(self) -> Mapping[str, Array]:
@@ -262,9 +262,12 @@ class HairSystem(System):
         assert self._world is not None
         assert self._node is not None
         assert self.strands is not None
-        figure, found = self._world.figures.get(self._node.attachment.node), {"colours": colours, "widths": widths}
-        if isinstance(figure, Character) and not self.strands.growth.is_own:
-            found["texcoords"] = root_texcoords(roots, figure)
+        character, found = (
+            self._world.characters.get(self._node.attachment.node),
+            {"colours": colours, "widths": widths},
+        )
+        if isinstance(character, Character) and not self.strands.growth.is_own:
+            found["texcoords"] = root_texcoords(roots, character)
         return {
             what: Array(functools.partial(np.asarray, values), values.shape, np.float32, what, is_still=True)
             for what, values in found.items()
@@ -303,40 +306,42 @@ class HairSystem(System):
     def release(self) -> None:
         self._drop()
 
-    def _pulled(self, grab: Grab) -> Pulled | None:
+    def _pulled(self, grab: Grab) -> StrandDrag | None:
         assert self._node is not None
         if grab.node != self._node.id or self.place_of(grab.particle) is None:
             return None
         assert self.strands is not None
         guide, knot = divmod(grab.particle, self.strands.settings.knots)
-        return Pulled(guide, max(knot, 1), grab.hand, grab.reach)
+        return StrandDrag(guide, max(knot, 1), grab.hand, grab.reach)
 
     def _placement(self, world: World) -> Float64:
         assert self._node is not None
         if self.strands is not None and self.strands.growth.is_own:
             return world.places.world_from_node(self._node)
-        placement: Float64 = world.figures[self._node.attachment.node].world_from_model
+        placement: Float64 = world.characters[self._node.attachment.node].world_from_model
         return placement
 
     def _skinned(self, world: World) -> int:
         """Another number where the skin that the hair grows on was written anew."""
         assert self._node is not None
-        figure = world.figures.get(self._node.attachment.node)
-        return figure.primary.write_count if isinstance(figure, Character) else 0
+        character = world.characters.get(self._node.attachment.node)
+        return character.primary.write_count if isinstance(character, Character) else 0
 
-    def _take(self, settings: HairSettings, ground: Ground, figure: Character | None, images: tuple[Any, ...]) -> None:
+    def _take(
+        self, settings: HairSettings, ground: GrowthSurface, character: Character | None, images: tuple[Any, ...]
+    ) -> None:
         """Has strands grow where that changes anything, and takes them once they have grown."""
-        kept = (figure, settings.source)
-        grown = (*kept, ground.table, ground.strands, *images)
+        cached = (character, settings.source)
+        grown = (*cached, ground.table, ground.strands, *images)
         same = _same(self._grown, grown)
         if self.strands is not None and same:
             if Effect.REBUILD not in changed_effects(self.strands.settings, settings) and not self._has_moved(ground):
                 self._stop()
                 self._regroom(settings)
                 self.strands.apply(settings)
-                self._take_rival(settings, figure)
+                self._take_rival(settings, character)
                 return
-        elif not _same(self._grown[:2], kept):
+        elif not _same(self._grown[:2], cached):
             self._release()
         wanted, self._is_asked = (*grown, _rebuilt(settings), ground.surface_from_file), False
         is_wanted = _same_growth(self._wanted, wanted)
@@ -348,7 +353,7 @@ class HairSystem(System):
             self._stop()
             check_room(self._context, settings)
             former = self.strands.growth if self.strands is not None and same else None
-            self._wanted, self._growing = wanted, Growing(self._context, background, settings, ground, former)
+            self._wanted, self._growing = wanted, StrandGeneration(self._context, background, settings, ground, former)
         if background.is_on and not self._growing.is_done:
             return
         growing, self._growing = self._growing, None
@@ -356,25 +361,25 @@ class HairSystem(System):
             found, buffers = growing.take()
         except SettingsError as error:
             self._release()
-            self._tell(f"{self._label}: {error}")
+            self._report(f"{self._label}: {error}")
             return
-        self._tell_growth(settings, ground, found.growth)
-        skin = self._skin(figure) if figure is not None else None
-        made = Strands(self._context, self._library, found.settings, found.growth, skin, found.coat, buffers)
+        self._report_growth(settings, ground, found.growth)
+        skin = self._skin(character) if character is not None else None
+        made = Strands(self._context, self._library, found.settings, found.growth, skin, found.coverage, buffers)
         self._release()
         self.strands, self._grown, self._placed = made, grown, ground.surface_from_file
         self.grown = found.as_grown
         self._regroom(settings)
         made.apply(settings)
         made.preview(made.growth.guides if self._shows_groom else None)
-        self._take_rival(settings, figure)
+        self._take_rival(settings, character)
 
-    def _skin(self, figure: Character) -> SurfaceTexels:
-        vertices = figure.primary.vertices
+    def _skin(self, character: Character) -> SurfaceTexels:
+        vertices = character.primary.vertices
         texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
         return SurfaceTexels(texels, vertices.dtype.itemsize // 16)
 
-    def _take_rival(self, settings: HairSettings, figure: Character | None) -> None:
+    def _take_rival(self, settings: HairSettings, character: Character | None) -> None:
         """The other solver begins where the strands are now."""
         wanted, strands = rival_settings(settings), self.strands
         assert strands is not None
@@ -385,8 +390,8 @@ class HairSystem(System):
                 self.rival.strands.regroom(strands.growth.guides)
             self.rival.strands.apply(wanted)
         else:
-            skin = self._skin(figure) if figure is not None else None
-            self.rival = Rival(self._context, self._library, wanted, strands, skin)
+            skin = self._skin(character) if character is not None else None
+            self.rival = ComparisonSolver(self._context, self._library, wanted, strands, skin)
             self.rival.strands.go_back(strands.snapshot().packed())
 
     def _drop_rival(self) -> None:
@@ -395,23 +400,23 @@ class HairSystem(System):
         self.rival = None
 
     def _shows_rival(self, world: World) -> bool:
-        return self.rival is not None and world.scene.view.comparison is Comparison.SPLIT
+        return self.rival is not None and world.scene.view.comparison is SkinningComparison.SPLIT
 
     def _all(self) -> list[Strands]:
         found = [self.strands] if self.strands is not None else []
         return found + ([self.rival.strands] if self.rival is not None else [])
 
-    def _has_moved(self, ground: Ground) -> bool:
+    def _has_moved(self, ground: GrowthSurface) -> bool:
         """Whether strands of a file stand elsewhere over the skin that they are bound to."""
         placed, now = self._placed, ground.surface_from_file
         return placed is not None and now is not None and not np.allclose(placed, now)
 
-    def _tell_growth(self, settings: HairSettings, ground: Ground, growth: Growth) -> None:
+    def _report_growth(self, settings: HairSettings, ground: GrowthSurface, growth: Growth) -> None:
         if growth.longest <= SHORTEST:
-            self._tell(f"{self._label}: none of its strands has a length; nothing is seen of it")
+            self._report(f"{self._label}: none of its strands has a length; nothing is seen of it")
         if ground.strands is not None and (every := every_of(settings, ground.strands)) > settings.file_every:
             name, count = Path(settings.file).name, ground.strands.count
-            self._tell(f"{self._label}: {name} has {count:,} strands; one in {every} is simulated")
+            self._report(f"{self._label}: {name} has {count:,} strands; one in {every} is simulated")
 
     @property
     def _label(self) -> str:
@@ -426,13 +431,13 @@ class HairSystem(System):
 
     @property
     def lack(self) -> str:
-        return "" if self.strands is not None or self._node is None else self._told.removeprefix(f"{self._label}: ")
+        return "" if self.strands is not None or self._node is None else self._reported.removeprefix(f"{self._label}: ")
 
-    def _tell(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         """Tells once what the hair lacks, and again when it lacks it anew."""
-        if line and line != self._told:
+        if line and line != self._reported:
             self.problems.append(line)
-        self._told = line
+        self._reported = line
 
     def _drop(self) -> None:
         if self._services is not None:

@@ -3,19 +3,19 @@
 import numpy as np
 
 from sim.assets.model import Bounds
-from sim.figures.character import Character, SkinPart
+from sim.characters.character import Character, SkinPart
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import NOTHING, Counts, View, World
-from sim.kinds.hair.heat import Heat
-from sim.kinds.hair.marked import GuideMarks
+from sim.kinds.hair.distance_view import DistanceView
+from sim.kinds.hair.highlights import GuideHighlights
 from sim.kinds.hair.ribbons import Ribbons
-from sim.kinds.hair.roots import Surface
-from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
+from sim.kinds.hair.roots import RootSurface
+from sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
 from sim.kinds.hair.strands import Strands
 from sim.kinds.hair.system import HairSystem
-from sim.render.items import Item, Points
-from sim.render.shot import Look
+from sim.render.items import Item, PointsItem
+from sim.render.render_view import DisplayOptions
 from sim.scene.scene import Node
 
 MASS, MASS_PIXELS = (0.93, 0.86, 0.70), 3.0
@@ -26,33 +26,33 @@ class HairView(View):
     """Draws the hair of one node, as soon as there is some."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._marks, self._heat = GuideMarks(context, library), Heat(context, library)
+        self._marks, self._heat = GuideHighlights(context, library), DistanceView(context, library)
         self._node = Node(id="", settings=HairSettings())
         self._system: HairSystem | None = None
         self._world: World | None = None
-        self._part: tuple[Surface, Character, SkinPart] | None = None
+        self._part: tuple[RootSurface, Character, SkinPart] | None = None
         self._box: tuple[tuple[object, ...], Bounds] | None = None
         self._items: dict[bool, tuple[tuple[object, ...], Ribbons, tuple[Item, ...]]] = {}
 
     def apply(self, node: Node, subject: HairSystem | None, world: World) -> None:
         self._node, self._system, self._world = node, subject, world
 
-    def parts(self, look: Look) -> tuple[Item, ...]:
+    def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
         box, system = self.bounds(), self._system
-        rival = system.rival if system is not None and look.second else None
+        rival = system.rival if system is not None and display.second else None
         strands = self._strands if rival is None else rival.strands
         if strands is None or box is None or not strands.shown.version:
             return ()
         key = (strands, strands.settings, self._node)
-        kept = self._items.get(look.second)
-        if kept is None or any(a is not b for a, b in zip(kept[0], key, strict=True)):
+        cached = self._items.get(display.second)
+        if cached is None or any(a is not b for a, b in zip(cached[0], key, strict=True)):
             item = Ribbons(node=self._node, strands=strands, settings=strands.settings, box=box)
-            kept = self._items[look.second] = key, item, self._masses(strands)
-        _, ribbons, masses = kept
+            cached = self._items[display.second] = key, item, self._masses(strands)
+        _, ribbons, masses = cached
         ribbons.box = box
-        marks = self._marks.items(self._node, strands, look.overlay)
-        other = system.rival if system is not None and strands.settings.show is HairShow.DISTANCE else None
-        if other is not None and not look.second:
+        marks = self._marks.items(self._node, strands, display.overlay)
+        other = system.rival if system is not None and strands.settings.show is HairDisplay.DISTANCE else None
+        if other is not None and not display.second:
             ribbons.stages = ("pick",)
             return (ribbons, self._heat.item(self._node, strands, other), *marks)
         return (ribbons, *masses, *marks)
@@ -80,10 +80,10 @@ class HairView(View):
 
     def _masses(self, strands: Strands) -> tuple[Item, ...]:
         """The knots of the guides as points, where they are to be seen."""
-        if strands.settings.show is not HairShow.MASSES:
+        if strands.settings.show is not HairDisplay.MASSES:
             return ()
         shown = strands.shown
-        return (Points(node=self._node, stages=("detail",), vertices=shown.points, colour=MASS, size=MASS_PIXELS,
+        return (PointsItem(node=self._node, stages=("detail",), vertices=shown.points, colour=MASS, size=MASS_PIXELS,
                        count=shown.count * shown.knots),)  # fmt: skip
 
     @property
@@ -101,9 +101,9 @@ class HairView(View):
             middle, half = (own.lo + own.hi) / 2.0, (own.hi - own.lo) / 2.0
             middle, half = placement[:3, :3] @ middle + placement[:3, 3], np.abs(placement[:3, :3]) @ half
             return Bounds(middle - half, middle + half)
-        figure = world.figures.get(self._node.attachment.node)
-        if not isinstance(figure, Character):
+        character = world.characters.get(self._node.attachment.node)
+        if not isinstance(character, Character):
             return None
-        if self._part is None or self._part[0] is not strands.growth.surface or self._part[1] is not figure:
-            self._part = strands.growth.surface, figure, figure.part_of(strands.growth.rooted)
-        return figure.part_bounds(self._part[2])
+        if self._part is None or self._part[0] is not strands.growth.surface or self._part[1] is not character:
+            self._part = strands.growth.surface, character, character.part_of(strands.growth.rooted)
+        return character.part_bounds(self._part[2])

@@ -5,7 +5,7 @@ import math
 from pyglm import glm
 
 from sim.assets.model import CharacterModel
-from sim.figures.front import front_at_first
+from sim.characters.front import front_at_first
 from sim.kinds.contract import AddEntry, AddPlace, Kind
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import Node

@@ -4,9 +4,9 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import Mark, View, World
 from sim.kinds.light.settings import LightSettings
-from sim.render.frame import Lamp
-from sim.scene.places import vector
+from sim.render.frame import PointLight
 from sim.scene.scene import Node
+from sim.scene.world_transforms import vector
 
 RADIUS, ALPHA = 8.0, 0.95
 
@@ -15,19 +15,19 @@ class LightView(View):
     """Shines where its node stands."""
 
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
-        self._lamp: Lamp | None = None
+        self._light: PointLight | None = None
         self._marks: tuple[Mark, ...] = ()
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
         settings = node.settings
         assert isinstance(settings, LightSettings)
         place = vector(world.places.world_from_node(node)[:3, 3])
-        self._lamp = Lamp(place, settings.reach, settings.colour, settings.intensity, settings.shadow)
+        self._light = PointLight(place, settings.reach, settings.colour, settings.intensity, settings.shadow)
         colour = (*settings.colour, ALPHA)
         self._marks = (Mark(node.id, place, colour, RADIUS, colour),)
 
-    def lamp(self) -> Lamp | None:
-        return self._lamp
+    def light(self) -> PointLight | None:
+        return self._light
 
     def marks(self) -> tuple[Mark, ...]:
         return self._marks

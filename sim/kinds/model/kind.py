@@ -1,6 +1,6 @@
-"""The kind of models: characters and things that are read from files, posed and skinned by `sim.figures`."""
+"""The kind of models: characters and things that are read from files, posed and skinned by `sim.characters`."""
 
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.contract import FileUse, Kind
 from sim.scene.params import Settings, paths_of
 
@@ -30,6 +30,6 @@ MODEL = Kind(
     settings=ModelSettings,
     files=files_of,
     resized=resized,
-    figure="sim.kinds.model.view:ModelView",
+    character="sim.kinds.model.view:ModelView",
     panel="app.kinds.model.panel:ModelPanel",
 )

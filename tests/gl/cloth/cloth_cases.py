@@ -5,6 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from sim.colliders.layout import ColliderLayout
+from sim.colliders.pack import pack_colliders
+from sim.colliders.scene_colliders import Colliders
+from sim.colliders.state import ColliderState
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.texture import BufferTexture
@@ -12,10 +16,6 @@ from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
 from sim.kinds.cloth.solver import ClothInputs
-from sim.solids.layout import SolidLayout
-from sim.solids.pack import pack_solids
-from sim.solids.scene_solids import Solids
-from sim.solids.state import Solid
 from tests.oracles import cloth as reference
 
 STILL: dict[str, Any] = {
@@ -56,15 +56,15 @@ def run(cloth: Cloth, steps: int, inputs: ClothInputs | None = None) -> None:
 
 
 def collider_inputs(
-    context: Context, states: Sequence[Solid], layout: SolidLayout, settings: ClothSettings
+    context: Context, states: Sequence[ColliderState], layout: ColliderLayout, settings: ClothSettings
 ) -> tuple[ClothInputs, Buffer]:
     """Colliders for every step, and the buffer that holds them."""
-    buffer = Buffer(context, pack_solids(states, settings.step_time).ravel(), label="test colliders")
-    return ClothInputs(Solids(BufferTexture(context, buffer, "rgba32f"), len(states), layout)), buffer
+    buffer = Buffer(context, pack_colliders(states, settings.step_time).ravel(), label="test colliders")
+    return ClothInputs(Colliders(BufferTexture(context, buffer, "rgba32f"), len(states), layout)), buffer
 
 
 def reference_run(
-    model: ClothModel, settings: ClothSettings, steps: int, colliders: Sequence[Solid] = ()
+    model: ClothModel, settings: ClothSettings, steps: int, colliders: Sequence[ColliderState] = ()
 ) -> reference.Particles:
     """The same steps from rest in double precision."""
     particles = reference.at_rest(model)

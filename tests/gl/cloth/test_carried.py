@@ -12,8 +12,8 @@ import resources
 from app.cli.run import SceneRun
 from app.cli.scene import opened
 from sim.assets.load import load_model
-from sim.figures.deformers.settings import Taper, Wave
-from sim.figures.settings import SkinningMethod
+from sim.characters.deformers.settings import Taper, Wave
+from sim.characters.settings import SkinningMethod
 from sim.gl.context import Context
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.model import build_cloth
@@ -55,7 +55,7 @@ def wearer(make: Callable[..., Wearer]) -> Wearer:
 def sheet(wearer: Wearer, target: PinTarget, **settings: Any) -> Node:
     values: dict[str, Any] = {"columns": 7, "rows": 8, "width": 0.5, "height": 0.7, "substeps": 24, "pin_bone": "pole"}
     made = ClothSettings(**(values | {"pins": PinPreset.TOP, "pin_target": target} | settings))
-    return riding(Node(id="cloth", name="Cloth", transform=PLACE, settings=made), wearer.figure)
+    return riding(Node(id="cloth", name="Cloth", transform=PLACE, settings=made), wearer.character)
 
 
 def in_pole(wearer: Wearer, points: np.ndarray) -> np.ndarray:
@@ -156,7 +156,7 @@ def test_a_reset_starts_where_the_simulation_does_whatever_is_shown(wearer: Wear
 @pytest.mark.parametrize("placed", [Transform(), TURNED])
 def test_pins_stay_on_the_vertices_through_the_clip(make: Callable[..., Wearer], placed: Transform) -> None:
     wearer = make()
-    wearer.figure = msgspec.structs.replace(wearer.figure, transform=placed)
+    wearer.character = msgspec.structs.replace(wearer.character, transform=placed)
     wearer.wear(wearer.section("banner"))
     wearer.jump(0.25)
     for _ in range(30):
@@ -239,7 +239,7 @@ def test_no_loop_leaves_it_behind(make: Callable[..., Wearer], name: str) -> Non
             assert now < 2.0 * speed, "nothing of the jump enters the motion"
         speed = max(speed, now)
     assert wearer.cloth.check().is_finite
-    assert wearer.cloth.halted == ""
+    assert wearer.cloth.stopped == ""
 
 
 def test_a_loose_cloth_goes_along(make: Callable[..., Wearer]) -> None:
@@ -258,7 +258,7 @@ def test_a_cloth_that_goes_with_its_node_is_carried_where_that_is_put(make: Call
     wearer.step(10)
     before, velocities = wearer.positions(), wearer.cloth.velocities()
     assert wearer.cloth_node is not None
-    wearer.wear(wearer.cloth_node, moved(wearer.figure, (30.0, 0.0, 5.0)))
+    wearer.wear(wearer.cloth_node, moved(wearer.character, (30.0, 0.0, 5.0)))
     wearer.step()
     np.testing.assert_allclose(wearer.positions() - before, np.tile((30.0, 0.0, 5.0), (56, 1)), rtol=0.0, atol=1e-5)
     np.testing.assert_allclose(wearer.cloth.velocities(), velocities, rtol=0.0, atol=1e-12)
@@ -274,7 +274,7 @@ def test_a_figure_that_is_moved_a_little_swings_its_cloth(make: Callable[..., We
         wearer.jump(0.0)
         wearer.step(10)
         assert wearer.cloth_node is not None
-        wearer.wear(wearer.cloth_node, moved(wearer.figure, (0.0, 0.0, way)))
+        wearer.wear(wearer.cloth_node, moved(wearer.character, (0.0, 0.0, way)))
         wearer.step()
         places.append(wearer.positions())
     gone, held = (places[1] - places[0])[:, 2], wearer.cloth.pinned
@@ -300,7 +300,7 @@ def test_a_silent_cloth_rests_and_is_carried_when_it_is_heard_again(wearer: Wear
     wearer.step(10)
     held = wearer.cloth.pinned
     np.testing.assert_allclose(wearer.positions()[held], wearer.skinned()[held], rtol=0.0, atol=1e-5)
-    assert not wearer.cloth.halted
+    assert not wearer.cloth.stopped
 
 
 # --- looking ------------------------------------------------------------------------------------------
@@ -395,14 +395,14 @@ def test_a_state_that_is_gone_back_to_gives_the_same_bits(make: Callable[..., We
 def test_a_state_of_a_silent_cloth_knows_how_far_its_figure_has_gone(make: Callable[..., Wearer]) -> None:
     wearer, other = make(), make()
     loud = wearer.section("banner")
-    silent = msgspec.structs.replace(loud, muted=True)
+    muted = msgspec.structs.replace(loud, muted=True)
     wearer.wear(loud)
     wearer.jump(0.0)
     wearer.step(10)
-    wearer.wear(silent)
+    wearer.wear(muted)
     wearer.step(30)
     state, playhead = wearer.engine.state(), wearer.playhead
-    other.wear(silent)
+    other.wear(muted)
     other.engine.restore(state, playhead.time)
     other.playhead = playhead
     for one in (wearer, other):
@@ -429,7 +429,7 @@ def test_the_cloth_of_a_section_lives_through_its_clip(
     for _ in range(round(2.2 * wearer.model.clips[0].duration / STEP / 10)):
         wearer.step(10)
         wearer.engine.simulation.check()
-        assert wearer.cloth.halted == ""
+        assert wearer.cloth.stopped == ""
         assert np.linalg.norm(wearer.positions() - wearer.skinned(), axis=1).max() < reach
     wearer.release()
 
@@ -447,9 +447,9 @@ def test_the_cape_of_the_sample_hangs_from_the_chest_wherever_it_starts(context:
     np.testing.assert_array_equal(cloth.positions(), cloth.model.positions.astype(np.float32))
 
     def in_chest() -> np.ndarray:
-        figure = run.engine.figure("humanoid")
-        assert figure is not None
-        frame = figure.joint_frame("chest")
+        character = run.engine.character("humanoid")
+        assert character is not None
+        frame = character.joint_frame("chest")
         assert frame is not None
         return transform_points(inverse_affine(frame), cloth.positions().astype(np.float64))
 

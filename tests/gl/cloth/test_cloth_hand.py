@@ -40,7 +40,7 @@ def test_no_hand_tears_a_fabric_and_it_comes_back_into_it(context: Context, libr
         assert np.linalg.norm(reached - start - way) > 0.5  # out of reach for every fabric
         strain = cloth.check().strain
         assert strain < cloth.settings.stretch_limit - 1.0
-        assert cloth.halted == ""
+        assert cloth.stopped == ""
 
 
 def test_within_reach_the_particle_is_exactly_in_the_hand(context: Context, library: ShaderLibrary) -> None:

@@ -5,6 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from sim.colliders.layout import ANY_ORDER, arranged
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.cloth.cloth import Cloth
@@ -15,8 +17,6 @@ from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource,
 from sim.kinds.cloth.stability import stability
 from sim.kinds.cloth.surface import ClothSurface
 from sim.maths.transform import compose
-from sim.solids.layout import ANY_ORDER, arranged
-from sim.solids.state import Solid, SolidShape
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import collider_inputs, reference_run, run, springs
 from tests.oracles import cloth as reference
@@ -97,7 +97,7 @@ def test_a_mesh_moves_as_the_reference(context: Context, library: ShaderLibrary,
     assert distance(cloth, expected_mesh(windy)) < BOUND
 
 
-def solids() -> list[Solid]:
+def colliders() -> list[ColliderState]:
     """A ball that goes sideways, a turned ellipsoid that turns on, a capsule, a box and the floor."""
     turn = np.array([np.sin(0.4), 0.0, 0.0, np.cos(0.4)])
     more = np.array([np.sin(0.41), 0.0, 0.0, np.cos(0.41)])
@@ -110,10 +110,10 @@ def solids() -> list[Solid]:
     floor = np.eye(4)
     floor[1, 3] = -1.0
     return [
-        Solid(SolidShape.BOX, np.array([0.15, 0.1, 0.2]), box, box, 0.4, 0.0),
-        Solid(SolidShape.ELLIPSOID, np.array([0.4, 0.3, 0.2]), start, end, 0.3, 0.1),
-        Solid(SolidShape.CAPSULE, np.array([0.15, 0.2, 0.0]), aside, aside, 0.2, 0.0),
-        Solid(SolidShape.PLANE, np.zeros(3), floor, floor, 0.5, 0.0),
+        ColliderState(ColliderShape.BOX, np.array([0.15, 0.1, 0.2]), box, box, 0.4, 0.0),
+        ColliderState(ColliderShape.ELLIPSOID, np.array([0.4, 0.3, 0.2]), start, end, 0.3, 0.1),
+        ColliderState(ColliderShape.CAPSULE, np.array([0.15, 0.2, 0.0]), aside, aside, 0.2, 0.0),
+        ColliderState(ColliderShape.PLANE, np.zeros(3), floor, floor, 0.5, 0.0),
     ]
 
 
@@ -137,13 +137,13 @@ FALLING = ClothSettings(
 
 @cache
 def expected_fall(in_order: bool) -> reference.Particles:
-    return reference_run(build_cloth(FALLING), FALLING, STEPS, arranged(solids())[0] if in_order else solids())
+    return reference_run(build_cloth(FALLING), FALLING, STEPS, arranged(colliders())[0] if in_order else colliders())
 
 
 @ON_BOTH
 @pytest.mark.parametrize("in_order", [True, False])
 def test_a_sheet_falls_on_solids_as_the_reference(context: Context, library: ShaderLibrary, in_order: bool) -> None:
-    states, layout = arranged(solids()) if in_order else (solids(), ANY_ORDER)
+    states, layout = arranged(colliders()) if in_order else (colliders(), ANY_ORDER)
     cloth = Cloth(context, library, FALLING)
     assert stability(cloth.model, FALLING).is_stable
     inputs, buffer = collider_inputs(context, states, layout, FALLING)
@@ -154,8 +154,8 @@ def test_a_sheet_falls_on_solids_as_the_reference(context: Context, library: Sha
     assert np.median(errors) < 1e-3
     assert errors.max() < 2e-2
     buffer.release()
-    assert inputs.solids.texture is not None
-    inputs.solids.texture.release()
+    assert inputs.colliders.texture is not None
+    inputs.colliders.texture.release()
 
 
 @ON_BOTH

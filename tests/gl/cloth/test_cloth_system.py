@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sim.assets.build_mesh import vertex_normals
-from sim.figures.skinning import SKINNED
+from sim.characters.skinning import SKINNED
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -54,7 +54,7 @@ def test_a_hundred_thousand_steps_leave_pins_and_objects_as_they_were(context: C
             cloth.refresh()
             cloth.poll(index / 60.0)
     np.testing.assert_array_equal(cloth.positions()[[0, 5]], before[[0, 5]])
-    assert cloth.halted == ""
+    assert cloth.stopped == ""
     assert context.live == live
 
 
@@ -176,7 +176,7 @@ def test_a_hand_that_jumps_far_does_not_tear_the_cloth(context: Context, library
     for hand in ((1.0, -0.5, 0.8), (-1.0, -0.3, -0.8), (0.5, 0.2, 0.5)):
         run(cloth, 10, ClothInputs(grabbed=30, hand=hand))
         assert cloth.check().is_finite
-    assert cloth.halted == ""
+    assert cloth.stopped == ""
 
 
 # --- changes on the fly -------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def test_a_cloth_that_blows_up_halts_and_shows_its_last_good_state(context: Cont
         assert np.abs(drawn).max() < 50.0
         halted_now = halted_now or cloth.poll(float(index))
     assert halted_now
-    assert "substeps or a softer fabric keep it stable" in cloth.halted
+    assert "substeps or a softer fabric keep it stable" in cloth.stopped
     stopped = cloth.step_count
     assert not cloth.step()
     assert cloth.step_count == stopped
@@ -271,7 +271,7 @@ def test_a_cloth_that_blows_up_halts_and_shows_its_last_good_state(context: Cont
     cloth.reset()
     run(cloth, 30)
     assert cloth.check().strain < 1.0
-    assert cloth.halted == ""
+    assert cloth.stopped == ""
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e9])
@@ -282,7 +282,7 @@ def test_a_place_that_is_no_number_is_found(context: Context, library: ShaderLib
     cloth._state.write(_spoiled(cloth, bad))
     cloth.step()
     assert not cloth.check().is_finite
-    assert "left the world" in cloth.halted
+    assert "left the world" in cloth.stopped
     np.testing.assert_array_equal(cloth.positions(), good)
     assert cloth.step_count == 3
 

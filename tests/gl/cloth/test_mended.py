@@ -7,13 +7,13 @@ import msgspec
 import numpy as np
 import pytest
 
+from sim.cache.simulation_cache import SimulationCache
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.kept.film import Film
 from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.recovery import PROOF, TRIES
 from sim.kinds.cloth.settings import ClothSettings, PinPreset
+from sim.kinds.cloth.sound_states import PROOF, TRIES
 from sim.kinds.cloth.stability import stable_substeps
 from sim.kinds.cloth.system import ClothSystem
 from sim.scene.scene import Node, Scene
@@ -56,14 +56,14 @@ class Stage:
         """By a fabric that is far too stiff."""
         self.change(stretch_stiffness=1e7)
         self.step(20)
-        assert self.cloth.halted
+        assert self.cloth.stopped
 
 
 @pytest.fixture
 def stage(context: Context) -> Iterator[Stage]:
     made = Stage(context)
     made.step(PROOF + 5)
-    assert made.cloth.halted == ""
+    assert made.cloth.stopped == ""
     yield made
     made.engine.release()
 
@@ -74,59 +74,59 @@ def stage(context: Context) -> Iterator[Stage]:
 def test_more_substeps_let_it_go_on_from_where_it_was(stage: Stage) -> None:
     stage.change(stretch_stiffness=2e4)
     stage.step(20)
-    assert stage.cloth.halted
-    kept, steps = stage.cloth.positions(), stage.cloth.step_count
+    assert stage.cloth.stopped
+    cached, steps = stage.cloth.positions(), stage.cloth.step_count
     assert steps > PROOF
     stage.change(substeps=stable_substeps(stage.cloth.model, stage.settings))
-    assert stage.cloth.halted == ""
-    np.testing.assert_array_equal(stage.cloth.positions(), kept)
+    assert stage.cloth.stopped == ""
+    np.testing.assert_array_equal(stage.cloth.positions(), cached)
     stage.step(10)
     assert stage.cloth.step_count == steps + 10
-    assert stage.cloth.halted == ""
+    assert stage.cloth.stopped == ""
 
 
 def test_so_does_the_undo_of_the_cause(stage: Stage) -> None:
     stage.stop()
     stage.change(stretch_stiffness=SOUND.stretch_stiffness)
-    assert stage.cloth.halted == ""
+    assert stage.cloth.stopped == ""
     stage.step(30)
-    assert stage.cloth.halted == ""
+    assert stage.cloth.stopped == ""
 
 
 def test_so_does_the_undo_of_the_cause_where_kept_steps_are_played_again(context: Context) -> None:
     stage = Stage(context)
-    film = Film(stage.engine)
+    cache = SimulationCache(stage.engine)
 
     def take(time: float, **changes: Any) -> None:
         stage.change(**changes)
-        film.take(time)
+        cache.take(time)
 
     take(0.0, stretch_stiffness=1e7)
     for step in range(1, 31):
-        assert film.advance(step)
+        assert cache.advance(step)
     stage.engine.simulation.check()
-    assert stage.cloth.halted
-    film.restart()
-    middle = film.time_of(30) - 0.5 / 60.0
-    film.show_between(middle)  # as playing on does: where the engine stands is no step
+    assert stage.cloth.stopped
+    cache.restart()
+    middle = cache.time_of(30) - 0.5 / 60.0
+    cache.show_between(middle)  # as playing on does: where the engine stands is no step
     take(middle, stretch_stiffness=SOUND.stretch_stiffness)
-    assert stage.cloth.halted == ""
-    film.show(middle)
-    assert film.advance(film.shown + 1)
+    assert stage.cloth.stopped == ""
+    cache.show(middle)
+    assert cache.advance(cache.shown + 1)
     stage.engine.simulation.check()
-    assert stage.cloth.halted == ""
+    assert stage.cloth.stopped == ""
     assert stage.cloth.step_count > 0
-    film.release()
+    cache.release()
     stage.engine.release()
 
 
 def test_settings_under_which_it_ran_are_believed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.kinds.cloth.recovery.StabilityMeter.allows", lambda *_: False)
+    monkeypatch.setattr("sim.kinds.cloth.sound_states.StabilityMeter.allows", lambda *_: False)
     stage.stop()
     stage.change(stretch_stiffness=1e6)
-    assert stage.cloth.halted
+    assert stage.cloth.stopped
     stage.change(stretch_stiffness=SOUND.stretch_stiffness)
-    assert stage.cloth.halted == ""
+    assert stage.cloth.stopped == ""
 
 
 @pytest.mark.parametrize(
@@ -134,72 +134,72 @@ def test_settings_under_which_it_ran_are_believed(stage: Stage, monkeypatch: pyt
 )
 def test_what_mends_nothing_leaves_it_stopped(stage: Stage, changes: dict[str, Any]) -> None:
     stage.stop()
-    reason = stage.cloth.halted
+    reason = stage.cloth.stopped
     stage.change(**changes)
-    assert stage.cloth.halted == reason
+    assert stage.cloth.stopped == reason
 
 
 def test_it_does_not_try_for_ever(stage: Stage) -> None:
     """A hand that shakes a slider over settings that are stable, and yet tear the cloth at once."""
     stage.change(stretch_limit=1.01, gravity=(0.0, -400.0, 0.0))
     stage.step(20)
-    assert stage.cloth.halted
+    assert stage.cloth.stopped
     tries = 0
     for index in range(3 * TRIES):
         stage.change(wind=(0.0, 0.0, 0.01 * (index + 1)))
-        tries += not stage.cloth.halted
+        tries += not stage.cloth.stopped
         stage.step(20)
-        assert stage.cloth.halted
+        assert stage.cloth.stopped
     assert tries == TRIES
     stage.engine.simulation.reset()
     stage.change(stretch_limit=5.0, gravity=SOUND.gravity)
     stage.step(20)
-    assert stage.cloth.halted == ""
+    assert stage.cloth.stopped == ""
 
 
 # --- reasons ------------------------------------------------------------------------------------------
 
 
-def halted(cloth: Cloth, steps: int = 30) -> str:
+def stopped(cloth: Cloth, steps: int = 30) -> str:
     """Why it was stopped, however few of its steps went wrong."""
     for _ in range(steps):
         cloth.step()
     cloth.check()
-    return cloth.halted
+    return cloth.stopped
 
 
 def test_too_few_substeps_are_told(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, msgspec.structs.replace(SOUND, substeps=1, stretch_stiffness=1e5))
     needed = stable_substeps(cloth.model, cloth.settings)
-    assert halted(cloth).endswith(f"; {needed:,} substeps or a softer fabric keep it stable, it has 1")
+    assert stopped(cloth).endswith(f"; {needed:,} substeps or a softer fabric keep it stable, it has 1")
 
 
 def test_a_fabric_that_no_substeps_would_hold_is_told(
     context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
-    monkeypatch.setattr("sim.kinds.cloth.halt.SUBSTEPS_MAX", 100)
+    monkeypatch.setattr("sim.kinds.cloth.explosion.SUBSTEPS_MAX", 100)
     cloth = Cloth(context, library, msgspec.structs.replace(SOUND, stretch_stiffness=1e7))
-    assert halted(cloth).endswith("no number of substeps is enough, a softer or heavier fabric keeps it stable")
+    assert stopped(cloth).endswith("no number of substeps is enough, a softer or heavier fabric keeps it stable")
 
 
 def test_pins_that_pull_too_far_are_told(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, SOUND)
     cloth.step()
     cloth.set_pin_targets(cloth.model.positions + np.array([3.0, 0.0, 0.0]))
-    assert "its pins pull further than the fabric can follow; fewer pins" in halted(cloth)
+    assert "its pins pull further than the fabric can follow; fewer pins" in stopped(cloth)
 
 
 def test_pins_that_pull_apart_are_told(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, SOUND)
     cloth.step()
     cloth.set_pin_targets(cloth.model.positions * np.array([8.0, 1.0, 1.0]))
-    assert "its pins pull further" in halted(cloth)
+    assert "its pins pull further" in stopped(cloth)
 
 
 def test_weight_that_no_substeps_would_help_against_is_told(context: Context, library: ShaderLibrary) -> None:
     heavy = msgspec.structs.replace(SOUND, stretch_limit=1.01, gravity=(0.0, -400.0, 0.0))
-    assert "beyond 1.01 times its length under weight, wind or colliders; a stiffer" in halted(
+    assert "beyond 1.01 times its length under weight, wind or colliders; a stiffer" in stopped(
         Cloth(context, library, heavy)
     )
 
@@ -207,4 +207,4 @@ def test_weight_that_no_substeps_would_help_against_is_told(context: Context, li
 def test_a_start_that_is_stretched_already_is_told(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, msgspec.structs.replace(SOUND, stretch_stiffness=1.0))
     cloth.stand(cloth.model.positions * np.array([1.0, 8.0, 1.0]))
-    assert "in the pose that it starts in; a higher stretch limit" in halted(cloth)
+    assert "in the pose that it starts in; a higher stretch limit" in stopped(cloth)

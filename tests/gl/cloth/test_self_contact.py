@@ -6,18 +6,18 @@ import msgspec
 import numpy as np
 import pytest
 
+from sim.colliders.layout import arranged
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.grid import GridShape, grid_surface
 from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.pin_targets import Ties
+from sim.kinds.cloth.pin_targets import PinTargetTable
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
 from sim.kinds.cloth.stability import stable_substeps
 from sim.kinds.cloth.surface import ClothSurface
 from sim.scene.params import Effect
-from sim.solids.layout import arranged
-from sim.solids.state import Solid, SolidShape
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, masses, run, springs
 from tests.oracles import cloth as reference
@@ -142,7 +142,7 @@ def test_a_sheet_dropped_on_itself_keeps_its_layers_apart(context: Context, libr
     settings = msgspec.structs.replace(settings, substeps=stable_substeps(build_cloth(settings), settings))
     floor = np.eye(4)
     floor[1, 3] = -0.05
-    states, layout = arranged([Solid(SolidShape.PLANE, np.zeros(3), floor, floor, 0.5, 0.0)])
+    states, layout = arranged([ColliderState(ColliderShape.PLANE, np.zeros(3), floor, floor, 0.5, 0.0)])
     inputs, buffer = collider_inputs(context, states, layout, settings)
     parts, energies = [], []
     for touching in (True, False):
@@ -163,8 +163,8 @@ def test_a_sheet_dropped_on_itself_keeps_its_layers_apart(context: Context, libr
     rise = (touching_energies - np.minimum.accumulate(touching_energies)).max()
     assert rise < 2e-3 * (touching_energies[0] - touching_energies[-1])
     buffer.release()
-    assert inputs.solids.texture is not None
-    inputs.solids.texture.release()
+    assert inputs.colliders.texture is not None
+    inputs.colliders.texture.release()
 
 
 def test_neighbours_at_rest_are_not_pushed_apart(context: Context, library: ShaderLibrary) -> None:
@@ -232,7 +232,7 @@ def test_a_mirrored_sheet_that_closes_on_itself_stays_its_mirror_image_to_the_bi
 
 def test_the_same_bits_twice_after_a_reset_and_after_going_back(context: Context, library: ShaderLibrary) -> None:
     settings = small(gravity=(0.0, -9.81, 0.0))
-    ties = Ties(None, np.zeros((81, 3)), ())
+    ties = PinTargetTable(None, np.zeros((81, 3)), ())
     results = []
     for _ in range(2):
         cloth = Cloth(context, library, settings)
@@ -311,7 +311,7 @@ def test_a_cloth_that_blows_up_halts_and_goes_on(context: Context, library: Shad
     cloth._state.write(records)
     cloth.step()
     assert not cloth.check().is_finite
-    assert "left the world" in cloth.halted
+    assert "left the world" in cloth.stopped
     np.testing.assert_array_equal(cloth.positions(), good)
     cloth.resume()
     run(cloth, 10)

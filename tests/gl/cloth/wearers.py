@@ -10,21 +10,21 @@ import numpy as np
 from app.kinds.cloth.section import section_cloth
 from sim.assets.load import load_model
 from sim.assets.mesh import upright_mesh
+from sim.characters.character import Character
+from sim.characters.reference import skin
+from sim.characters.settings import ModelSettings, UpAxis
 from sim.engine import Engine
-from sim.figures.character import Character
-from sim.figures.reference import skin
-from sim.figures.settings import ModelSettings, UpAxis
 from sim.gl.context import Context
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.surface import section_triangles
 from sim.kinds.cloth.system import ClothSystem
 from sim.maths.transform import transform_points
 from sim.scene.clock import STEP_TIME
-from sim.scene.places import Places, carrier_of, relative_transform
 from sim.scene.playback import PlaybackSettings
 from sim.scene.playhead import Playhead, stepped
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform, node_matrix
+from sim.scene.world_transforms import WorldTransforms, carrier_of, relative_transform
 
 COLUMNS, ROWS, FRAMES, WAY = 5, 7, 61, 6.0
 """A banner on a pole that goes so far [m] in a clip of one second, leans and comes back to where it was."""
@@ -77,7 +77,7 @@ class Wearer:
 
     def __init__(self, context: Context, path: Path, **settings: Any) -> None:
         self.model = load_model(path)
-        self.figure = Node(id="figure", name="Figure", settings=ModelSettings(path=str(path), **settings))
+        self.character = Node(id="figure", name="Figure", settings=ModelSettings(path=str(path), **settings))
         self.cloth_node: Node | None = None
         self.engine = Engine(context)
         self.engine.set_model("figure", self.model, {})
@@ -97,24 +97,24 @@ class Wearer:
 
     @property
     def character(self) -> Character:
-        found = self.engine.figure("figure")
+        found = self.engine.character("figure")
         assert found is not None
         return found
 
     def section(self, name: str, **settings: Any) -> Node:
         """The cloth of a section."""
-        made = section_cloth(self.figure, self.model, name, Places(Scene(nodes=(self.figure,)), {}))
+        made = section_cloth(self.character, self.model, name, WorldTransforms(Scene(nodes=(self.character,)), {}))
         assert isinstance(made, Node)
         return msgspec.structs.replace(
             made, id="cloth", name="Cloth", settings=msgspec.structs.replace(made.settings, **settings)
         )
 
-    def wear(self, node: Node, figure: Node | None = None, **changes: Any) -> None:
+    def wear(self, node: Node, character: Node | None = None, **changes: Any) -> None:
         """Takes the scene of these two, with other settings of the cloth if need be."""
-        self.figure = figure or self.figure
+        self.character = character or self.character
         settings = msgspec.structs.replace(node.settings, **changes)
         self.cloth_node = msgspec.structs.replace(node, settings=settings)
-        self.engine.apply(Scene(nodes=(self.figure, self.cloth_node)))
+        self.engine.apply(Scene(nodes=(self.character, self.cloth_node)))
 
     def change(self, **changes: Any) -> None:
         """Other settings of the cloth."""
@@ -135,7 +135,7 @@ class Wearer:
 
     def skinned(self) -> np.ndarray:
         """Where the vertices behind the particles are now, in double precision, shape (P, 3)."""
-        character, settings = self.character, self.figure.settings
+        character, settings = self.character, self.character.settings
         assert isinstance(settings, ModelSettings)
         pose, mesh = character.pose, self.model.mesh
         shape = pose.local.weights, pose.warps
@@ -148,10 +148,10 @@ class Wearer:
         self.engine.release()
 
 
-def riding(cloth: Node, figure: Node) -> Node:
+def riding(cloth: Node, character: Node) -> Node:
     """A cloth that stands where it does, and rides on a figure."""
-    transform = relative_transform(node_matrix(cloth.transform), carrier_of(figure.transform))
-    return msgspec.structs.replace(cloth, transform=transform, attachment=Attachment(node=figure.id))
+    transform = relative_transform(node_matrix(cloth.transform), carrier_of(character.transform))
+    return msgspec.structs.replace(cloth, transform=transform, attachment=Attachment(node=character.id))
 
 
 def moved(node: Node, way: Iterable[float]) -> Node:

@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from shaders import ROOT
+from sim.colliders.pack import pack_colliders
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
@@ -13,8 +15,6 @@ from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.maths import quaternion
 from sim.maths.transform import compose
-from sim.solids.pack import pack_solids
-from sim.solids.state import Solid, SolidShape
 from tests.gl.shader_files import make_library
 
 PROBE = record(
@@ -33,7 +33,7 @@ SHIPPED = ("common/collide.glsl", "common/sweep.glsl", "common/quaternion.glsl")
 
 def run_kernel(
     context: Context, tmp_path: Path, file: str, source: tuple[Record, np.ndarray], output: Record,
-    states: list[Solid], defines: dict[str, object] | None = None, **uniforms: float,
+    states: list[ColliderState], defines: dict[str, object] | None = None, **uniforms: float,
 ) -> np.ndarray:  # fmt: skip
     """Runs the kernel `file` beside this module over records, with the colliders bound."""
     text = (Path(__file__).parent / file).read_text(encoding="utf-8")
@@ -41,12 +41,12 @@ def run_kernel(
     kernel = Kernel(make_library(context, tmp_path, files), file, output, inputs=[source[0]], defines=defines)
     data = source[1]
     target = Buffer(context, output.zeros(len(data)))
-    texels = BufferTexture(context, Buffer(context, pack_solids(states, FRAME_TIME)))
+    texels = BufferTexture(context, Buffer(context, pack_colliders(states, FRAME_TIME)))
     kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target, u_colliders=texels, **uniforms)
     return target.read()
 
 
-def random_states(shape: SolidShape, count: int, random: np.random.Generator) -> list[Solid]:
+def random_states(shape: ColliderShape, count: int, random: np.random.Generator) -> list[ColliderState]:
     """Colliders of many sizes and aspects that travel and turn by up to a third of a turn within the step."""
     sizes = 10.0 ** random.uniform(-1.3, 0.3, (count, 3))
     axes, angles = random.normal(size=(count, 3)), random.uniform(0.0, 2.0, count)
@@ -56,8 +56,11 @@ def random_states(shape: SolidShape, count: int, random: np.random.Generator) ->
     places[1] = places[0] + random.normal(size=(count, 3)) * 0.2
     starts, ends = compose(places[0], first, np.ones((count, 3))), compose(places[1], last, np.ones((count, 3)))
     friction, restitution = random.uniform(0.0, 1.0, (2, count))
-    sizes[:, 1:] *= shape is not SolidShape.SPHERE
-    return [Solid(shape, sizes[i], starts[i], ends[i], float(friction[i]), float(restitution[i])) for i in range(count)]
+    sizes[:, 1:] *= shape is not ColliderShape.SPHERE
+    return [
+        ColliderState(shape, sizes[i], starts[i], ends[i], float(friction[i]), float(restitution[i]))
+        for i in range(count)
+    ]
 
 
 def float64(values: np.ndarray) -> np.ndarray:

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from sim.colliders.state import ColliderShape, ColliderState, bounding_radius
 from sim.gl.context import Context
-from sim.solids.state import Solid, SolidShape, bounding_radius
 from tests.gl.colliders.probe import ANSWER, FRAME_TIME, PROBE, SUBSTEP, float64, random_states, run_kernel
 from tests.oracles.collider_motion import world_points
 from tests.oracles.contact import bounce, collider_contact, resolve
@@ -21,7 +21,7 @@ ERRORS = {"normal": 1e-4, "surface_velocity": 2e-3, "position": 1e-4, "previous"
 HAIR = 1e-5
 
 
-def probes(states: list[Solid], random: np.random.Generator) -> np.ndarray:
+def probes(states: list[ColliderState], random: np.random.Generator) -> np.ndarray:
     """Points all around and inside every collider, at random moments."""
     data = PROBE.zeros(len(states) * POINTS)
     data["fraction"] = np.repeat(random.uniform(0.0, 1.0, len(states)), POINTS)
@@ -36,8 +36,8 @@ def probes(states: list[Solid], random: np.random.Generator) -> np.ndarray:
     return data
 
 
-@pytest.mark.parametrize("shape", SolidShape)
-def test_contacts_equal_the_reference(context: Context, tmp_path: Path, shape: SolidShape) -> None:
+@pytest.mark.parametrize("shape", ColliderShape)
+def test_contacts_equal_the_reference(context: Context, tmp_path: Path, shape: ColliderShape) -> None:
     random = np.random.default_rng(11)
     states = random_states(shape, 24, random)
     data = probes(states, random)
@@ -54,8 +54,8 @@ def test_contacts_equal_the_reference(context: Context, tmp_path: Path, shape: S
         np.testing.assert_allclose(sent["restitution"], state.restitution, rtol=1e-6)
 
 
-@pytest.mark.parametrize("shape", SolidShape)
-def test_no_contact_is_culled(context: Context, tmp_path: Path, shape: SolidShape) -> None:
+@pytest.mark.parametrize("shape", ColliderShape)
+def test_no_contact_is_culled(context: Context, tmp_path: Path, shape: ColliderShape) -> None:
     """The search for the next near collider stops at every collider within reach, and passes most that are not."""
     random = np.random.default_rng(12)
     states = random_states(shape, 24, random)
@@ -67,7 +67,7 @@ def test_no_contact_is_culled(context: Context, tmp_path: Path, shape: SolidShap
     data["point"] *= 20.0
     away = run_kernel(context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
     assert (away["next"] == data["collider"])[away["distance"] < data["thickness"]].all()
-    if shape is not SolidShape.PLANE:  # these turn, and a turning plane is always near
+    if shape is not ColliderShape.PLANE:  # these turn, and a turning plane is always near
         assert (away["next"] == data["collider"] + 1).mean() > 0.8
 
 
@@ -75,7 +75,7 @@ def test_no_contact_is_culled(context: Context, tmp_path: Path, shape: SolidShap
 def test_a_plane_that_does_not_turn_is_culled(context: Context, tmp_path: Path, moves: bool) -> None:
     random = np.random.default_rng(13)
     states = []
-    for state in random_states(SolidShape.PLANE, 8, random):
+    for state in random_states(ColliderShape.PLANE, 8, random):
         end = state.world_from_start.copy()
         end[:3, 3] += moves * random.normal(size=3)
         states.append(msgspec.structs.replace(state, world_from_end=end))
@@ -86,9 +86,9 @@ def test_a_plane_that_does_not_turn_is_culled(context: Context, tmp_path: Path, 
     np.testing.assert_array_equal((got["next"] == data["collider"])[clear], (margin < 0.0)[clear])
 
 
-@pytest.mark.parametrize("shapes", [(SolidShape.SPHERE, SolidShape.BOX), tuple(SolidShape)])
+@pytest.mark.parametrize("shapes", [(ColliderShape.SPHERE, ColliderShape.BOX), tuple(ColliderShape)])
 def test_leaving_out_what_is_not_needed_changes_nothing(
-    context: Context, tmp_path: Path, shapes: tuple[SolidShape, ...]
+    context: Context, tmp_path: Path, shapes: tuple[ColliderShape, ...]
 ) -> None:
     random = np.random.default_rng(14)
     states = [
@@ -96,7 +96,7 @@ def test_leaving_out_what_is_not_needed_changes_nothing(
         for shape in shapes for state in random_states(shape, 4, random)
     ]  # fmt: skip
     data = probes(states, random)
-    defines = {"COLLIDE_STILL": True, "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in shapes}
+    defines = {"COLLIDE_STILL": True, "COLLIDE_NO_ELLIPSOID": ColliderShape.ELLIPSOID not in shapes}
     args = (context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states)
     full = run_kernel(*args, u_substep=SUBSTEP)
     lean = run_kernel(*args, defines=defines, u_substep=SUBSTEP)
@@ -104,7 +104,7 @@ def test_leaving_out_what_is_not_needed_changes_nothing(
         np.testing.assert_array_equal(lean[field], full[field], err_msg=field)
 
 
-def _is_steady(state: Solid, sent: np.ndarray) -> np.ndarray:
+def _is_steady(state: ColliderState, sent: np.ndarray) -> np.ndarray:
     """Where a hair's difference in place leaves the normal as it is, that is, away from points between two sides."""
     point, fraction = float64(sent["point"]), float(sent["fraction"][0])
     steady = np.ones(len(point), dtype=bool)
@@ -115,7 +115,7 @@ def _is_steady(state: Solid, sent: np.ndarray) -> np.ndarray:
     return steady
 
 
-def _expected(state: Solid, sent: np.ndarray) -> dict[str, np.ndarray]:
+def _expected(state: ColliderState, sent: np.ndarray) -> dict[str, np.ndarray]:
     point, velocity, thickness = float64(sent["point"]), float64(sent["velocity"]), float64(sent["thickness"])
     contact = collider_contact(state, point, float(sent["fraction"][0]), FRAME_TIME, SUBSTEP)
     previous = point - SUBSTEP * velocity

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from shaders import ROOT
+from sim.colliders.pack import pack_colliders
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
-from sim.solids.pack import pack_solids
-from sim.solids.state import Solid, SolidShape
 from tests.gl.colliders.probe import SHIPPED
 from tests.gl.shader_files import make_library
 from tests.oracles.contact import collider_contact, resolve
@@ -40,9 +40,9 @@ class Fall:
         self.texels = BufferTexture(context, self.records)
         self.substeps = substeps
 
-    def step(self, states: list[Solid]) -> None:
+    def step(self, states: list[ColliderState]) -> None:
         """A frame of substeps."""
-        self.records.orphan(pack_solids(states, FRAME))
+        self.records.orphan(pack_colliders(states, FRAME))
         for index in range(self.substeps):
             self.kernel.run(
                 self.sources[0], self.buffers[1],
@@ -59,17 +59,17 @@ class Fall:
         return position, (position - data["previous"]) * self.substeps / FRAME
 
 
-def still(shape: SolidShape, size: tuple[float, ...], place: np.ndarray, friction: float = 0.8) -> Solid:
-    return Solid(shape, np.array(size), place, place, friction, 0.3)
+def still(shape: ColliderShape, size: tuple[float, ...], place: np.ndarray, friction: float = 0.8) -> ColliderState:
+    return ColliderState(shape, np.array(size), place, place, friction, 0.3)
 
 
-def bowl_of_things() -> list[Solid]:
+def bowl_of_things() -> list[ColliderState]:
     return [
-        still(SolidShape.PLANE, (0.0, 0.0, 0.0), np.eye(4)),
-        still(SolidShape.BOX, (0.5, 0.2, 0.4), placed((0.0, 0.3, 0.0), (0.0, 1.0, 0.0), 0.4)),
-        still(SolidShape.ELLIPSOID, (0.5, 0.3, 0.2), placed((1.2, 0.4, 0.0), (1.0, 0.0, 0.3), 0.8)),
-        still(SolidShape.CAPSULE, (0.2, 0.5, 0.0), placed((-1.2, 0.3, 0.1), (0.0, 0.0, 1.0), 1.5)),
-        still(SolidShape.SPHERE, (0.35, 0.0, 0.0), placed((0.2, 0.5, 1.1))),
+        still(ColliderShape.PLANE, (0.0, 0.0, 0.0), np.eye(4)),
+        still(ColliderShape.BOX, (0.5, 0.2, 0.4), placed((0.0, 0.3, 0.0), (0.0, 1.0, 0.0), 0.4)),
+        still(ColliderShape.ELLIPSOID, (0.5, 0.3, 0.2), placed((1.2, 0.4, 0.0), (1.0, 0.0, 0.3), 0.8)),
+        still(ColliderShape.CAPSULE, (0.2, 0.5, 0.0), placed((-1.2, 0.3, 0.1), (0.0, 0.0, 1.0), 1.5)),
+        still(ColliderShape.SPHERE, (0.35, 0.0, 0.0), placed((0.2, 0.5, 1.1))),
     ]
 
 
@@ -109,25 +109,25 @@ def test_it_falls_as_in_double_precision(context: Context, tmp_path: Path, swept
     assert np.mean(apart < 5e-3) > 0.95  # the rest met an edge, or slid along one
 
 
-@pytest.mark.parametrize("shape", [SolidShape.BOX, SolidShape.CAPSULE, SolidShape.ELLIPSOID])
-def test_a_fast_limb_does_not_skip_through(context: Context, tmp_path: Path, shape: SolidShape) -> None:
+@pytest.mark.parametrize("shape", [ColliderShape.BOX, ColliderShape.CAPSULE, ColliderShape.ELLIPSOID])
+def test_a_fast_limb_does_not_skip_through(context: Context, tmp_path: Path, shape: ColliderShape) -> None:
     """A thin thing swung at 30 m/s through a cloud at rest, one substep a frame: 0.5 m a substep, 0.06 m thick."""
-    size = {SolidShape.BOX: (0.03, 0.8, 0.4), SolidShape.CAPSULE: (0.03, 0.8, 0.0)}.get(shape, (0.03, 0.8, 0.4))
+    size = {ColliderShape.BOX: (0.03, 0.8, 0.4), ColliderShape.CAPSULE: (0.03, 0.8, 0.0)}.get(shape, (0.03, 0.8, 0.4))
     start = np.random.default_rng(5).uniform([-0.5, 0.7, -0.2], [0.5, 1.3, 0.2], (2000, 3))
     fall = Fall(context, tmp_path, start, 1, swept=True)
     front = -0.75
     for _ in range(3):
         moved = placed((front + 0.5, 1.0, 0.0))
-        limb = Solid(shape, np.array(size), placed((front, 1.0, 0.0)), moved)
+        limb = ColliderState(shape, np.array(size), placed((front, 1.0, 0.0)), moved)
         before, _ = fall.read()
         fall.step([limb])
         after, velocity = fall.read()
         met = (before[:, 0] > front + 0.04) & (before[:, 0] < front + 0.46)
-        met &= np.abs(before[:, 2]) < (0.02 if shape is SolidShape.CAPSULE else 0.2)
+        met &= np.abs(before[:, 2]) < (0.02 if shape is ColliderShape.CAPSULE else 0.2)
         assert met.sum() > 10
         assert velocity[met, 0].min() > 5.0
         assert collider_contact(limb, after[met], 1.0, FRAME, FRAME).distance.min() > THICKNESS - 1e-5
-        if shape is SolidShape.BOX:
+        if shape is ColliderShape.BOX:
             np.testing.assert_allclose(after[met, 0], front + 0.54, atol=1e-5)
             np.testing.assert_allclose(velocity[met, 0], 30.0, atol=1e-3)
         front += 0.5

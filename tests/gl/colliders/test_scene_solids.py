@@ -3,15 +3,15 @@
 import numpy as np
 from msgspec import structs
 
+from sim.characters.settings import ModelSettings
+from sim.colliders.pack import pack_colliders
+from sim.colliders.scene_colliders import Colliders, SceneColliders
+from sim.colliders.state import ColliderPlacement, ColliderShape, ColliderState
 from sim.engine import Engine
-from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.kinds.collider.settings import ColliderSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Attachment, Node, Scene
-from sim.solids.pack import pack_solids
-from sim.solids.scene_solids import SceneSolids, Solids
-from sim.solids.state import Placement, Solid, SolidShape
 
 SIZE = np.array([0.5, 0.0, 0.0])
 
@@ -22,51 +22,53 @@ def at(x: float) -> np.ndarray:
     return matrix
 
 
-def ball(x: float) -> Placement:
-    return Placement(SolidShape.SPHERE, SIZE, at(x), 0.3, 0.1)
+def ball(x: float) -> ColliderPlacement:
+    return ColliderPlacement(ColliderShape.SPHERE, SIZE, at(x), 0.3, 0.1)
 
 
-def assert_holds(solids: Solids, *moves: tuple[float, float]) -> None:
+def assert_holds(colliders: Colliders, *moves: tuple[float, float]) -> None:
     """The texture has these balls, from the first place to the second, in this order."""
-    expected = pack_solids([Solid(SolidShape.SPHERE, SIZE, at(a), at(b), 0.3, 0.1) for a, b in moves], STEP_TIME)
-    assert solids
-    assert solids.count == len(moves)
-    assert solids.shapes == {SolidShape.SPHERE}
-    assert solids.texture is not None
-    np.testing.assert_array_equal(solids.texture.buffer.read(np.float32).reshape(expected.shape), expected)
+    expected = pack_colliders(
+        [ColliderState(ColliderShape.SPHERE, SIZE, at(a), at(b), 0.3, 0.1) for a, b in moves], STEP_TIME
+    )
+    assert colliders
+    assert colliders.count == len(moves)
+    assert colliders.shapes == {ColliderShape.SPHERE}
+    assert colliders.texture is not None
+    np.testing.assert_array_equal(colliders.texture.buffer.read(np.float32).reshape(expected.shape), expected)
 
 
 def test_a_step_begins_where_the_one_before_ended_and_after_a_jump_where_it_ends(context: Context) -> None:
-    solids = SceneSolids(context)
-    assert not solids.now
-    assert_holds(solids.advance({"a": ball(1.0)}), (1.0, 1.0))
-    assert_holds(solids.advance({"a": ball(1.5), "b": ball(4.0)}), (1.0, 1.5), (4.0, 4.0))
-    assert_holds(solids.advance({"b": ball(5.0)}), (4.0, 5.0))
-    solids.jump()
-    assert_holds(solids.now, (4.0, 5.0))
-    assert_holds(solids.advance({"b": ball(9.0)}), (9.0, 9.0))
-    assert not solids.advance({})
-    solids.advance({"b": ball(0.0)})
-    solids.reset()
-    assert not solids.now
-    solids.release()
-    solids.release()
+    colliders = SceneColliders(context)
+    assert not colliders.now
+    assert_holds(colliders.advance({"a": ball(1.0)}), (1.0, 1.0))
+    assert_holds(colliders.advance({"a": ball(1.5), "b": ball(4.0)}), (1.0, 1.5), (4.0, 4.0))
+    assert_holds(colliders.advance({"b": ball(5.0)}), (4.0, 5.0))
+    colliders.jump()
+    assert_holds(colliders.now, (4.0, 5.0))
+    assert_holds(colliders.advance({"b": ball(9.0)}), (9.0, 9.0))
+    assert not colliders.advance({})
+    colliders.advance({"b": ball(0.0)})
+    colliders.reset()
+    assert not colliders.now
+    colliders.release()
+    colliders.release()
 
 
 def test_a_bone_that_is_gone_is_told_once_and_again_when_it_is_gone_again(context: Context) -> None:
     engine = Engine(context)
 
-    def told(bone: str) -> list[str]:
+    def reported(bone: str) -> list[str]:
         carrier = Attachment(node="lamp", bone=bone)
         rider = Node(id="ball", name="Ball", attachment=carrier, settings=ColliderSettings())
-        lamp = Node(id="lamp", name="Lamp", settings=ColliderSettings(shape=SolidShape.PLANE))
-        engine.apply(Scene(nodes=(lamp, rider, Node(id="m", settings=ModelSettings()))))
+        light = Node(id="lamp", name="Lamp", settings=ColliderSettings(shape=ColliderShape.PLANE))
+        engine.apply(Scene(nodes=(light, rider, Node(id="m", settings=ModelSettings()))))
         for _ in range(3):
             engine.step(0.0)
         return [problem.text for problem in engine.simulation.take_problems()]
 
     line = "Ball: Lamp has no bone 'tail'; it stays where its own transform puts it"
-    assert [told(bone) for bone in ("tail", "tail", "", "tail")] == [[line], [], [], [line]]
+    assert [reported(bone) for bone in ("tail", "tail", "", "tail")] == [[line], [], [], [line]]
     engine.release()
 
 
@@ -77,7 +79,7 @@ def test_muted_colliders_and_those_that_another_one_silences_are_not_there(conte
     def count(*changed: Node) -> int:
         engine.apply(Scene(nodes=changed))
         engine.step(0.0)
-        return engine.simulation.solids.now.count
+        return engine.simulation.colliders.now.count
 
     a, b = balls
     assert count(a, b) == 2

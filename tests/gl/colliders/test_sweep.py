@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.context import Context
 from sim.gl.record import record
-from sim.solids.state import Solid, SolidShape
 from tests.gl.colliders.probe import FRAME_TIME, SUBSTEP, float64, random_states, run_kernel
 from tests.oracles.collider_motion import local_points, world_points
 from tests.oracles.contact import resolve
@@ -31,7 +31,7 @@ CLEAR = 1e-3
 """Entries shallower or flatter than this hang on the last digits of the path."""
 
 
-def paths(states: list[Solid], random: np.random.Generator) -> np.ndarray:
+def paths(states: list[ColliderState], random: np.random.Generator) -> np.ndarray:
     """Fast paths from outside the colliders past and through them."""
     data = PATH.zeros(len(states) * PATHS)
     data["collider"] = np.repeat(np.arange(len(states)), PATHS)
@@ -47,8 +47,8 @@ def paths(states: list[Solid], random: np.random.Generator) -> np.ndarray:
     return data
 
 
-@pytest.mark.parametrize("shape", SolidShape)
-def test_sweeps_equal_the_reference(context: Context, tmp_path: Path, shape: SolidShape) -> None:
+@pytest.mark.parametrize("shape", ColliderShape)
+def test_sweeps_equal_the_reference(context: Context, tmp_path: Path, shape: ColliderShape) -> None:
     random = np.random.default_rng(21)
     states = random_states(shape, 20, random)
     data = paths(states, random)
@@ -60,7 +60,7 @@ def test_sweeps_equal_the_reference(context: Context, tmp_path: Path, shape: Sol
     assert entering > 0.2 * len(data)
 
 
-def _compare(state: Solid, sent: np.ndarray, got: np.ndarray) -> int:
+def _compare(state: ColliderState, sent: np.ndarray, got: np.ndarray) -> int:
     """Checks the rows of one collider; returns how many paths clearly enter it."""
     start, end = float64(sent["start"]), float64(sent["end"])
     fractions = tuple(float(value) for value in sent["fractions"][0])

@@ -6,12 +6,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.layout import arranged
+from sim.colliders.pack import pack_colliders
+from sim.colliders.scene_colliders import Colliders
+from sim.colliders.state import ColliderState
 from sim.gl.buffer import Buffer
-from sim.gl.capture import padded_count
+from sim.gl.buffer_ring import BufferRing
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.gl.rotation import Rotation
 from sim.gl.texture import BufferTexture
+from sim.gl.transform_feedback import padded_count
 from sim.kinds.hair.groom import Groom, rest_texels
 from sim.kinds.hair.records import ROOT, strand_records, strand_texels
 from sim.kinds.hair.roots import Roots
@@ -19,10 +23,6 @@ from sim.kinds.hair.settings import HairSettings
 from sim.kinds.hair.solver import StrandSolver, StrandTables
 from sim.maths import quaternion
 from sim.scene.clock import STEP_TIME
-from sim.solids.layout import arranged
-from sim.solids.pack import pack_solids
-from sim.solids.scene_solids import Solids
-from sim.solids.state import Solid
 from tests.oracles.hair import Strands
 
 Float64 = npt.NDArray[np.float64]
@@ -66,13 +66,13 @@ class GpuStrands:
         self._rest = Buffer(context, _padded(rest_texels(groom, settings), count), label="rest")
         self._textures = [BufferTexture(context, buffer, "rgba32f") for buffer in (self._roots, self._rest)]
         self.tables = StrandTables(*self._textures, groom.is_straight, float(groom.lengths.max()), oracle.head)
-        self.state = Rotation(context, strand_records(oracle.now), label="strands")
+        self.state = BufferRing(context, strand_records(oracle.now), label="strands")
         self.solver = StrandSolver(library, settings.knots)
         self._solids = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="solids")
         self._solids_texture = BufferTexture(context, self._solids, "rgba32f")
         self.time = 0.0
 
-    def step(self, solids: Sequence[Solid] = ()) -> None:
+    def step(self, colliders: Sequence[ColliderState] = ()) -> None:
         """One step, as the roots of the oracle go."""
         groom = self.oracle.groom
         records = ROOT.zeros(self._roots.count)
@@ -85,13 +85,13 @@ class GpuStrands:
         records["start"][: groom.count, 3] = groom.lengths / groom.segments
         records[groom.count :] = records[groom.count - 1]
         self._roots.write(records)
-        ordered, layout = arranged(list(solids))
-        assert ordered == list(solids)
+        ordered, layout = arranged(list(colliders))
+        assert ordered == list(colliders)
         if ordered:
-            self._solids.orphan(pack_solids(ordered, STEP_TIME).reshape(-1, 4))
-        given = Solids(self._solids_texture, len(ordered), layout)
+            self._solids.orphan(pack_colliders(ordered, STEP_TIME).reshape(-1, 4))
+        given = Colliders(self._solids_texture, len(ordered), layout)
         settings, pulled = self.oracle.settings, self.oracle.pulled
-        self.solver.step(self.state, settings, self.tables, time=self.time, solids=given, pulled=pulled)
+        self.solver.step(self.state, settings, self.tables, time=self.time, colliders=given, pulled=pulled)
         self.time += STEP_TIME
 
     def knots(self) -> Float64:

@@ -19,8 +19,8 @@ from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.settings import HairForm, HairSettings, HairSource
 from sim.kinds.hair.system import HairSystem
 from sim.kinds.light.settings import LightSettings
-from sim.render.care import scheduler
-from sim.render.care.plan import Pace
+from sim.render.progressive import scheduler
+from sim.render.progressive.frame_plan import ChunkBudget
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
@@ -101,9 +101,9 @@ def test_what_is_drawn_in_turns_is_the_very_same_picture(
     engine.draw(output, CAMERA)
     expected = output.read_pixels()
     monkeypatch.setattr(scheduler, "AT_ONCE", 10)
-    monkeypatch.setattr(Pace, "note", lambda *_: None)
-    engine.pictures._pace.piece = 100
-    if engine.pictures.takes_one_go(engine.shot(CAMERA)):
+    monkeypatch.setattr(ChunkBudget, "note", lambda *_: None)
+    engine.pictures._budget.piece = 100
+    if engine.pictures.takes_one_go(engine.render_view(CAMERA)):
         pytest.skip("a graphics card draws all at once")
     pending, turns = engine.begin(output.size, CAMERA), 0
     while not pending.done:
@@ -124,7 +124,7 @@ def test_given_up_it_stays_as_it_was_until_it_is_to_grow_after_all(beside: Engin
     first = system(beside).strands
     beside.apply(scene(seed=7))
     assert beside.simulation.progress.keys() == {"h"}
-    beside.simulation.give_up()
+    beside.simulation.cancel_preparing()
     for _ in range(3):
         beside.simulation.prepare(0.0)
         beside.apply(scene(seed=7))
@@ -140,7 +140,7 @@ def test_given_up_it_stays_as_it_was_until_it_is_to_grow_after_all(beside: Engin
     assert second is not None
     assert second.settings.seed == 7
     beside.apply(scene(seed=8))
-    beside.simulation.give_up()
+    beside.simulation.cancel_preparing()
     brought(beside, scene(seed=9))
     third = system(beside).strands
     assert third is not None
@@ -157,21 +157,21 @@ def test_what_is_given_up_on_its_way_to_the_gpu_leaves_nothing(
     beside.apply(scene(children=900))
     while not beside.simulation.prepare(0.0):
         time.sleep(0.001)
-    beside.simulation.give_up()
+    beside.simulation.cancel_preparing()
     gc.collect()
     context.collect()
     assert sorted(context.live) == before
 
 
 def test_a_long_growth_tells_how_far_it_is() -> None:
-    told: list[float] = []
+    reported: list[float] = []
     growth_on_ellipsoid(
-        msgspec.structs.replace(LONG, guides=50, children=9000, part_strength=1.0), np.eye(4), pause=told.append
+        msgspec.structs.replace(LONG, guides=50, children=9000, part_strength=1.0), np.eye(4), pause=reported.append
     )
-    assert len(told) >= 4
-    assert told == sorted(told)
-    assert 0.0 <= told[0] < 0.1
-    assert 0.5 < told[-1] <= 1.0
+    assert len(reported) >= 4
+    assert reported == sorted(reported)
+    assert 0.0 <= reported[0] < 0.1
+    assert 0.5 < reported[-1] <= 1.0
 
 
 def test_what_fails_on_its_way_to_the_gpu_is_told_and_left_out(
@@ -183,8 +183,8 @@ def test_what_fails_on_its_way_to_the_gpu_is_told_and_left_out(
     monkeypatch.setattr(HairSystem, "prepare", fail)
     beside.apply(scene())
     assert not beside.simulation.prepare(time.monotonic() + 1.0)
-    told = [problem.text for problem in beside.simulation.take_problems()]
-    assert told == ["is left out until something changes, as it failed with MemoryError: no room for strands"]
+    reported = [problem.text for problem in beside.simulation.take_problems()]
+    assert reported == ["is left out until something changes, as it failed with MemoryError: no room for strands"]
     assert not beside.simulation.prepare(time.monotonic() + 1.0)
     assert beside.simulation.take_problems() == []
     survived.clear()

@@ -13,7 +13,7 @@ from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.hair.presets import with_preset
-from sim.kinds.hair.settings import HairForm, HairLook, HairSettings, HairShow, HairSource
+from sim.kinds.hair.settings import HairDisplay, HairForm, HairLook, HairSettings, HairSource
 from sim.kinds.hair.system import HairSystem
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
@@ -240,7 +240,7 @@ def test_it_darkens_the_ground_below_and_the_body_that_it_grows_on(stage: Stage)
 @pytest.mark.skipif(VALIDATOR is None, reason="glslangValidator is not installed")
 def test_every_form_compiles_strictly(stage: Stage, strict_shaders: Compiled, tmp_path: Path) -> None:
     small = {"children": 20, "guides": 5}
-    for show in HairShow:
+    for show in HairDisplay:
         stage.show(LONG, show=show, **small)
         stage.picture(1.0)
     for form in HairForm:

@@ -8,7 +8,7 @@ import pytest
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.hair.settings import HairSolver
-from sim.kinds.hair.solver import Pulled
+from sim.kinds.hair.solver import StrandDrag
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of, still
 from tests.gl.hair.test_hair_reference import CASES, SOLIDS, built
@@ -23,7 +23,7 @@ def test_a_pull_is_that_of_double_precision(context: Context, library: ShaderLib
     strands = built(context, library, SOLIDS[:1], **CASES[name], turbulence=0.0)
     worst = 0.0
     for step in range(40):
-        strands.oracle.pulled = Pulled(1, 4, (0.03 + 0.0005 * step, 0.02, 0.01), 0.05) if 5 <= step < 30 else None
+        strands.oracle.pulled = StrandDrag(1, 4, (0.03 + 0.0005 * step, 0.02, 0.01), 0.05) if 5 <= step < 30 else None
         strands.step(SOLIDS[:1])
         strands.oracle.step()
         worst = max(worst, float(np.abs(strands.knots() - strands.oracle.now).max()))
@@ -37,7 +37,7 @@ def pulled(context: Context, library: ShaderLibrary, solver: HairSolver, hand: A
     settings = settings_of(**more)
     groom = groom_of(settings, [(1.0, 0.2, 0.0), (1.0, 0.2, 0.0), (1.0, 0.2, 0.0)])
     strands = GpuStrands(context, library, Strands(settings, groom, still(groom)))
-    strands.oracle.pulled = Pulled(1, 8, hand, 0.0)
+    strands.oracle.pulled = StrandDrag(1, 8, hand, 0.0)
     for _ in range(60):
         strands.step()
     return strands, strands.knots()

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.hair.settings import HairSolver
-from sim.kinds.hair.solver import Pulled
+from sim.kinds.hair.solver import StrandDrag
 from sim.maths import quaternion
 from sim.maths.gusts import gusts_at
-from sim.solids.state import Solid, SolidShape
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of
 from tests.oracles.air import air_velocity
 from tests.oracles.hair import Strands
@@ -39,13 +39,15 @@ def shaken(groom: Any) -> Any:
     return path
 
 
-def built(context: Context, library: ShaderLibrary, solids: tuple[Solid, ...] = (), **changes: Any) -> GpuStrands:
+def built(
+    context: Context, library: ShaderLibrary, colliders: tuple[ColliderState, ...] = (), **changes: Any
+) -> GpuStrands:
     settings = settings_of(**(MOVING | changes))
     groom = groom_of(settings, DIRECTIONS, bow=0.1)
     air = lambda places, time: air_velocity(  # noqa: E731
         np.array(settings.wind), gusts_at(settings, time), places.reshape(-1, 3)
     ).reshape(places.shape)
-    return GpuStrands(context, library, Strands(settings, groom, shaken(groom), solids, air))
+    return GpuStrands(context, library, Strands(settings, groom, shaken(groom), colliders, air))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -59,17 +61,19 @@ def test_strands_move_as_in_double_precision(context: Context, library: ShaderLi
     strands.release()
 
 
-def placed(shape: SolidShape, size: tuple[float, ...], place: tuple[float, ...], friction: float, turn: float) -> Solid:
+def placed(
+    shape: ColliderShape, size: tuple[float, ...], place: tuple[float, ...], friction: float, turn: float
+) -> ColliderState:
     matrix = np.eye(4)
     matrix[:3, :3] = quaternion.to_matrix(quaternion.from_axis_angle(np.array([0.0, 0.0, 1.0]), turn))
     matrix[:3, 3] = place
-    return Solid(shape, np.array(size), matrix, matrix, friction=friction)
+    return ColliderState(shape, np.array(size), matrix, matrix, friction=friction)
 
 
 SOLIDS = (
-    placed(SolidShape.PLANE, (0.0, 0.0, 0.0), (0.0, -0.06, 0.0), 0.5, 0.0),
-    placed(SolidShape.ELLIPSOID, (0.08, 0.05, 0.06), (0.0, -0.04, 0.0), 0.4, 0.0),
-    placed(SolidShape.CAPSULE, (0.03, 0.05, 0.0), (0.15, 0.0, 0.0), 0.3, np.pi / 2.0),
+    placed(ColliderShape.PLANE, (0.0, 0.0, 0.0), (0.0, -0.06, 0.0), 0.5, 0.0),
+    placed(ColliderShape.ELLIPSOID, (0.08, 0.05, 0.06), (0.0, -0.04, 0.0), 0.4, 0.0),
+    placed(ColliderShape.CAPSULE, (0.03, 0.05, 0.0), (0.15, 0.0, 0.0), 0.3, np.pi / 2.0),
 )
 
 
@@ -96,7 +100,7 @@ def test_whole_steps_by_compute_have_the_bits_of_substeps(context: Context, libr
         strands = built(context, library, SOLIDS, **CASES[name], substeps=3)
         for step in range(18):
             context.back_ends.choice = choices[step // 6]
-            strands.oracle.pulled = Pulled(1, 4, (0.03, 0.02, 0.01), 0.05) if 4 <= step < 14 else None
+            strands.oracle.pulled = StrandDrag(1, 4, (0.03, 0.02, 0.01), 0.05) if 4 <= step < 14 else None
             strands.step(SOLIDS)
         found.append((strands.state.now.read().tobytes(), strands.state.before.read().tobytes()))
         strands.release()

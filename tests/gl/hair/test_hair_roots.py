@@ -14,11 +14,11 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.assets.strands.strand_set import StrandSet, resampled
+from sim.characters.reference import skin
+from sim.characters.settings import ModelSettings, SkinningMethod, UpAxis
 from sim.engine import Engine
-from sim.figures.reference import skin
-from sim.figures.settings import ModelSettings, SkinningMethod, UpAxis
 from sim.gl.context import Context
-from sim.kinds.hair.roots import Surface, root_frames
+from sim.kinds.hair.roots import RootSurface, root_frames
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.strands import Strands
 from sim.maths import quaternion
@@ -44,12 +44,12 @@ def engine(context: Context) -> Iterator[Engine]:
     made.release()
 
 
-def stepped(engine: Engine, figure: ModelSettings, hair: HairSettings, strands: StrandSet | None = None) -> Strands:
+def stepped(engine: Engine, character: ModelSettings, hair: HairSettings, strands: StrandSet | None = None) -> Strands:
     """Strands on a model after a few steps."""
-    engine.set_model("figure", model_of(figure.path), {})
+    engine.set_model("figure", model_of(character.path), {})
     engine.set_files({}, {}, strands={FILE: strands} if strands is not None else {})
     nodes = (
-        Node(id="figure", name="Figure", settings=figure),
+        Node(id="figure", name="Figure", settings=character),
         Node(id="h", name="Hair", attachment=Attachment(node="figure"), settings=hair),
     )
     engine.apply(Scene(nodes=nodes))
@@ -61,15 +61,15 @@ def stepped(engine: Engine, figure: ModelSettings, hair: HairSettings, strands: 
     return found
 
 
-def expected(engine: Engine, figure: ModelSettings, strands: Strands) -> tuple[Float64, Float64]:
+def expected(engine: Engine, character: ModelSettings, strands: Strands) -> tuple[Float64, Float64]:
     """Places of the roots and their frames, as the pose has them in double precision."""
-    model, pose, placement = model_of(figure.path), engine.pose("figure"), engine.world_from_model("figure")
+    model, pose, placement = model_of(character.path), engine.pose("figure"), engine.world_from_model("figure")
     assert pose is not None
     assert placement is not None
     found = skin(
-        model.mesh, model.skin, pose.palette, figure.skinning, pose.centres, pose.local.weights, pose.warps
+        model.mesh, model.skin, pose.palette, character.skinning, pose.centres, pose.local.weights, pose.warps
     )  # fmt: skip
-    return root_frames(Surface(found.positions, found.normals, placement), strands.growth.guides.roots)
+    return root_frames(RootSurface(found.positions, found.normals, placement), strands.growth.guides.roots)
 
 
 @pytest.mark.parametrize("source", [HairSource.FACES, HairSource.VERTICES, HairSource.FILE])
@@ -85,19 +85,19 @@ def expected(engine: Engine, figure: ModelSettings, strands: Strands) -> tuple[F
     ],
     ids=["blended", "dual", "morphed"],
 )
-def test_roots_and_their_frames_follow_the_skin(engine: Engine, figure: ModelSettings, source: HairSource) -> None:
+def test_roots_and_their_frames_follow_the_skin(engine: Engine, character: ModelSettings, source: HairSource) -> None:
     hair = HairSettings(**SMALL, source=source)
     strands = None
     if source is HairSource.FILE:
-        mesh = model_of(figure.path).mesh
+        mesh = model_of(character.path).mesh
         # Strands that begin a little above some vertices.
         size = 0.01 * float(np.ptp(mesh.positions, axis=0).max())
         starts = mesh.positions[::97].astype(np.float64) + size * mesh.normals[::97]
         lines = starts[:, None] + size * np.arange(4)[:, None] * mesh.normals[::97][:, None]
-        strands = strand_set(lines * figure.unit_scale)
+        strands = strand_set(lines * character.unit_scale)
         hair = HairSettings(source=source, file=str(FILE), file_up=UpAxis.Y, children=0, knots=5)
-    made = stepped(engine, figure, hair, strands)
-    places, frames = expected(engine, figure, made)
+    made = stepped(engine, character, hair, strands)
+    places, frames = expected(engine, character, made)
     texels = made.roots.buffer.read().view(np.float32).reshape(-1, 4, 4)[: len(places)]
     extent = np.ptp(places, axis=0).max()
     np.testing.assert_allclose(texels[:, 2, :3], places, atol=2e-6 * max(extent, 1.0))
@@ -111,13 +111,13 @@ def test_roots_and_their_frames_follow_the_skin(engine: Engine, figure: ModelSet
 
 def test_what_is_far_from_the_skin_rides_on_a_bone(engine: Engine) -> None:
     """A plume above the head keeps its place in the frame of the bone that moves the skin below."""
-    figure = ModelSettings(path="humanoid/humanoid.ezm", clip="walk", skinning=SkinningMethod.LBS)
-    model = model_of(figure.path)
+    character = ModelSettings(path="humanoid/humanoid.ezm", clip="walk", skinning=SkinningMethod.LBS)
+    model = model_of(character.path)
     assert model.skeleton is not None
     top = model.mesh.positions[model.mesh.positions[:, 1].argmax()].astype(np.float64)
     line = top + np.array([0.0, 0.25, 0.0]) + np.linspace(0.0, 0.1, 5)[:, None] * [0.0, 1.0, 0.0]
     hair = HairSettings(source=HairSource.FILE, file=str(FILE), file_up=UpAxis.Y, children=0, knots=5)
-    made = stepped(engine, figure, hair, strand_set(line[None]))
+    made = stepped(engine, character, hair, strand_set(line[None]))
     pose, placement = engine.pose("figure"), engine.world_from_model("figure")
     assert pose is not None
     assert placement is not None

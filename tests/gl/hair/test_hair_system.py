@@ -11,21 +11,21 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
+from sim.characters.deformers.settings import Twist, Wave
+from sim.characters.settings import ModelSettings, SkinningMethod
 from sim.engine import Engine
-from sim.figures.deformers.settings import Twist, Wave
-from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
-from sim.kinds.hair.heat import HeatKnots
+from sim.kinds.hair.distance_view import DistancePoints
 from sim.kinds.hair.presets import with_preset
-from sim.kinds.hair.settings import HairRival, HairSettings, HairShow, HairSolver, HairSource
+from sim.kinds.hair.settings import ComparisonSolverChoice, HairDisplay, HairSettings, HairSolver, HairSource
 from sim.kinds.hair.system import HairSystem
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform
-from sim.scene.view import Comparison, ViewSettings
+from sim.scene.view import SkinningComparison, ViewSettings
 
 Float64 = npt.NDArray[np.float64]
 FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
@@ -67,13 +67,13 @@ def stepped(engine: Engine, scene: Scene, first: int, last: int) -> HairSystem:
 
 def skin_places(engine: Engine, system: HairSystem) -> Float64:
     """Where the roots of the guides are on the skin as it stands now."""
-    figure = engine.figure("figure")
-    assert figure is not None
+    character = engine.character("figure")
+    assert character is not None
     assert system.strands is not None
     roots = system.strands.growth.guides.roots
-    vertices = figure.primary.read()["position"][:, :3].astype(np.float64)
+    vertices = character.primary.read()["position"][:, :3].astype(np.float64)
     places = np.einsum("nc,ncx->nx", roots.shares, vertices[roots.corners])
-    return places @ figure.world_from_model[:3, :3].T + figure.world_from_model[:3, 3]
+    return places @ character.world_from_model[:3, :3].T + character.world_from_model[:3, 3]
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def skin_places(engine: Engine, system: HairSystem) -> Float64:
     ],
 )
 def test_roots_are_where_the_skin_is(engine: Engine, settings: dict[str, Any]) -> None:
-    figure = msgspec.structs.replace(FIGURE, settings=msgspec.structs.replace(FIGURE.settings, **settings))
+    character = msgspec.structs.replace(FIGURE, settings=msgspec.structs.replace(FIGURE.settings, **settings))
     for source in (HairSource.FACES, HairSource.VERTICES):
-        system = stepped(engine, Scene(nodes=(figure, hair(source=source))), 0, 20)
+        system = stepped(engine, Scene(nodes=(character, hair(source=source))), 0, 20)
         assert system.strands is not None
         roots = system.strands.positions()[:, 0]
         np.testing.assert_allclose(roots, skin_places(engine, system), atol=1e-5)
@@ -181,7 +181,7 @@ def test_layers_stop_where_they_blow_up_and_rods_never_do(engine: Engine, wild: 
     assert np.isfinite(found).all()
     assert bool(system.warning) == ("solver" in wild)
     if "solver" not in wild:
-        assert not system.halted
+        assert not system.stopped
     lengths = np.linalg.norm(np.diff(found, axis=1), axis=2)
     np.testing.assert_allclose(lengths.sum(axis=1), system.strands.growth.guides.lengths, rtol=1e-4)
 
@@ -192,7 +192,7 @@ def test_two_solvers_move_one_groom_and_tell_how_far_they_are_apart(engine: Engi
     assert alone.strands is not None
     expected = alone.strands.offsets()
     engine.simulation.reset()
-    compared = ball(solver=HairSolver.SPRINGS, knot_mass=0.01, rival=HairRival.ROD)
+    compared = ball(solver=HairSolver.SPRINGS, knot_mass=0.01, rival=ComparisonSolverChoice.ROD)
     scene = Scene(nodes=(compared,))
     system = stepped(engine, scene, 0, 30)
     assert system.strands is not None
@@ -210,7 +210,7 @@ def test_two_solvers_move_one_groom_and_tell_how_far_they_are_apart(engine: Engi
     assert after.offsets().tobytes() == later.tobytes()
     # The solver is switched live: the strands go on from where they are.
     assert system.rival.strands.drawn.buffers.table is system.strands.drawn.buffers.table, "packed and brought once"
-    switched = ball(solver=HairSolver.ROD, knot_mass=0.01, rival=HairRival.ROD)
+    switched = ball(solver=HairSolver.ROD, knot_mass=0.01, rival=ComparisonSolverChoice.ROD)
     system = stepped(engine, Scene(nodes=(switched,)), 40, 41)
     assert system.rival is None
     engine.refresh(0.0)
@@ -221,9 +221,9 @@ def test_two_solvers_move_one_groom_and_tell_how_far_they_are_apart(engine: Engi
 def test_the_split_view_shows_the_other_solver_on_its_right(context: Context, engine: Engine) -> None:
     output = Framebuffer(context, (240, 180), ("rgba8",), label="output")
     camera = Camera(target=(0.0, 0.5, 0.0), distance=0.7)
-    split = ViewSettings(comparison=Comparison.SPLIT)
+    split = ViewSettings(comparison=SkinningComparison.SPLIT)
     pictures = []
-    for rival in (HairRival.NONE, HairRival.LAYERS):
+    for rival in (ComparisonSolverChoice.NONE, ComparisonSolverChoice.LAYERS):
         engine.simulation.reset()
         scene = Scene(nodes=(LIGHT, ball(children=2000, guides=100, root_radius=3e-4, rival=rival)), view=split)
         engine.apply(scene)
@@ -240,12 +240,12 @@ def test_the_split_view_shows_the_other_solver_on_its_right(context: Context, en
 def test_the_heat_of_a_comparison_is_the_distance_of_each_knot(context: Context, engine: Engine) -> None:
     output = Framebuffer(context, (240, 180), ("rgba8",), label="output")
     camera = Camera(target=(0.0, 0.5, 0.0), distance=0.7)
-    node = ball(solver=HairSolver.SPRINGS, knot_mass=0.01, rival=HairRival.ROD, show=HairShow.DISTANCE)
+    node = ball(solver=HairSolver.SPRINGS, knot_mass=0.01, rival=ComparisonSolverChoice.ROD, show=HairDisplay.DISTANCE)
     system = stepped(engine, Scene(nodes=(node,)), 0, 40)
     assert system.strands is not None
     assert system.rival is not None
     engine.refresh(0.0)
-    heat = HeatKnots(context, engine.library, 40, 6)
+    heat = DistancePoints(context, engine.library, 40, 6)
     heat.follow(system.strands, system.rival)
     knots = heat.read()
     expected = np.linalg.norm(system.strands.offsets() - system.rival.strands.offsets(), axis=2)
@@ -253,7 +253,7 @@ def test_the_heat_of_a_comparison_is_the_distance_of_each_knot(context: Context,
     np.testing.assert_allclose(knots[..., :3], system.strands.positions(), atol=1e-5)
     heat.release()
     found = drawn(engine, output, Scene(nodes=(node,)), camera)
-    plain = Scene(nodes=(ball(solver=HairSolver.SPRINGS, knot_mass=0.01, show=HairShow.GUIDES),))
+    plain = Scene(nodes=(ball(solver=HairSolver.SPRINGS, knot_mass=0.01, show=HairDisplay.GUIDES),))
     assert (np.abs(found - drawn(engine, output, plain, camera)).max(axis=2) > 20).sum() > 300
 
 
@@ -263,7 +263,7 @@ def test_what_blows_up_is_stopped_at_its_last_sound_places(engine: Engine) -> No
     assert "substeps are stable" in system.warning
     stepped(engine, Scene(nodes=(wild,)), 1, 120)
     system.check()
-    assert system.halted.startswith("stopped at 2.00 s")
+    assert system.stopped.startswith("stopped at 2.00 s")
     assert system.strands is not None
     held = system.strands.offsets()
     assert np.isfinite(held).all()
@@ -272,7 +272,7 @@ def test_what_blows_up_is_stopped_at_its_last_sound_places(engine: Engine) -> No
     system.resume()
     stepped(engine, Scene(nodes=(ball(),)), 125, 126)
     system.check()
-    assert not system.halted
+    assert not system.stopped
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_it_is_drawn_lit_and_in_its_shadow(context: Context, engine: Engine) -> 
         name: drawn(engine, output, Scene(nodes=(LIGHT, ball(**many, **changes))), camera)
         for name, changes in {
             "shadowed": {}, "open": {"shadow": 0.0}, "kajiya": {"look": "kajiya-kay"},
-            "guides": {"show": HairShow.GUIDES}, "bend": {"show": HairShow.BEND},
+            "guides": {"show": HairDisplay.GUIDES}, "bend": {"show": HairDisplay.BEND},
         }.items()
     }  # fmt: skip
     covered = np.abs(pictures["open"] - bare).max(axis=2) > 12

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
+from sim.colliders.layout import arranged
+from sim.colliders.pack import pack_colliders
+from sim.colliders.scene_colliders import ANY_SHAPE, Colliders, shapes_of
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.texture import BufferTexture
@@ -15,10 +19,6 @@ from sim.kinds.emitter.inputs import EmitterInputs
 from sim.kinds.emitter.plan import schedule_of
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.clock import STEP_TIME
-from sim.solids.layout import arranged
-from sim.solids.pack import pack_solids
-from sim.solids.scene_solids import ANY_SHAPE, Solids, shapes_of
-from sim.solids.state import Solid, SolidShape
 from tests.oracles import particles as reference
 
 
@@ -32,31 +32,31 @@ def placed(x: float, y: float, z: float) -> np.ndarray:
     return matrix
 
 
-def floor(restitution: float = 0.0, friction: float = 0.0, height: float = 0.0) -> Solid:
+def floor(restitution: float = 0.0, friction: float = 0.0, height: float = 0.0) -> ColliderState:
     place = placed(0.0, height, 0.0)
-    return Solid(SolidShape.PLANE, np.zeros(3), place, place, friction, restitution)
+    return ColliderState(ColliderShape.PLANE, np.zeros(3), place, place, friction, restitution)
 
 
 @dataclass
 class Scenery:
     """Solids that can move from step to step, for both sides."""
 
-    states_at: Callable[[int], list[Solid]]
+    states_at: Callable[[int], list[ColliderState]]
     buffer: Buffer
     texture: BufferTexture
     knows_shapes: bool = True
 
-    def inputs(self, index: int, **others: object) -> tuple[EmitterInputs, list[Solid]]:
+    def inputs(self, index: int, **others: object) -> tuple[EmitterInputs, list[ColliderState]]:
         states, layout = arranged(self.states_at(index))
-        packed = pack_solids(states, STEP_TIME)
+        packed = pack_colliders(states, STEP_TIME)
         self.buffer.orphan(packed.reshape(-1, 4))
         shapes = shapes_of(states, layout) if self.knows_shapes else ANY_SHAPE
-        inputs = EmitterInputs(solids=Solids(self.texture, len(states), layout, shapes), **others)
+        inputs = EmitterInputs(colliders=Colliders(self.texture, len(states), layout, shapes), **others)
         return inputs, states
 
 
 @contextmanager
-def solids(context: Context, states_at: Callable[[int], list[Solid]] | Sequence[Solid]):
+def colliders(context: Context, states_at: Callable[[int], list[ColliderState]] | Sequence[ColliderState]):
     buffer = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="test colliders")
     texture = BufferTexture(context, buffer, "rgba32f")
     at = states_at if callable(states_at) else lambda _: list(states_at)
@@ -94,7 +94,7 @@ class Compared:
 def run_both(
     system: Emitter,
     steps: int,
-    inputs_at: Callable[[int], tuple[EmitterInputs, list[Solid]]],
+    inputs_at: Callable[[int], tuple[EmitterInputs, list[ColliderState]]],
     surface: reference.Surface | None = None,
 ) -> Compared:
     """The same steps from the start on the GPU and in double precision."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.emitter.buffers import ScratchPool
@@ -16,9 +17,8 @@ from sim.kinds.emitter.presets import PRESETS, with_preset
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError
-from sim.solids.state import Solid, SolidShape
 from tests.gl.back_ends import ON_BOTH
-from tests.gl.particles.particle_cases import changed, floor, placed, solids
+from tests.gl.particles.particle_cases import changed, colliders, floor, placed
 
 BASE = EmitterSettings(capacity=3000, rate=600.0, lifetime=1.0, lifetime_variance=0.0)
 
@@ -261,7 +261,7 @@ def test_a_bounce_keeps_the_square_of_the_restitution(context: Context, library:
         substeps=16,
     )  # fmt: skip
     system, heights = Emitter(context, library, settings), []
-    with solids(context, [floor(restitution=0.8)]) as scene:
+    with colliders(context, [floor(restitution=0.8)]) as scene:
         for index in range(400):
             place = placed(0.0, 5.0, 0.0)
             system.step(scene.inputs(index, world_from_start=place, world_from_end=place)[0])
@@ -273,25 +273,27 @@ def test_a_bounce_keeps_the_square_of_the_restitution(context: Context, library:
     assert track.min() >= -1e-6
 
 
-@pytest.mark.parametrize("shape", [SolidShape.SPHERE, SolidShape.BOX, SolidShape.CAPSULE])
-def test_nothing_fast_goes_through_anything_thin(context: Context, library: ShaderLibrary, shape: SolidShape) -> None:
+@pytest.mark.parametrize("shape", [ColliderShape.SPHERE, ColliderShape.BOX, ColliderShape.CAPSULE])
+def test_nothing_fast_goes_through_anything_thin(
+    context: Context, library: ShaderLibrary, shape: ColliderShape
+) -> None:
     size = {
-        SolidShape.SPHERE: np.array([0.02, 0.0, 0.0]),
-        SolidShape.BOX: np.array([2.0, 0.005, 2.0]),
-        SolidShape.CAPSULE: np.array([0.02, 3.0, 0.0]),
+        ColliderShape.SPHERE: np.array([0.02, 0.0, 0.0]),
+        ColliderShape.BOX: np.array([2.0, 0.005, 2.0]),
+        ColliderShape.CAPSULE: np.array([0.02, 3.0, 0.0]),
     }[shape]
     along_x = np.array([[0.0, -1.0, 0, 0], [1.0, 0.0, 0, 0], [0, 0, 1.0, 0], [0, 0, 0, 1.0]])
-    start = along_x if shape is SolidShape.CAPSULE else np.eye(4)
+    start = along_x if shape is ColliderShape.CAPSULE else np.eye(4)
     end = start.copy()
     start, end = placed(0, 0.0, 0) @ start, placed(0, 0.01, 0) @ end
     settings = changed(
         BASE, cone_angle=0.0, speed=200.0, drag=0.0, gravity=(0.0, 0.0, 0.0), capacity=2000, lifetime=0.5,
-        source=EmitterSource.LINE, source_size=(0.001 if shape is SolidShape.SPHERE else 3.0, 0.0, 0.0),
+        source=EmitterSource.LINE, source_size=(0.001 if shape is ColliderShape.SPHERE else 3.0, 0.0, 0.0),
     )  # fmt: skip
     down = np.diag([1.0, -1.0, -1.0, 1.0])
     down[1, 3] = 1.03
     system = Emitter(context, library, settings)
-    with solids(context, [Solid(shape, size, start, end)]) as scene:
+    with colliders(context, [ColliderState(shape, size, start, end)]) as scene:
         inputs, _ = scene.inputs(0, world_from_start=down, world_from_end=down)
         run(system, 20, inputs)
     found = alive(system)["position"][:, 1]
@@ -300,15 +302,15 @@ def test_nothing_fast_goes_through_anything_thin(context: Context, library: Shad
 
 
 def test_what_sticks_rides_along_and_what_dies_is_gone(context: Context, library: ShaderLibrary) -> None:
-    def carried(index: int) -> list[Solid]:
+    def carried(index: int) -> list[ColliderState]:
         places = [placed(0.02 * i, 0.05 * np.sin(0.2 * i), 0.0) for i in (index, index + 1)]
-        return [Solid(SolidShape.BOX, np.array([9.0, 0.1, 9.0]), *places)]
+        return [ColliderState(ColliderShape.BOX, np.array([9.0, 0.1, 9.0]), *places)]
 
     settings = changed(BASE, mode=EmissionMode.BURST, bursts="0:50", cone_angle=60.0, speed=0.5, lifetime=9.0)
     above = placed(0.0, 0.6, 0.0)
     for response, left in ((CollisionResponse.STICK, 50), (CollisionResponse.DIE, 0)):
         system = Emitter(context, library, changed(settings, collision=response))
-        with solids(context, carried) as scene:
+        with colliders(context, carried) as scene:
             for index in range(120):
                 system.step(scene.inputs(index, world_from_start=above, world_from_end=above)[0])
                 if index == 59:
@@ -357,7 +359,7 @@ def test_emitters_share_their_spare_buffer_and_disturb_nobody(context: Context, 
 def test_many_steps_make_no_objects(context: Context, library: ShaderLibrary) -> None:
     settings = changed(BASE, turbulence=1.0, bursts="0.3:20", burst_period=0.5)
     system = Emitter(context, library, settings)
-    with solids(context, [floor()]) as scene:
+    with colliders(context, [floor()]) as scene:
         inputs, _ = scene.inputs(0)
         run(system, 60, inputs)
         system.poll(0.0)
@@ -375,7 +377,7 @@ def test_many_steps_make_no_objects(context: Context, library: ShaderLibrary) ->
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_run_and_stay_in_the_room(context: Context, library: ShaderLibrary, name: str) -> None:
     system = Emitter(context, library, changed(with_preset(BASE, name), seed=4))
-    with solids(context, [floor(0.5, 0.3, height=-2.0)]) as scene:
+    with colliders(context, [floor(0.5, 0.3, height=-2.0)]) as scene:
         inputs, _ = scene.inputs(0)
         run(system, 240, inputs)
     found = alive(system)

@@ -14,10 +14,10 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record, record
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.block import FIELDS, SEGMENT_MAX
+from sim.kinds.emitter.drawn_particles import shown_particles
 from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.emitter.shown import shown_particles
-from sim.maths.hash import Group, birth_bits, birth_numbers, pcg4d
+from sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg4d
 from tests.gl.shader_files import make_library
 
 COUNT = 3000
@@ -37,9 +37,9 @@ def probed(context: Context, tmp_path: Path, file: str, output: Record, count: i
 
 
 @pytest.mark.parametrize(("seed", "first"), [(0, 0), (1, 0), (2**31 - 1, 2**32 - 2000), (77, 1 << 24)])
-@pytest.mark.parametrize("group", [Group.LIFE, Group.LOOK])
+@pytest.mark.parametrize("group", [RandomStream.LIFE, RandomStream.LOOK])
 def test_random_numbers_are_those_of_numpy_bit_for_bit(
-    context: Context, tmp_path: Path, seed: int, first: int, group: Group
+    context: Context, tmp_path: Path, seed: int, first: int, group: RandomStream
 ) -> None:
     found = probed(context, tmp_path, "hash_probe.glsl", PROBE, COUNT, u_seed=seed, u_group=int(group), u_first=first)
     numbers = ((first + np.arange(COUNT)) % 2**32).astype(np.uint32)

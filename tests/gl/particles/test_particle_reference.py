@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sim.figures.skinning import SKINNED
+from sim.characters.skinning import SKINNED
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -15,9 +16,8 @@ from sim.kinds.emitter.plan import schedule_of
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.maths.transform import compose
 from sim.skin.surface_table import face_table, vertex_table
-from sim.solids.state import Solid, SolidShape
 from tests.gl.back_ends import ON_BOTH
-from tests.gl.particles.particle_cases import changed, floor, placed, run_both, solids
+from tests.gl.particles.particle_cases import changed, colliders, floor, placed, run_both
 from tests.oracles import particles as reference
 
 STEPS = 300
@@ -71,7 +71,7 @@ def test_an_emitter_does_what_the_reference_does(context: Context, library: Shad
     system.release()
 
 
-def scenery(index: int) -> list[Solid]:
+def scenery(index: int) -> list[ColliderState]:
     """A floor, a ball that swings, an ellipsoid that turns, a capsule and a box."""
     swing = [placed(0.4 * np.sin(0.1 * i), 0.3, 0.2) for i in (index, index + 1)]
     turn = [
@@ -79,10 +79,12 @@ def scenery(index: int) -> list[Solid]:
         for i in (index, index + 1)
     ]
     return [
-        Solid(SolidShape.SPHERE, np.array([0.3, 0.0, 0.0]), *swing, 0.2, 0.5),
-        Solid(SolidShape.ELLIPSOID, np.array([0.4, 0.2, 0.3]), *turn, 0.4, 0.3),
-        Solid(SolidShape.CAPSULE, np.array([0.1, 0.3, 0.0]), placed(0, 0.2, -0.6), placed(0, 0.2, -0.6), 0.1),
-        Solid(SolidShape.BOX, np.array([0.2, 0.1, 0.2]), placed(0.7, 0.1, 0.5), placed(0.7, 0.1, 0.5), 0.5),
+        ColliderState(ColliderShape.SPHERE, np.array([0.3, 0.0, 0.0]), *swing, 0.2, 0.5),
+        ColliderState(ColliderShape.ELLIPSOID, np.array([0.4, 0.2, 0.3]), *turn, 0.4, 0.3),
+        ColliderState(
+            ColliderShape.CAPSULE, np.array([0.1, 0.3, 0.0]), placed(0, 0.2, -0.6), placed(0, 0.2, -0.6), 0.1
+        ),
+        ColliderState(ColliderShape.BOX, np.array([0.2, 0.1, 0.2]), placed(0.7, 0.1, 0.5), placed(0.7, 0.1, 0.5), 0.5),
         floor(0.6, 0.3),
     ]
 
@@ -95,11 +97,11 @@ def test_collisions_are_those_of_the_reference(
     settings = changed(SMALL, collision=response, cone_angle=60.0, speed=2.0, drag=0.3, lifetime=1.5, clearance=0.02)
     system = Emitter(context, library, settings)
 
-    def states_at(index: int) -> list[Solid]:
+    def states_at(index: int) -> list[ColliderState]:
         states = scenery(index)
         return [states[0], states[-1]] if count == 2 else states
 
-    with solids(context, states_at) as scene:
+    with colliders(context, states_at) as scene:
         scene.knows_shapes = knows_shapes
         both = run_both(
             system, STEPS, lambda index: scene.inputs(index, world_from_start=placed(0.1, 1.2, 0.0),

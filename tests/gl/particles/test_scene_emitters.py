@@ -11,9 +11,10 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
+from sim.characters.deformers.settings import Deformer, Twist, Wave
+from sim.characters.settings import ModelSettings
+from sim.colliders.state import ColliderShape
 from sim.engine import Engine
-from sim.figures.deformers.settings import Deformer, Twist, Wave
-from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
@@ -22,7 +23,6 @@ from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform
-from sim.solids.state import SolidShape
 
 FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
 STILL: dict[str, Any] = {
@@ -33,7 +33,7 @@ STILL: dict[str, Any] = {
 BRIEF: dict[str, Any] = {"lifetime": 1.01 * STEP_TIME, "lifetime_variance": 0.0}
 """At the end of a step those live that were born in it, ten of them."""
 
-FLOOR = Node(id="floor", settings=ColliderSettings(shape=SolidShape.PLANE))
+FLOOR = Node(id="floor", settings=ColliderSettings(shape=ColliderShape.PLANE))
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_a_bone_carries_its_emitter_and_gives_its_velocity(engine: Engine) -> No
     places = []
     for step in (10, 11):
         run(engine, step, step + 1)
-        frame = engine.figure("figure").joint_frame("hand_l")
+        frame = engine.character("figure").joint_frame("hand_l")
         places.append((frame @ [0.0, 0.1, 0.0, 1.0])[:3])
     np.testing.assert_allclose(engine.view("e").placement[:3, 3], places[1], atol=1e-9)
     found = alive(engine)
@@ -149,7 +149,7 @@ def test_the_scale_of_a_model_takes_along_what_rides_on_its_bones(engine: Engine
     large = msgspec.structs.replace(FIGURE, transform=Transform(scale=(2.0, 2.0, 2.0)))
     take(engine, large, emitter(position=(0.0, 0.1, 0.0), on=ON_HAND))
     engine.advance(0.0)
-    frame = engine.figure("figure").joint_frame("hand_l")
+    frame = engine.character("figure").joint_frame("hand_l")
     expected = frame[:3, 3] + 0.2 * frame[:3, 1]
     np.testing.assert_allclose(engine.view("e").placement[:3, 3], expected, atol=1e-9)
 
@@ -173,9 +173,9 @@ def test_skin_emits_where_it_is_with_the_velocity_that_it_has(engine: Engine, de
 
 
 def skin(engine: Engine) -> np.ndarray:
-    figure = engine.figure("figure")
-    places = figure.primary.read()["position"][:, :3].astype(np.float64)
-    return places @ figure.world_from_model[:3, :3].T + figure.world_from_model[:3, 3]
+    character = engine.character("figure")
+    places = character.primary.read()["position"][:, :3].astype(np.float64)
+    return places @ character.world_from_model[:3, :3].T + character.world_from_model[:3, 3]
 
 
 def test_after_a_jump_in_time_skin_emits_without_a_spike(engine: Engine) -> None:
@@ -217,9 +217,9 @@ def test_a_bone_says_where_skin_emits(engine: Engine, humanoid: CharacterModel) 
     take(engine, FIGURE, emitter(on=ON_FIGURE, **settings))
     for _ in range(30):
         engine.step(0.0)
-    figure = engine.figure("figure")
+    character = engine.character("figure")
     assert humanoid.skeleton is not None
-    box = figure.joint_bounds(humanoid.skeleton.index("hand_l"))
+    box = character.joint_bounds(humanoid.skeleton.index("hand_l"))
     places = alive(engine)["position"][:, :3]
     assert len(places) == 300
     # Faces at the wrist reach a little beyond what the hand moves.
@@ -241,7 +241,7 @@ def test_an_image_says_where_skin_emits_and_is_waited_for_without_a_stop(
     take(engine, FIGURE, node)
     engine.jump(0.0)
     run(engine, 0, 30)
-    rest = engine.figure("figure")
+    rest = engine.character("figure")
     places = alive(engine)["position"][:, :3]
     chosen = humanoid.mesh.texcoords[:, 0] % 1.0 < 0.5
     assert 0.1 < chosen.mean() < 0.9
@@ -336,12 +336,12 @@ def test_a_silent_emitter_comes_back_empty_with_the_births_of_its_step(engine: E
     assert np.all(system(engine).read()["position"][:, 3] < 0.0)
     take(engine, node, other)
     run(engine, 20, 40)
-    kept = alive(engine)
-    assert len(kept) == 207
+    cached = alive(engine)
+    assert len(cached) == 207
     engine.simulation.reset()
     run(engine, 0, 40)
     played = alive(engine)
-    assert kept.tobytes() == played[-207:].tobytes()
+    assert cached.tobytes() == played[-207:].tobytes()
     assert system(engine, "o").count() == 400
 
 
@@ -410,7 +410,7 @@ def test_pictures_in_between_change_nothing(engine: Engine) -> None:
         emitter("bone", on=ON_HAND, inherited_velocity=1.0, gravity=(0.0, -9.81, 0.0)),
         emitter("air", turbulence=1.0, drag=1.0, mode=EmissionMode.FULL, source=EmitterSource.BOX),
         emitter("time", stateless=True, speed=1.0),
-        Node(id="ball", attachment=ON_HAND, settings=ColliderSettings(shape=SolidShape.SPHERE, radius=0.2)),
+        Node(id="ball", attachment=ON_HAND, settings=ColliderSettings(shape=ColliderShape.SPHERE, radius=0.2)),
         FLOOR,
     )
     found = []
@@ -461,15 +461,15 @@ def test_what_blows_up_halts_and_is_never_garbage(engine: Engine) -> None:
     engine.simulation.check()
     (problem,) = engine.simulation.take_problems()
     assert problem.node == "e"
-    assert problem.text == system(engine).halted
+    assert problem.text == system(engine).stopped
     assert "stopped at 0.08 s: 50 particles left the world" in problem.text
     run(engine, 5, 8)
     assert (system(engine).step_count, system(engine, "calm").count()) == (5, 80)
     take(engine, emitter(), calm)
-    assert system(engine).halted
+    assert system(engine).stopped
     system(engine).resume()
     run(engine, 8, 10)
-    assert (system(engine).halted, system(engine).count()) == ("", 20)
+    assert (system(engine).stopped, system(engine).count()) == ("", 20)
 
 
 @pytest.mark.usefixtures("unbounded")
@@ -481,7 +481,7 @@ def test_a_halt_is_found_without_waiting(context: Context, engine: Engine) -> No
     engine.refresh(1.0)
     assert [problem.node for problem in engine.simulation.take_problems()] == ["e"]
     engine.simulation.reset()
-    assert system(engine).halted == ""
+    assert system(engine).stopped == ""
 
 
 # --- what it leaves behind ----------------------------------------------------------------------------

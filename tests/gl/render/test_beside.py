@@ -10,8 +10,8 @@ from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sim.kinds.contract import Array
 from sim.maths.ramps import Ramp, ramp_colours
 from sim.render.coloured import ColouredArrays
-from sim.render.ghost_pass import Depicted, GhostLook, GhostPass
-from sim.render.items import Lines, Points, Surface
+from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
+from sim.render.items import LinesItem, PointsItem, SurfaceItem
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
@@ -19,7 +19,7 @@ from sim.scene.view import ViewSettings
 
 SIZE = (96, 96)
 CAMERA = Camera(target=(0.0, 0.0, 0.0), distance=4.0, yaw=0.0, pitch=0.0)
-LOOK = GhostLook((1.0, 0.0, 1.0), 1.0, 0.8, 1.0)
+LOOK = GhostStyle((1.0, 0.0, 1.0), 1.0, 0.8, 1.0)
 
 
 def sheet(name: str, x: float, depth: float, size: float) -> Node:
@@ -37,7 +37,7 @@ def test_a_nearer_surface_hides_a_ghost_and_a_farther_one_does_not(
     engine.advance(0.0)
     engine.refresh(0.0)
     ghost = Framebuffer(context, SIZE, label="ghost")
-    depicted = Depicted(ghost, engine.silhouette(ghost, CAMERA, ["ghost"]))
+    depicted = ImageWithDepth(ghost, engine.silhouette(ghost, CAMERA, ["ghost"]))
     covered = ghost.read_pixels()[..., 3] > 0
     assert 50 < covered.sum() < covered.size // 2
     output, behind = Framebuffer(context, SIZE, label="output"), Framebuffer(context, SIZE, (), label="behind")
@@ -45,7 +45,7 @@ def test_a_nearer_surface_hides_a_ghost_and_a_farther_one_does_not(
     engine.refresh(1.0)
     engine.draw(output, CAMERA)
     plain = output.read_pixels()
-    scene = Depicted(behind, engine.copy_depth(behind))
+    scene = ImageWithDepth(behind, engine.copy_depth(behind))
     assert scene.terms != depicted.terms, "depths of another range"
     laid = GhostPass(context, engine.library)
     laid.draw(output, depicted, LOOK, scene)
@@ -60,9 +60,9 @@ def test_a_nearer_surface_hides_a_ghost_and_a_farther_one_does_not(
 PLACES = np.array([[x, y, 0.0] for y in (-0.5, 0.0, 0.5) for x in (-0.5, 0.0, 0.5)], np.float32)
 FACES = np.array([[a, a + 1, a + 3] for a in (0, 1, 3, 4)] + [[a + 1, a + 4, a + 3] for a in (0, 1, 3, 4)], np.uint32)
 BETWEEN = {
-    Surface: {"faces": Array(lambda: FACES, FACES.shape, np.uint32, "triangles")},
-    Lines: {"counts": Array(lambda: np.array([4, 5], np.uint32), (2,), np.uint32, "counts")},
-    Points: {},
+    SurfaceItem: {"faces": Array(lambda: FACES, FACES.shape, np.uint32, "triangles")},
+    LinesItem: {"counts": Array(lambda: np.array([4, 5], np.uint32), (2,), np.uint32, "counts")},
+    PointsItem: {},
 }
 
 
@@ -82,13 +82,13 @@ def test_arrays_are_drawn_in_the_colours_of_their_numbers(context: Context, kind
     assert isinstance(item, kind)
     assert coloured.item(4.0) is item
     assert coloured.item(5.0) is not item
-    if kind is Lines:
+    if kind is LinesItem:
         assert coloured.triangles.indices is not None
         pairs = coloured.triangles.indices.read().reshape(-1, 2)
         assert pairs.tolist() == [[0, 1], [1, 2], [2, 3], [4, 5], [5, 6], [6, 7], [7, 8]], "strands do not touch"
-    shot = engine.shot(CAMERA)
-    shot.__dict__["items"] = (item,)
-    engine.pictures.draw(output, shot)
+    render_view = engine.render_view(CAMERA)
+    render_view.__dict__["items"] = (item,)
+    engine.pictures.draw(output, render_view)
     shown = output.read_pixels()[..., :3].astype(int)
     expected = ramp_colours(Ramp.VIRIDIS)[round(0.75 * 255)].astype(int)
     ratios = shown / np.maximum(expected, 1)

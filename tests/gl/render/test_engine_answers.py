@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from sim.animation.evaluate import evaluate_pose
 from sim.assets.load import load_model
-from sim.figures.settings import SkinningMethod
-from sim.jobs.evaluate import evaluate_pose
+from sim.characters.settings import SkinningMethod
 from sim.scene.transform import Transform
-from sim.scene.view import Comparison
+from sim.scene.view import SkinningComparison
 from tests.gl.render.worlds import Stage, model_node, model_of, quad, twisted_bar
 
 PLACED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, 130.0, -10.0), scale=(1.0, 2.0, 0.5))
@@ -15,8 +15,8 @@ PLACED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, 130.0, -10.0), sca
 
 def shown_vertices(stage: Stage, node: str) -> np.ndarray:
     """The skinned vertices of a node in the world, shape (V, 3)."""
-    figure, matrix = stage.engine.figure(node), stage.engine.world_from_model(node)
-    positions = figure.primary.read()["position"][:, :3].astype(float)
+    character, matrix = stage.engine.character(node), stage.engine.world_from_model(node)
+    positions = character.primary.read()["position"][:, :3].astype(float)
     return positions @ matrix[:3, :3].T + matrix[:3, 3]
 
 
@@ -99,15 +99,15 @@ def test_counts_are_those_of_the_visible_models(stage: Stage) -> None:
 def test_what_is_not_there_has_no_answer(stage: Stage) -> None:
     engine = stage.engine
     answers = (engine.model_of("x"), engine.pose("x"), engine.view("x"), engine.world_from_model("x"),
-               engine.figure("x"), engine.system("x"), engine.bounds("x"), engine.bounds(), engine.joint_bounds("x", 0),
-               engine.compare("x", 0.0))  # fmt: skip
+               engine.character("x"), engine.system("x"), engine.bounds("x"), engine.bounds(),
+               engine.joint_bounds("x", 0), engine.compare("x", 0.0))  # fmt: skip
     assert answers == (None,) * 10
     assert engine.joint_positions("x").shape == (0, 3)
 
 
 def test_the_comparison_measures_the_twist(stage: Stage) -> None:
     """A turn of 120 degrees halves the radius of 0.4 in the middle when matrices are blended."""
-    stage.show({"model": twisted_bar(120.0)}, model_node(), time=0.999999, comparison=Comparison.SPLIT)
+    stage.show({"model": twisted_bar(120.0)}, model_node(), time=0.999999, comparison=SkinningComparison.SPLIT)
     statistics = None
     for step in range(20):
         stage.engine.context.finish()
@@ -121,7 +121,7 @@ def test_the_comparison_measures_the_twist(stage: Stage) -> None:
 
 def test_poses_are_evaluated_and_skinned_only_when_something_changed(stage: Stage) -> None:
     stage.show({"model": twisted_bar()}, model_node(), time=0.3)
-    character = stage.engine.figure("model")
+    character = stage.engine.character("model")
     pose, writes = character.pose, character.primary.write_count
     stage.look(model_node(transform=PLACED), time=0.3)
     assert (character.pose, character.primary.write_count) == (pose, writes)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Material
-from sim.figures.settings import DoubleSided
+from sim.characters.settings import DoubleSided
 from sim.kinds.light.settings import LightSettings
 from sim.render.frame import Frame
 from sim.render.ground_shadow import GroundRectangle
@@ -77,9 +77,9 @@ def test_without_lights_a_lamp_stands_beside_the_camera(stage: Stage) -> None:
     stage.show({"model": model_of(quad())}, ambient=0.0)
     picture = stage.picture()
     column, row = pixel_of(FRONT, SIZE, (0.0, 1.5, 0.0))
-    lamp = light_node((2.4, 1.5 + 2.4, 6.0), reach=6.6, shadow=False)
+    light = light_node((2.4, 1.5 + 2.4, 6.0), reach=6.6, shadow=False)
     expected = expected_colour(
-        centre_of(0.0, 1.5, FRONT), FRONT, [lamp], 0.0,
+        centre_of(0.0, 1.5, FRONT), FRONT, [light], 0.0,
         albedo=np.array(PLAIN_DIFFUSE), specular=np.full(3, 0.04), roughness=roughness_of(32.0),
     )  # fmt: skip
     np.testing.assert_allclose(picture[row, column], expected, atol=2.0)
@@ -104,10 +104,10 @@ def test_the_back_of_a_face_is_lit_from_behind(stage: Stage) -> None:
 
 
 def test_a_mirrored_model_is_lit_as_its_twin_in_the_mirror(stage: Stage) -> None:
-    lamp = light_node((2.0, 3.0, 3.0), shadow=False)
+    light = light_node((2.0, 3.0, 3.0), shadow=False)
     mirrored_lamp = light_node((-2.0, 3.0, 3.0), shadow=False)
     for double_sided in (DoubleSided.ON, DoubleSided.OFF):
-        stage.show({"model": twisted_bar()}, model_node(double_sided=double_sided, bind_pose=True), lamp)
+        stage.show({"model": twisted_bar()}, model_node(double_sided=double_sided, bind_pose=True), light)
         plain = stage.picture()
         mirror = Transform(scale=(-1.0, 1.0, 1.0))
         node = model_node(double_sided=double_sided, bind_pose=True, transform=mirror)
@@ -126,13 +126,13 @@ def test_a_surface_scaled_unevenly_keeps_its_normals_perpendicular(stage: Stage)
 
     triangles = [[0, 1, 2], [0, 2, 3]]
     above = Camera(target=(0.0, 0.0, 0.0), pitch=80.0, distance=6.0)
-    lamp = light_node((0.0, 4.0, 1.0), shadow=False)
+    light = light_node((0.0, 4.0, 1.0), shadow=False)
     tilted = mesh_of(slope(1.0), triangles, normals=np.tile([0.0, 0.5, 0.5], (4, 1)))
-    stage.show({"model": model_of(tilted)}, model_node(transform=Transform(scale=(1.0, 0.1, 1.0))), lamp)
+    stage.show({"model": model_of(tilted)}, model_node(transform=Transform(scale=(1.0, 0.1, 1.0))), light)
     scaled = stage.picture(above)
     direct = slope(1.0) * [1.0, 0.1, 1.0]
     baked = mesh_of(direct, triangles, normals=np.tile([0.0, 2.0, 0.2], (4, 1)))
-    stage.show({"model": model_of(baked)}, model_node(), lamp)
+    stage.show({"model": model_of(baked)}, model_node(), light)
     np.testing.assert_allclose(scaled, stage.picture(above), atol=1)
 
 
@@ -141,8 +141,8 @@ LIGHT = light_node((2.0, 4.0, 0.0))
 
 
 def shadow_picture(stage: Stage, shadow: bool) -> np.ndarray:
-    lamp = msgspec.structs.replace(LIGHT, settings=LightSettings(shadow=shadow))
-    stage.show({"model": model_of(floating_square(1.0, 1.0))}, model_node(), lamp)
+    light = msgspec.structs.replace(LIGHT, settings=LightSettings(shadow=shadow))
+    stage.show({"model": model_of(floating_square(1.0, 1.0))}, model_node(), light)
     return stage.picture(HIGH)
 
 
@@ -163,13 +163,13 @@ def test_the_shadow_of_a_square_lies_on_the_ground_where_the_light_throws_it(sta
 
 def test_a_surface_shades_what_lies_behind_it(stage: Stage) -> None:
     """A small square before a large one; the light stands right before both."""
-    lamp = light_node((0.0, 1.5, 5.0))
+    light = light_node((0.0, 1.5, 5.0))
     wall, blocker = model_of(quad(4.0, 2.8)), model_of(quad(0.5, 0.5, (0.0, 1.5, 1.0)))
     side = Camera(target=(0.0, 1.5, 0.0), yaw=50.0, pitch=0.0, distance=7.0)
-    stage.show({"wall": wall, "blocker": blocker}, model_node("wall"), model_node("blocker"), lamp)
+    stage.show({"wall": wall, "blocker": blocker}, model_node("wall"), model_node("blocker"), light)
     shaded = stage.picture(side)
     stage.look(
-        model_node("wall"), model_node("blocker"), msgspec.structs.replace(lamp, settings=LightSettings(shadow=False))
+        model_node("wall"), model_node("blocker"), msgspec.structs.replace(light, settings=LightSettings(shadow=False))
     )
     darker = (stage.picture(side) - shaded).sum(axis=2)
     for x, y, dark in ((0.0, 1.5, True), (0.2, 1.7, True), (-0.2, 1.3, True), (0.5, 1.5, False), (0.0, 2.0, False)):

@@ -12,7 +12,7 @@ from sim.gl.context import Context
 from sim.gl.errors import GLLimitError
 from sim.scene.camera import Camera
 from sim.scene.scene import Scene
-from sim.scene.view import Comparison, DisplayMode
+from sim.scene.view import DisplayMode, SkinningComparison
 from tests.gl.render.worlds import FRONT, Stage, light_node, make_stage, model_node, model_of, quad, twisted_bar
 
 LIGHT = light_node((2.0, 4.0, 3.0))
@@ -21,7 +21,7 @@ LIGHT = light_node((2.0, 4.0, 3.0))
 def everything(stage: Stage) -> None:
     """Draws a picture of every kind, so that everything that is made when first needed exists."""
     for display in DisplayMode:
-        for comparison in Comparison:
+        for comparison in SkinningComparison:
             stage.look(model_node(), LIGHT, time=0.5, display=display, comparison=comparison, bones=True, samples=4)
             stage.picture()
             stage.engine.compare("model", 1.0)
@@ -54,7 +54,7 @@ def test_two_hundred_pictures_make_no_new_names(stage: Stage, context: Context) 
     for index in range(200):
         stage.look(
             model_node(), LIGHT, time=index / 100.0,
-            display=list(DisplayMode)[index % 5], comparison=list(Comparison)[index % 3], bones=True, samples=4,
+            display=list(DisplayMode)[index % 5], comparison=list(SkinningComparison)[index % 3], bones=True, samples=4,
         )  # fmt: skip
         stage.picture(Camera(yaw=float(index)), draft=index % 2 == 0)
         stage.engine.compare("model", index / 60.0)

@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from sim.figures.settings import DoubleSided
+from sim.characters.settings import DoubleSided
 from sim.render.pick_pass import REACH, Pick
 from sim.scene.camera import Camera
 from sim.scene.transform import Transform
-from sim.scene.view import Comparison
+from sim.scene.view import SkinningComparison
 from tests.gl.render.worlds import FRONT, Stage, mesh_of, model_node, model_of, pixel_of, quad, twisted_bar
 
 SIZE = (160, 120)
@@ -97,7 +97,7 @@ def test_triangles_count_over_the_whole_mesh(stage: Stage) -> None:
 
 def test_in_the_split_view_each_half_is_picked_as_it_is_shown(stage: Stage) -> None:
     """Blending matrices thins the middle of the bar; the sides that dual quaternions keep are only on the right."""
-    stage.show({"model": twisted_bar(175.0)}, model_node(), time=0.999, comparison=Comparison.SPLIT)
+    stage.show({"model": twisted_bar(175.0)}, model_node(), time=0.999, comparison=SkinningComparison.SPLIT)
     column, row = pixel_of(FRONT, SIZE, (0.32, 1.0, 0.0))
     mirrored, _ = pixel_of(FRONT, SIZE, (-0.32, 1.0, 0.0))
     assert stage.engine.pick(FRONT, SIZE, column, row) is not None

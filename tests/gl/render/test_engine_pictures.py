@@ -8,14 +8,14 @@ import pytest
 
 from sim.assets.images import load_image
 from sim.assets.load import load_model
+from sim.characters.settings import DoubleSided, SkinningMethod
 from sim.engine import Engine
-from sim.figures.settings import DoubleSided, SkinningMethod
 from sim.gl.framebuffer import Framebuffer
 from sim.render.frame import LIGHT_LIMIT
-from sim.render.shot import JointRef, Overlay
+from sim.render.render_view import JointRef, Overlay
 from sim.scene.camera import Camera
 from sim.scene.scene import Scene
-from sim.scene.view import Comparison, DisplayMode, ViewSettings
+from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 from tests.gl.render.worlds import FRONT, Stage, light_node, many_bones, mesh_of, model_node, model_of, twisted_bar
 
 LIGHTS = (
@@ -39,7 +39,7 @@ def test_every_setting_draws_the_model_and_twice_the_same(stage: Stage, display:
         common = {"time": 0.8, "grid": True, "axes": True, "samples": 4, "bones": bones}
         stage.look(hidden, *LIGHTS[:count], **common)
         empty = stage.picture(camera, MARKED)
-        for comparison in Comparison:
+        for comparison in SkinningComparison:
             stage.look(shown, *LIGHTS[:count], display=display, comparison=comparison, **common)
             picture = stage.picture(camera, MARKED)
             assert (np.abs(picture - empty).max(axis=2) > 8).mean() > 0.02
@@ -74,7 +74,7 @@ def test_an_empty_model_draws_nothing_and_has_no_box(stage: Stage) -> None:
     empty = model_of(mesh_of(np.zeros((0, 3)), np.zeros((0, 3))))
     stage.look(LIGHTS[0])
     nothing = stage.picture()
-    for display, comparison in itertools.product(DisplayMode, Comparison):
+    for display, comparison in itertools.product(DisplayMode, SkinningComparison):
         stage.show({"model": empty}, model_node(), LIGHTS[0], display=display, comparison=comparison)
         np.testing.assert_array_equal(stage.picture(), nothing)
     assert stage.engine.bounds() is None

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Material
-from sim.figures.settings import FlipV, SkinningMethod
+from sim.characters.settings import FlipV, SkinningMethod
 from sim.maths.ramps import Ramp, ramp_colours
-from sim.render.shot import JointRef, Overlay, divider_pixel
-from sim.scene.view import Comparison, DisplayMode
+from sim.render.render_view import JointRef, Overlay, divider_pixel
+from sim.scene.view import DisplayMode, SkinningComparison
 from tests.gl.render.light_formula import linear_from_srgb, srgb_from_linear
 from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, model_of, pixel_of, quad, twisted_bar
 
@@ -42,7 +42,7 @@ def test_each_half_of_the_split_view_is_the_picture_of_its_method(
     stage.look(model_node(skinning=rival), LIGHT, **common)
     dual = stage.picture(camera)
     assert (np.abs(linear - dual).max(axis=2) > 10).sum() > 200
-    stage.look(model_node(skinning=method), LIGHT, comparison=Comparison.SPLIT, divider=divider, **common)
+    stage.look(model_node(skinning=method), LIGHT, comparison=SkinningComparison.SPLIT, divider=divider, **common)
     split, column = stage.picture(camera), divider_pixel(divider, 160)
     clear = max(column - 1, 0) if samples else column
     np.testing.assert_array_equal(split[:, :clear], linear[:, :clear])
@@ -52,7 +52,7 @@ def test_each_half_of_the_split_view_is_the_picture_of_its_method(
 def test_leaving_the_split_view_shows_the_method_of_the_node(stage: Stage) -> None:
     stage.show({"model": twisted_bar()}, model_node(skinning=SkinningMethod.DQS), LIGHT, time=0.9)
     before = stage.picture()
-    stage.look(model_node(skinning=SkinningMethod.DQS), LIGHT, time=0.9, comparison=Comparison.SPLIT)
+    stage.look(model_node(skinning=SkinningMethod.DQS), LIGHT, time=0.9, comparison=SkinningComparison.SPLIT)
     stage.picture()
     stage.look(model_node(skinning=SkinningMethod.DQS), LIGHT, time=0.9)
     np.testing.assert_array_equal(stage.picture(), before)
@@ -86,9 +86,9 @@ def test_no_joint_and_joints_of_other_models_show_no_weight(stage: Stage) -> Non
 def test_the_difference_is_the_distance_of_the_methods_on_the_ramp(stage: Stage) -> None:
     """Half way up, matrices blended over a turn of 120 degrees halve the radius of 0.4, which rotations keep."""
     bar = twisted_bar(120.0)
-    stage.show({"model": bar}, model_node(), LIGHT, time=0.999999, comparison=Comparison.DIFFERENCE)
-    primary = stage.engine.figure("model").primary.read()["position"][:, :3]
-    secondary = stage.engine.figure("model").secondary.read()["position"][:, :3]
+    stage.show({"model": bar}, model_node(), LIGHT, time=0.999999, comparison=SkinningComparison.DIFFERENCE)
+    primary = stage.engine.character("model").primary.read()["position"][:, :3]
+    secondary = stage.engine.character("model").secondary.read()["position"][:, :3]
     distances = np.linalg.norm(primary - secondary, axis=1)
     assert distances.max() == pytest.approx(0.2, rel=1e-3)
     ramp = ramp_colours(Ramp.VIRIDIS).astype(float)
@@ -115,8 +115,8 @@ def textured(stage: Stage, origin: str, flip: FlipV, **view: object) -> np.ndarr
     path = Path("image.png")
     material = Material("m", "image.png", path, specular=(0.0, 0.0, 0.0))
     model = model_of(quad(material=0), materials=[material], texture_origin=origin)
-    lamp = light_node((0.0, 1.5, 4.0), shadow=False, reach=4.0)
-    stage.show({"model": model}, model_node(flip_v=flip), lamp, images={path: image}, **view)
+    light = light_node((0.0, 1.5, 4.0), shadow=False, reach=4.0)
+    stage.show({"model": model}, model_node(flip_v=flip), light, images={path: image}, **view)
     return stage.picture(FACING)
 
 
@@ -206,8 +206,8 @@ def test_bones_show_through_the_mesh_and_the_selected_one_stands_out(stage: Stag
 
 
 def test_lights_are_discs_even_close_to_the_camera(stage: Stage) -> None:
-    lamp = light_node((0.05, 1.55, 5.5), colour=(1.0, 0.0, 0.0))
-    stage.show({"model": twisted_bar()}, model_node(), lamp)
-    column, row = pixel_of(FRONT, SIZE, lamp.transform.position)
+    light = light_node((0.05, 1.55, 5.5), colour=(1.0, 0.0, 0.0))
+    stage.show({"model": twisted_bar()}, model_node(), light)
+    column, row = pixel_of(FRONT, SIZE, light.transform.position)
     assert stage.picture(FRONT, Overlay(marks=True))[row, column, 0] > 200
     assert stage.picture(FRONT, Overlay(marks=False))[row, column, 0] < 200

@@ -83,7 +83,7 @@ def extreme_scene(seed: int, model: Path) -> tuple[Scene, ViewState]:
     nodes: list[Node] = []
     for index, kind in enumerate([*KINDS, *chosen.choices(list(KINDS), k=2)]):
         settings = extreme(KINDS[kind].settings, chosen)
-        if settings.is_figure:
+        if settings.is_character:
             settings = msgspec.structs.replace(settings, path=str(model))
         rides = chosen.choice(["", *(node.id for node in nodes)])
         transform = extreme(Transform, chosen)
@@ -114,7 +114,7 @@ def test_ends_of_all_ranges_give_pictures_steps_bounds_and_files(
         scene, state = extreme_scene(seed, model)
         engine.apply(Scene())
         engine.apply(scene)
-        for node in scene.figures:
+        for node in scene.characters:
             engine.set_model(node.id, loaded, {})
         engine.simulation.reset()
         engine.jump(0.0)
@@ -129,7 +129,7 @@ def test_ends_of_all_ranges_give_pictures_steps_bounds_and_files(
         assert len(engine.marks()) <= len(scene.nodes)
         engine.pick(state.camera, SIZE, 20.0, 10.0)
         engine.simulation.check()
-        assert [told for told in engine.simulation.take_problems() if "failed with" in told.text] == []
+        assert [reported for reported in engine.simulation.take_problems() if "failed with" in reported.text] == []
         save_project(saved, scene, state)
         project = load_project(saved)
         assert (project.scene, project.view_state) == (scene, state)

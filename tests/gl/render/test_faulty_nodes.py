@@ -14,7 +14,7 @@ from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.system import ClothSystem
 from sim.kinds.cloth.view import ClothView
 from sim.kinds.collider.settings import ColliderSettings
-from sim.render.items import Surface
+from sim.render.items import SurfaceItem
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
@@ -46,13 +46,13 @@ def picture(engine: Engine) -> np.ndarray:
     return pixels
 
 
-def told(engine: Engine) -> list[tuple[str, str]]:
+def reported(engine: Engine) -> list[tuple[str, str]]:
     return [(problem.node, problem.text) for problem in engine.simulation.take_problems()]
 
 
 @pytest.mark.parametrize(
     ("cls", "name"),
-    [(Surface, "draw"), *((ClothView, name) for name in ("apply", "parts", "bounds", "marks", "counts"))],
+    [(SurfaceItem, "draw"), *((ClothView, name) for name in ("apply", "parts", "bounds", "marks", "counts"))],
 )
 def test_a_view_that_fails_is_left_out_and_told_once(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, survived: list[BaseException], cls: type, name: str
@@ -65,7 +65,7 @@ def test_a_view_that_fails_is_left_out_and_told_once(
         for _ in range(3):
             engine.statistics(), engine.marks(), engine.bounds()
             shown = picture(engine)
-        (node, text), *more = told(engine)
+        (node, text), *more = reported(engine)
     assert (node, more) == ("sheet", [])
     assert "ZeroDivisionError: float division by zero" in text
     if name in ("draw", "apply", "parts"):
@@ -75,7 +75,7 @@ def test_a_view_that_fails_is_left_out_and_told_once(
     moved = msgspec.structs.replace(CLOTH, transform=Transform(position=(0.0, 2.1, 0.0)))
     engine.apply(Scene(nodes=(moved, BALL)))
     assert not np.array_equal(picture(engine), alone), "a change brings it back"
-    assert told(engine) == []
+    assert reported(engine) == []
 
 
 @pytest.mark.parametrize("name", ["apply", "step", "poll", "reset", "jump"])
@@ -99,7 +99,7 @@ def test_a_system_that_fails_stops_alone(
         for step in range(3):
             engine.step(step / 60)
             engine.refresh(0.0)
-        found = told(engine)
+        found = reported(engine)
     assert [node for node, _ in found] == ["sheet"]
     if name != "apply":
         moved = engine.simulation.systems["other"].arrays()["velocities"].read()
@@ -113,4 +113,4 @@ def test_what_a_driver_refuses_is_told_as_it_is(engine: Engine, monkeypatch: pyt
 
     monkeypatch.setattr(ClothSystem, "apply", refuses)
     engine.apply(SCENE)
-    assert told(engine) == [("sheet", "buffer texture 'near': 131136 texels, the driver allows 65536")]
+    assert reported(engine) == [("sheet", "buffer texture 'near': 131136 texels, the driver allows 65536")]

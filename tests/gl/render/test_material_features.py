@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.assets.model import AlphaMode, CharacterModel, EmbeddedImage, Material, Section
-from sim.figures.deformers.settings import EmissionPulse
+from sim.characters.deformers.settings import EmissionPulse
 from sim.scene.transform import Transform
 from tests.gl.render.worlds import Stage, light_node, mesh_of, model_node, model_of, quad
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from sim.colliders.state import ColliderShape
 from sim.kinds.collider.settings import ColliderSettings
-from sim.render.shot import JointRef, Overlay
+from sim.render.render_view import JointRef, Overlay
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform
-from sim.scene.view import Comparison
-from sim.solids.state import SolidShape
+from sim.scene.view import SkinningComparison
 from tests.gl.render.worlds import FRONT, Stage, many_bones, model_node, model_of, pixel_of, quad, twisted_bar
 
-BALL = ColliderSettings(shape=SolidShape.SPHERE, radius=0.4)
+BALL = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.4)
 ORANGE = np.array([255.0, 153.0, 38.0])
 
 
@@ -62,7 +62,7 @@ def test_each_of_several_has_its_own_and_what_is_in_front_hides_none(stage: Stag
 
 
 def test_split_views_outline_what_each_side_shows(stage: Stage) -> None:
-    stage.show({"model": twisted_bar()}, model_node(), time=1.0, comparison=Comparison.SPLIT)
+    stage.show({"model": twisted_bar()}, model_node(), time=1.0, comparison=SkinningComparison.SPLIT)
     marked = changed(stage, Overlay(selected_nodes={"model"}))
     assert marked[:, :80].any()
     assert marked[:, 80:].any()
@@ -81,12 +81,13 @@ def test_a_selected_bone_is_drawn_alone_without_the_overlay_of_bones_and_its_cha
 
 
 def test_neither_pictures_without_an_overlay_nor_endless_planes_have_a_line(stage: Stage) -> None:
-    plane = Node(id="plane", settings=ColliderSettings(shape=SolidShape.PLANE))
-    stage.show({"model": twisted_bar()}, model_node(), plane, solids=False)
+    plane = Node(id="plane", settings=ColliderSettings(shape=ColliderShape.PLANE))
+    stage.show({"model": twisted_bar()}, model_node(), plane, colliders=False)
     bare = stage.picture()
     np.testing.assert_array_equal(stage.picture(overlay=Overlay(selected_nodes={"gone"})), bare)
-    assert all(not item.has_outline for item in stage.engine.shot(FRONT).items_of(
-        stage.engine.shot(FRONT, Overlay(selected_nodes={"plane"})).look()) if item.node.id == "plane")  # fmt: skip
+    assert all(not item.has_outline for item in stage.engine.render_view(FRONT).items_of(
+        stage.engine.render_view(FRONT, Overlay(selected_nodes={"plane"})).look()) if item.node.id == "plane"
+        )  # fmt: skip
 
 
 def test_a_click_on_a_character_never_takes_its_colliders_unless_nothing_else_is_there(stage: Stage) -> None:
@@ -117,7 +118,7 @@ def test_colliders_on_characters_are_wires_and_muted_ones_grey(stage: Stage) -> 
     )
     stage.show({"model": model_of(quad(0.1, 0.1, (0.0, 0.0, 0.0)))}, model_node(), rides)
     with_it = stage.picture()
-    stage.look(model_node(), rides, solids=False)
+    stage.look(model_node(), rides, colliders=False)
     covered = np.abs(with_it - stage.picture()).max(axis=2)
     assert 0.5 < (covered[covered > 0] < 30).mean() < 0.95  # a faint fill, with some clear lines
     assert (covered > 60).sum() > 60

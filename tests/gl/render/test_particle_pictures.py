@@ -10,10 +10,10 @@ import pytest
 from sim.assets.mip_levels import mip_image
 from sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
 from sim.render.projection import Projection
-from sim.render.shot import Overlay
+from sim.render.render_view import Overlay
 from sim.scene.camera import Camera
 from sim.scene.transform import Transform
-from sim.scene.view import Comparison
+from sim.scene.view import SkinningComparison
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, floating_square, light_node, model_of, quad
 
@@ -286,8 +286,8 @@ def test_each_particle_has_a_picture_of_its_own(stage: Stage) -> None:
 
 
 def test_opaque_particles_hide_each_other_and_are_lit(stage: Stage) -> None:
-    lamp = light_node((0.0, 8.0, 1.0), reach=7.0, shadow=False)
-    stage.look(lamp, emitter_node(size=1.2, blending=Blending.OPAQUE, colour_over_life=((0.0, 0.6, 0.6, 0.6),)))
+    light = light_node((0.0, 8.0, 1.0), reach=7.0, shadow=False)
+    stage.look(light, emitter_node(size=1.2, blending=Blending.OPAQUE, colour_over_life=((0.0, 0.6, 0.6, 0.6),)))
     place_particles(stage, [(0.0, 1.5, 0.0), (0.0, 1.5, -0.9)])
     both = stage.picture()
     place_particles(stage, [(0.0, 1.5, -0.9), (0.0, 1.5, 0.0)])
@@ -348,7 +348,7 @@ def test_both_halves_of_the_split_view_show_particles(stage: Stage, blending: Bl
     stage.look(*nodes)
     place_particles(stage, [MIDDLE])
     whole = stage.picture()
-    stage.look(*nodes, comparison=Comparison.SPLIT)
+    stage.look(*nodes, comparison=SkinningComparison.SPLIT)
     np.testing.assert_array_equal(stage.picture(), whole)
 
 

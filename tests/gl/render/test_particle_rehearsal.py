@@ -40,16 +40,16 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[Drawn]:
 
 
 def is_new(stage: Stage) -> bool:
-    return stage.engine.pictures.is_new(stage.engine.shot(FRONT))
+    return stage.engine.pictures.is_new(stage.engine.render_view(FRONT))
 
 
-def rehearse(stage: Stage) -> int:
+def warm_up(stage: Stage) -> int:
     """Rehearses to the end; returns how many turns it took."""
     turns = 0
     while is_new(stage):
-        assert stage.engine.pictures.rehearse(stage.engine.shot(FRONT))
+        assert stage.engine.pictures.warm_up(stage.engine.render_view(FRONT))
         turns += 1
-    assert not stage.engine.pictures.rehearse(stage.engine.shot(FRONT))
+    assert not stage.engine.pictures.warm_up(stage.engine.render_view(FRONT))
     return turns
 
 
@@ -60,8 +60,8 @@ def test_the_first_pictures_draw_with_nothing_new(
     stage: Stage, drawn: Drawn, monkeypatch: pytest.MonkeyPatch, look: ParticleLook, blending: Blending, softness: float
 ) -> None:
     stage.look(LAMP, emitter_node(look=look, blending=blending, softness=softness), samples=4)
-    assert rehearse(stage) >= 3
-    rehearsed = set(drawn)
+    assert warm_up(stage) >= 3
+    warmed_up = set(drawn)
     drawn.clear()
     place_particles(stage, CROWD)
     for sprites in (True, False):
@@ -69,21 +69,21 @@ def test_the_first_pictures_draw_with_nothing_new(
         for draft in (True, False):
             stage.picture(draft=draft)
     assert len(drawn) >= 3
-    assert drawn <= rehearsed
+    assert drawn <= warmed_up
 
 
 def test_emitters_of_two_kinds_are_composed_together(stage: Stage, drawn: Drawn) -> None:
     smoke = msgspec.structs.replace(emitter_node(blending=Blending.ALPHA), id="smoke", name="smoke")
     stage.look(LAMP, emitter_node(blending=Blending.ADDITIVE), smoke, samples=4)
-    rehearse(stage)
-    rehearsed = set(drawn)
+    warm_up(stage)
+    warmed_up = set(drawn)
     drawn.clear()
     place_particles(stage, CROWD)
     stage.engine.simulation.systems["smoke"].emitter.born = 5
     stage.picture()
     stage.picture(draft=True)
     assert any("LIGHT,COVER" in label for label, *_ in drawn)
-    assert drawn <= rehearsed
+    assert drawn <= warmed_up
 
 
 def test_only_what_is_new_is_rehearsed_and_nothing_is_seen_or_left(stage: Stage, context: Context) -> None:
@@ -96,7 +96,7 @@ def test_only_what_is_new_is_rehearsed_and_nothing_is_seen_or_left(stage: Stage,
     gc.collect()
     context.collect()
     live = sorted(context.live)
-    assert rehearse(stage) > 0
+    assert warm_up(stage) > 0
     gc.collect()
     context.collect()
     assert [name for name in sorted(context.live) if "Program" not in name] == [
@@ -106,6 +106,6 @@ def test_only_what_is_new_is_rehearsed_and_nothing_is_seen_or_left(stage: Stage,
     stage.look(LAMP, emitter_node(blending=Blending.ADDITIVE, size=0.7), samples=4)
     assert not is_new(stage)
     stage.look(LAMP, emitter_node(blending=Blending.ALPHA), samples=4)
-    assert rehearse(stage) > 0
+    assert warm_up(stage) > 0
     stage.look(LAMP, light_node((1.0, 6.0, 4.0), node_id="other"), emitter_node(blending=Blending.ALPHA), samples=4)
     assert is_new(stage)

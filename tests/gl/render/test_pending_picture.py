@@ -7,9 +7,9 @@ import pytest
 
 from sim.gl.context import Context
 from sim.kinds.emitter.settings import Blending, ParticleLook
-from sim.render.care import scheduler
-from sim.render.care.plan import FIRST_PIECE, LONG_TURN, SHORT_TURN, SMALLEST_PIECE, Pace
-from sim.render.shot import Overlay
+from sim.render.progressive import scheduler
+from sim.render.progressive.frame_plan import FIRST_PIECE, LONG_TURN, SHORT_TURN, SMALLEST_PIECE, ChunkBudget
+from sim.render.render_view import Overlay
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, twisted_bar
 
@@ -66,9 +66,9 @@ def test_many_particles_drawn_in_turns_give_the_very_same_picture(
     bare = stage.engine.simulation.systems["emitter"].emitter
     expected = stage.picture()
     monkeypatch.setattr(scheduler, "AT_ONCE", len(CROWD) - 1)
-    monkeypatch.setattr(Pace, "note", lambda *_: None)
-    stage.engine.pictures._pace.piece = 30
-    if stage.engine.pictures.takes_one_go(stage.engine.shot(FRONT)):
+    monkeypatch.setattr(ChunkBudget, "note", lambda *_: None)
+    stage.engine.pictures._budget.piece = 30
+    if stage.engine.pictures.takes_one_go(stage.engine.render_view(FRONT)):
         pytest.skip("a graphics card draws all at once")
     pending, turns = stage.engine.begin(stage.output.size, FRONT), 0
     while not pending.done:
@@ -86,15 +86,15 @@ def test_many_particles_drawn_in_turns_give_the_very_same_picture(
 
 
 def test_pieces_become_smaller_where_they_take_long() -> None:
-    pace = Pace()
-    pace.note(0.5 * SHORT_TURN)
-    assert pace.piece == FIRST_PIECE
-    pace.note(2.0 * LONG_TURN)
-    pace.note(0.5 * (SHORT_TURN + LONG_TURN))
-    assert pace.piece == FIRST_PIECE // 2
+    budget = ChunkBudget()
+    budget.note(0.5 * SHORT_TURN)
+    assert budget.piece == FIRST_PIECE
+    budget.note(2.0 * LONG_TURN)
+    budget.note(0.5 * (SHORT_TURN + LONG_TURN))
+    assert budget.piece == FIRST_PIECE // 2
     for _ in range(20):
-        pace.note(2.0 * LONG_TURN)
-    assert pace.piece == SMALLEST_PIECE
+        budget.note(2.0 * LONG_TURN)
+    assert budget.piece == SMALLEST_PIECE
     for _ in range(20):
-        pace.note(0.5 * SHORT_TURN)
-    assert pace.piece == FIRST_PIECE
+        budget.note(0.5 * SHORT_TURN)
+    assert budget.piece == FIRST_PIECE

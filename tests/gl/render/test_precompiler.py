@@ -14,7 +14,7 @@ from sim.gl.context import Context
 from sim.gl.errors import GLError
 from sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sim.kinds.collider.settings import ColliderSettings
-from sim.render.care.precompiler import Contents, Precompiler
+from sim.render.progressive.precompiler import Contents, Precompiler
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
@@ -149,7 +149,7 @@ def test_numbers_change_at_once_and_choices_once_they_are_compiled(compiler: Pre
 
 def test_giving_up_lets_everything_in(compiler: Precompiler, opened: list[Context]) -> None:
     compiler.admit(SCENE)
-    compiler.give_up()
+    compiler.cancel_preparing()
     assert compiler.admit(SCENE) is SCENE
     assert opened == []
 

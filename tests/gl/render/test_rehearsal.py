@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from sim.figures.prepared import prepare_model
+from sim.characters.prepared import prepare_model
 from sim.gl.bootstrap import GL
 from sim.gl.context import Context
 from sim.gl.program import Program
 from sim.gl.vertex_array import VertexArray
-from sim.render.shot import Overlay
+from sim.render.render_view import Overlay
 from sim.scene.view import DisplayMode
 from tests.gl.render.worlds import Stage, light_node, model_node, model_of, quad, twisted_bar
 
@@ -46,14 +46,14 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[Drawn]:
 )
 def test_the_first_pictures_draw_with_nothing_new(stage: Stage, drawn: Drawn, view: dict[str, object]) -> None:
     stage.look(model_node(), light_node(LAMP), **({"samples": 4, "grid": True} | view))
-    for _ in stage.engine.model_upload("model", prepare_model(twisted_bar()), {}, rehearsed=True):
+    for _ in stage.engine.model_upload("model", prepare_model(twisted_bar()), {}, warmed_up=True):
         pass
-    rehearsed = set(drawn)
+    warmed_up = set(drawn)
     drawn.clear()
     for draft in (True, False):
         stage.picture(overlay=Overlay(marks=True), draft=draft)
     assert {samples for *_, samples in drawn} >= {0, 4}
-    assert drawn <= rehearsed
+    assert drawn <= warmed_up
 
 
 def test_nothing_of_it_is_seen_or_left(stage: Stage, context: Context) -> None:
@@ -61,7 +61,7 @@ def test_nothing_of_it_is_seen_or_left(stage: Stage, context: Context) -> None:
     before = stage.picture()
     stage.picture(draft=True)
     count = 0
-    for _ in stage.engine.model_upload("model", prepare_model(twisted_bar()), {}, rehearsed=True):
+    for _ in stage.engine.model_upload("model", prepare_model(twisted_bar()), {}, warmed_up=True):
         assert np.array_equal(stage.picture(), before)
         count += 1
     assert count > 15
@@ -80,7 +80,7 @@ def test_one_that_is_given_up_leaves_nothing(stage: Stage, context: Context) -> 
         stage.picture(overlay=Overlay(marks=True), draft=draft)
     before = alive(context)
     for count in (8, 10, 13, 18):
-        steps = stage.engine.model_upload("model", prepared, {}, rehearsed=True)
+        steps = stage.engine.model_upload("model", prepared, {}, warmed_up=True)
         for _ in range(count):
             next(steps)
         steps.close()

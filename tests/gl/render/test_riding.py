@@ -2,18 +2,18 @@
 
 import numpy as np
 
+from sim.colliders.state import ColliderShape
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.light.settings import LightSettings
 from sim.render.pick_pass import Pick
-from sim.render.shot import Overlay
+from sim.render.render_view import Overlay
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform
-from sim.solids.state import SolidShape
 from tests.gl.render.worlds import FRONT, Stage, light_node, many_bones, model_node, model_of, pixel_of, quad
 
 SIZE = (160, 120)
 ON_TIP = Attachment(node="model", bone="joint 3")
-BALL = ColliderSettings(shape=SolidShape.SPHERE, radius=0.2)
+BALL = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.2)
 
 
 def tip(stage: Stage) -> np.ndarray:
@@ -21,10 +21,10 @@ def tip(stage: Stage) -> np.ndarray:
 
 
 def test_a_light_shines_and_is_marked_where_it_is_carried(stage: Stage) -> None:
-    lamp = Node(id="lamp", transform=Transform(position=(0.0, 0.0, 2.0)), attachment=Attachment(node="carrier"),
+    light = Node(id="lamp", transform=Transform(position=(0.0, 0.0, 2.0)), attachment=Attachment(node="carrier"),
                 settings=LightSettings(shadow=False))  # fmt: skip
     carrier = model_node("carrier", transform=Transform(position=(0.5, 1.5, 1.0)))
-    stage.show({"wall": model_of(quad(3.0, 3.0))}, model_node("wall"), carrier, lamp)
+    stage.show({"wall": model_of(quad(3.0, 3.0))}, model_node("wall"), carrier, light)
     assert [mark.position for mark in stage.engine.marks()] == [(0.5, 1.5, 3.0)]
     carried = stage.picture()
     stage.look(model_node("wall"), carrier, light_node((0.5, 1.5, 3.0), "lamp", shadow=False))
@@ -55,6 +55,6 @@ def test_bodies_neither_widen_the_picture_nor_are_picked_while_they_are_hidden(s
     np.testing.assert_allclose(stage.engine.bounds("wide").hi, [1.8, 1.7, 0.2])
     column, row = pixel_of(FRONT, SIZE, (1.6, 1.5, 0.0))
     assert isinstance(stage.engine.pick(FRONT, SIZE, column, row), Pick)
-    stage.look(model_node(), wide, solids=False)
+    stage.look(model_node(), wide, colliders=False)
     assert stage.engine.pick(FRONT, SIZE, column, row) is None
     assert stage.engine.bounds("wide") is not None

@@ -6,7 +6,7 @@ import pytest
 from sim.assets.mip_levels import MipImage, mip_image
 from sim.gl.context import Context
 from sim.gl.errors import GLError, GLLimitError
-from sim.gl.steps import finish
+from sim.gl.task import finish
 from sim.gl.texture import Texture2D
 from sim.render import texture_upload
 from sim.render.texture_upload import upload_image

@@ -9,13 +9,13 @@ import numpy as np
 from sim.assets.build_skeleton import build_skeleton
 from sim.assets.clip import UniformClip
 from sim.assets.model import Bounds, CharacterModel, Clip, Material, Mesh, Section, Skeleton, Skin
+from sim.characters.settings import DoubleSided, ModelSettings
 from sim.engine import Engine
-from sim.figures.settings import DoubleSided, ModelSettings
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.kinds.light.settings import LightSettings
-from sim.render.shot import Overlay
+from sim.render.render_view import Overlay
 from sim.render.surface import Images
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene

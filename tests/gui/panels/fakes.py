@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from sim.assets.build_skeleton import build_skeleton
 from sim.assets.model import Bounds, CharacterModel, LocalPose, Material, Mesh, Section, Skin
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.change import Change, ChangeKind, value_change
 from sim.scene.params import Effect

@@ -3,6 +3,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from sim.colliders.state import ColliderShape
 from sim.kinds import KINDS
 from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
 from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
@@ -10,7 +11,6 @@ from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect
 from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import Selection
-from sim.solids.state import SolidShape
 from tests.gui.panels.fakes import BONES, FakeTarget, SignalLog, ref, sample_scene
 from widgets.inspector.form_items import SettingItem, items_of
 from widgets.inspector.inspector import Inspector
@@ -97,7 +97,7 @@ def test_gusts_have_a_size_once_there_are_any(inspector, target):
     assert {"turbulence_scale", "turbulence_seed"} <= shown(inspector)
 
 
-@pytest.mark.parametrize("shape", SolidShape)
+@pytest.mark.parametrize("shape", ColliderShape)
 def test_a_collider_shows_the_sizes_of_its_shape_only(inspector, target, shape):
     select(inspector, "s")
     target.set_value(ref("s", "collider", "shape"), shape)

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from sim.figures.deformers.settings import DEFORMERS
+from sim.characters.deformers.settings import DEFORMERS
 from sim.kinds import KINDS
 from sim.scene.params import Role, Scale, param, params_of
 from sim.scene.playback import PlaybackSettings
@@ -16,7 +16,7 @@ from sim.scene.scene import Node
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from tests.gui.panels.fakes import SignalLog, drag, wheel
-from widgets.inspector.editor import Editor
+from widgets.inspector.editor import ValueEditor
 from widgets.inspector.editors import choice_text, editor_for
 from widgets.inspector.form import groups_of
 from widgets.inspector.name_choices import Choices
@@ -51,7 +51,7 @@ def test_every_parameter_has_an_editor_that_shows_its_default_in_silence(record,
     qtbot.addWidget(editor)
     log = SignalLog(editor, "edit_started", "edited", "edit_finished", "edit_cancelled")
     editor.set_value(record.default)
-    assert isinstance(editor, Editor)
+    assert isinstance(editor, ValueEditor)
     assert log == []
 
 

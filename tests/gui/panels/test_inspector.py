@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from sim.assets.model import Interpolation
-from sim.figures.settings import ModelSettings, SkinningMethod
+from sim.characters.settings import ModelSettings, SkinningMethod
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect
 from sim.scene.scene import Node, ParamRef, Scene
@@ -506,7 +506,7 @@ def test_a_node_without_a_name_is_called_unnamed(target, statuses, show):
 
 
 def test_rows_that_were_replaced_are_freed(inspector):
-    def kept():
+    def cached():
         QApplication.processEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
@@ -516,5 +516,5 @@ def test_rows_that_were_replaced_are_freed(inspector):
     for _ in range(3):
         for node in ("a", "c"):
             select(inspector, node=node)
-        counts.append(kept())
+        counts.append(cached())
     assert counts[1] == counts[2]

@@ -40,7 +40,7 @@ def row(inspector, name="intensity"):
 def test_past_values_are_shown_marked_and_cannot_be_edited(inspector):
     assert not inspector.past.isVisible()
     inspector.show_past(THEN)
-    inspector.past.tell("As it was", "Why", restorable=True)
+    inspector.past.report("As it was", "Why", restorable=True)
     assert inspector.past.isVisible()
     assert inspector.past.label.text() == "As it was"
     changed, same = row(inspector), row(inspector, "visible")
@@ -86,10 +86,10 @@ def test_another_selection_is_shown_as_it_was(inspector):
 
 def test_the_buttons_tell(inspector, qtbot):
     inspector.show_past(THEN)
-    inspector.past.tell("As it was", "Why", restorable=True)
+    inspector.past.report("As it was", "Why", restorable=True)
     with qtbot.waitSignal(inspector.past.back_requested):
         qtbot.mouseClick(inspector.past.back_button, Qt.MouseButton.LeftButton)
     with qtbot.waitSignal(inspector.past.restore_requested):
         qtbot.mouseClick(inspector.past.restore_button, Qt.MouseButton.LeftButton)
-    inspector.past.tell("As it was", "Why", restorable=False)
+    inspector.past.report("As it was", "Why", restorable=False)
     assert not inspector.past.restore_button.isEnabled()

@@ -95,7 +95,7 @@ def test_what_stands_still_says_why_and_offers_what_can_be_done(inspector):
     head = inspector.head
     log = SignalLog(head, "reset_requested", "resume_requested")
     assert not head.notice.isVisible()
-    head.show_status(NodeStatus(halted="stopped at 1 s: too far"))
+    head.show_status(NodeStatus(stopped="stopped at 1 s: too far"))
     assert head.notice.isVisible()
     assert head.notice.label.text() == "Stopped at 1 s: too far"
     assert "this cloth" in head.notice.resume_button.toolTip()

@@ -5,7 +5,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
@@ -136,9 +136,9 @@ def test_selecting_a_bone_unfolds_its_parents(outliner):
 def test_a_material_is_selected_by_itself_and_tells_when_its_image_is_found(outliner, target):
     outliner.view.expandAll()
     click(outliner, "a", "material", "coat")
-    coat = Selection(node="a", material="coat")
-    assert outliner.log == [("material_selected", coat)]
-    outliner.set_selection(coat)
+    coverage = Selection(node="a", material="coat")
+    assert outliner.log == [("material_selected", coverage)]
+    outliner.set_selection(coverage)
     assert outliner.view.selected_entry().name == "coat"
     assert outliner.view.selected_entry().note == "no image"
     target.set_value(ref("a", "material:coat", "texture"), "/found/coat.png")

@@ -1,18 +1,26 @@
 import pytest
 
-from sim.kinds.cloth.stability import Stability
+from sim.kinds.cloth.stability import ClothStability
 from sim.scene.clock import STEP_TIME
-from widgets.kinds.cloth.stability_meter import StabilityMeter, StabilityOverlay, meter_colour, meter_text, meter_word
+from widgets.kinds.cloth.stability_meter import (
+    StabilityMeterWidget,
+    StabilityOverlay,
+    meter_colour,
+    meter_text,
+    meter_word,
+)
 
 
 def measured(ratio, substeps=20):
     """A cloth of 10 substeps that are `ratio` of the longest stable one."""
-    return Stability(h_max=STEP_TIME / 10 / ratio, ratio=ratio, substeps=substeps, softening=min(0.64 / ratio**2, 1.0))
+    return ClothStability(
+        h_max=STEP_TIME / 10 / ratio, ratio=ratio, substeps=substeps, softening=min(0.64 / ratio**2, 1.0)
+    )
 
 
 @pytest.fixture
 def meter(show):
-    return show(StabilityMeter(), 300, 40)
+    return show(StabilityMeterWidget(), 300, 40)
 
 
 @pytest.mark.parametrize(
@@ -56,14 +64,14 @@ def test_a_cloth_that_no_number_of_substeps_mends_is_offered_a_softer_fabric(met
 
 
 def test_a_cloth_that_no_stiffness_mends_is_not_promised_anything(meter):
-    meter.show_stability(Stability(h_max=STEP_TIME / 40, ratio=4.0, substeps=50, softening=0.0))
+    meter.show_stability(ClothStability(h_max=STEP_TIME / 40, ratio=4.0, substeps=50, softening=0.0))
     assert not meter.softer_action.isEnabled()
     assert "air drag" in meter.softer_action.text()
     assert meter.substeps_action.isEnabled()
 
 
 def test_the_tooltip_explains_margin_and_figures(meter):
-    meter.show_stability(Stability(h_max=1e-3, ratio=0.5, substeps=21))
+    meter.show_stability(ClothStability(h_max=1e-3, ratio=0.5, substeps=21))
     tip = meter.toolTip()
     assert "strong stretch stiffens it and lowers the bound" in tip
     assert "Substep 0.5 ms, longest stable 1 ms." in tip

@@ -6,8 +6,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QIcon, QImage, QPalette,
 from PySide6.QtWidgets import QComboBox, QTreeView, QWidget
 
 from widgets import theme
-from widgets.halt_mark import HaltMark
 from widgets.icons import GLYPHS, GlyphLabel, glyph, icon
+from widgets.stop_mark import StopMark
 from widgets.theme import DARK, LIGHT, Theme, ThemeMode
 
 
@@ -104,7 +104,7 @@ def test_an_unknown_icon_is_named(qapp):
 
 def test_figures_are_of_equal_width(qapp):
     metrics = QFontMetricsF(theme.tabular(QFont()))
-    assert {round(metrics.horizontalAdvance(figure), 3) for figure in "0123456789"} == {
+    assert {round(metrics.horizontalAdvance(character), 3) for character in "0123456789"} == {
         round(metrics.horizontalAdvance("0"), 3)
     }
 
@@ -155,7 +155,7 @@ def test_icons_can_be_read_on_a_selected_row(restored_app, mode, tint):
 @pytest.mark.parametrize("mode", [ThemeMode.DARK, ThemeMode.LIGHT])
 def test_the_mark_of_what_stopped_can_be_read_on_its_plate(restored_app, qtbot, mode):
     Theme(restored_app, mode)
-    mark = HaltMark()
+    mark = StopMark()
     qtbot.addWidget(mark)
     picture = mark.findChild(GlyphLabel)
     image = QImage(picture.size(), QImage.Format.Format_ARGB32)

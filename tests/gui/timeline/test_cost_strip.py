@@ -4,8 +4,8 @@ from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from sim.profile.by_frame import ByFrame
-from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+from sim.profile.by_frame import FrameCollector
+from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 from widgets.timeline.cost_strip import NOTHING, CostStrip, bins_of_columns, scale_top
 from widgets.timings.colours import pass_colour
 
@@ -14,13 +14,13 @@ STEP = 1.0 / 30.0
 
 def costs_of(gpu_ms, loops=3):
     """Costs of the frames of a clip; `gpu_ms` gives the times of the passes of a frame in each loop."""
-    by_frame = ByFrame()
+    by_frame = FrameCollector()
     for loop in range(loops):
         for k in range(31):
             slices = tuple(
                 Slice(path, 0.0, 1e-3, 0.0, time * 1e-3) for path, time in gpu_ms(k, loop).items()
             )  # fmt: skip
-            by_frame.add(FrameSample(loop * 31 + k, 0.0, STEP, Moment(), slices, TimeSource.CLOCK), float(k))
+            by_frame.add(FrameSample(loop * 31 + k, 0.0, STEP, SceneMoment(), slices, TimeSource.CLOCK), float(k))
     return by_frame.costs()
 
 
@@ -106,7 +106,7 @@ def test_the_tooltip_tells_values_pictures_and_source(timeline, strip):
 
 
 def test_nothing_measured_yet_is_said(timeline, strip):
-    strip.show_costs(ByFrame().costs(), TimeSource.TIMER)
+    strip.show_costs(FrameCollector().costs(), TimeSource.TIMER)
     QApplication.processEvents()
     assert strip.tip_at(0.5) == "What each frame costs appears here while the scene plays."
     timeline.set_clips((), "")
@@ -123,12 +123,12 @@ def test_the_scale_shows_most_worst_frames_and_a_target_that_is_near():
     assert scale_top(costs_of(lambda k, loop: {"draw": 1.0})) == pytest.approx(1.5e-3)
     assert scale_top(costs_of(lambda k, loop: {"draw": 9.0})) == pytest.approx(20e-3)
     assert scale_top(costs_of(lambda k, loop: {"draw": 500.0 if loop == 1 else 20.0})) == pytest.approx(80e-3)
-    assert scale_top(ByFrame().costs()) == pytest.approx(20e-3)
+    assert scale_top(FrameCollector().costs()) == pytest.approx(20e-3)
 
 
 def test_a_single_slow_picture_does_not_set_the_scale():
-    by_frame = ByFrame()
+    by_frame = FrameCollector()
     for number, (at, cost) in enumerate(((0, 500.0), (1, 4.0), (2, 5.0), (1, 4.0), (2, 5.0))):
         one = Slice("draw", 0.0, 1e-3, 0.0, cost * 1e-3)
-        by_frame.add(FrameSample(number, 0.0, STEP, Moment(), (one,), TimeSource.CLOCK), float(at))
+        by_frame.add(FrameSample(number, 0.0, STEP, SceneMoment(), (one,), TimeSource.CLOCK), float(at))
     assert scale_top(by_frame.costs()) == pytest.approx(20e-3)

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from sim.profile.history import History
-from sim.profile.recording import Recording
-from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+from sim.profile.history import QuantityHistory
+from sim.profile.recording import TimingRecording
+from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 from sim.profile.status import TimerStatus, Vsync
 
 # Path and typical time [ms] of everything that has no parts.
@@ -31,7 +31,7 @@ def sample(number, begin, times, *, interval=1 / 60, clip_frame=0.0, source=Time
             key = "/".join(parts[:depth])
             sums[key] = sums.get(key, 0.0) + time
     slices = tuple(Slice(path, 0.0, cpu * time, 0.0, time) for path, time in sums.items())
-    moment = Moment(number * 2, number / 30, "walk", clip_frame)
+    moment = SceneMoment(number * 2, number / 30, "walk", clip_frame)
     return FrameSample(number, begin, math.nan, moment, slices, source, 3, interval)
 
 
@@ -53,11 +53,11 @@ def walk(count, *, rate=60.0, scale=1.0, seed=1, start=1000.0, leaves=LEAVES):
 
 
 def history_of(samples):
-    history = History()
+    history = QuantityHistory()
     for one in samples:
         history.append(one)
     return history
 
 
 def recording(name, count=300, **options):
-    return Recording(name, tuple(walk(count, **options)), STATUS)
+    return TimingRecording(name, tuple(walk(count, **options)), STATUS)

@@ -8,11 +8,11 @@ import pytest
 
 from sim.profile.comparison import compare, verdict
 from sim.profile.history import Quantity
-from sim.profile.recording import Recording
+from sim.profile.recording import TimingRecording
 from sim.profile.sample import TimeSource
 from tests.gui.timings.fake_frames import STATUS, recording, sample
 from widgets.timings.choice import Level
-from widgets.timings.frames import TOTAL, Frames
+from widgets.timings.frames import TOTAL, FrameTable
 from widgets.timings.view import TimingsView
 
 
@@ -24,7 +24,7 @@ def noisy(name, milliseconds, count=200, seed=1, **options):
         sample(number, number / 60, {"draw/models": float(time), "draw/ground": 1e-4}, **options)
         for number, time in enumerate(times)
     ]
-    return Recording(name, tuple(samples), STATUS)
+    return TimingRecording(name, tuple(samples), STATUS)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_without_recordings_it_says_how_to_make_them(show):
 
 def test_a_slower_recording_is_told_with_its_interval(page):
     text = page.sentence.text()
-    a, b = (Frames(one.history).total(Quantity.GPU) for one in page.recordings[:2])
+    a, b = (FrameTable(one.history).total(Quantity.GPU) for one in page.recordings[:2])
     found = compare(a, b)
     assert found.is_told
     assert 0.4e-3 < found.lo < found.hi < 0.6e-3
@@ -97,7 +97,7 @@ def test_levels_and_processor_times_can_be_compared(page):
     page.quantity_box.setCurrentIndex(page.quantity_box.findData(Quantity.CPU))
     assert "CPU" in page.plot.header.title
     assert page.pair.times(TOTAL)[0].max() == pytest.approx(
-        0.4 * Frames(page.recordings[0].history).total(Quantity.GPU).max()
+        0.4 * FrameTable(page.recordings[0].history).total(Quantity.GPU).max()
     )
 
 

@@ -10,15 +10,15 @@ from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 
-from sim.profile.history import History, Quantity
+from sim.profile.history import Quantity, QuantityHistory
 from sim.profile.sample import TimeSource
 from sim.profile.status import TimerStatus, Vsync
 from tests.gui.timings.fake_frames import LEAVES, STATUS, history_of, sample, walk
 from widgets.theme import tabular
-from widgets.timings.choice import Choice, Level, Shown, Unit
-from widgets.timings.frames import TOTAL, Frames
+from widgets.timings.choice import Level, PlottedTimes, TimingsOptions, Unit
+from widgets.timings.frames import TOTAL, FrameTable
 from widgets.timings.view import TimingsView
-from widgets.timings.window import Window
+from widgets.timings.window import TimeWindow
 
 
 def area(view):
@@ -149,7 +149,7 @@ def test_the_wheel_zooms_at_the_mouse_while_held_and_at_the_newest_frame_while_l
     assert area(view).window_shown.right == 0.0
     assert area(view).window_shown.span < 6.0
     view.hold()
-    area(view).set_window(Window(-10.0, 0.0))
+    area(view).set_window(TimeWindow(-10.0, 0.0))
     wheel(view, -5.0, 4)
     window = area(view).window_shown
     assert window.span < 6.0
@@ -160,15 +160,15 @@ def test_the_wheel_zooms_at_the_mouse_while_held_and_at_the_newest_frame_while_l
 
 
 def test_figures_of_the_window_are_those_of_its_frames(view, history):
-    area(view).set_window(Window(-4.0, 0.0))
-    begins, total = history.begins(), Frames(history).total(Quantity.GPU)
+    area(view).set_window(TimeWindow(-4.0, 0.0))
+    begins, total = history.begins(), FrameTable(history).total(Quantity.GPU)
     inside = total[begins >= begins[-1] - 4.0]
     times = row(view, TOTAL).times
     assert times.count == len(inside)
     expected = np.percentile(inside, (50, 95, 99))
     np.testing.assert_allclose((times.p50, times.p95, times.p99), expected)
     assert times.maximum == inside.max()
-    assert view.frames_page.figures.rate == pytest.approx(60.0)
+    assert view.frames_page.characters.rate == pytest.approx(60.0)
     assert view.frames_page.summary.text().startswith(f"{len(inside):,} frames shown · 60.0 fps")
 
 
@@ -180,10 +180,10 @@ def test_a_dragged_region_has_its_own_figures(view, history):
     begins = history.begins()
     cape = history.inclusive("simulate/cloth", Quantity.GPU)
     inside = cape[(begins >= begin) & (begins <= end)]
-    figures = row(view, "simulate/cloth")
-    assert figures.times.count == len(inside)
-    assert figures.times.p95 == pytest.approx(np.percentile(inside, 95))
-    assert figures.times.maximum == pytest.approx(inside.max())
+    characters = row(view, "simulate/cloth")
+    assert characters.times.count == len(inside)
+    assert characters.times.p95 == pytest.approx(np.percentile(inside, 95))
+    assert characters.times.maximum == pytest.approx(inside.max())
     assert sum(view.frames_page.histogram.heights[0]) == pytest.approx(100.0)
     assert len(view.frames_page.histogram.series[0].times) == len(inside)
     assert "in the region" in view.frames_page.summary.text()
@@ -195,7 +195,7 @@ def test_a_dragged_region_has_its_own_figures(view, history):
 
 
 def test_shares_add_up_and_lost_times_are_left_out(view, history):
-    rows = view.frames_page.figures.rows
+    rows = view.frames_page.characters.rows
     assert sum(one.share for one in rows[1:]) == pytest.approx(1.0)
     append(history, 1, leaves=LEAVES | {"apply": math.nan})
     view.redraw()
@@ -222,7 +222,7 @@ def test_the_table_shows_the_values_under_the_mouse(view, history):
     assert history.begins()[index] - history.begins()[-1] == pytest.approx(-3.0, abs=0.05)
     table = view.frames_page.table.pass_model
     shown = table.index(0, 1).data()
-    assert shown == f"{Frames(history).total(Quantity.GPU)[index] * 1e3:.2f}"
+    assert shown == f"{FrameTable(history).total(Quantity.GPU)[index] * 1e3:.2f}"
     assert plot(view).cross[0].isVisible()
     assert f"frame {index:,}" in area(view).headers[Quantity.GPU].reading
     area(view)._point(None)
@@ -260,9 +260,9 @@ def test_passes_of_the_chosen_frame_are_sorted_by_cost(view, history):
 
 
 def test_worst_and_neighbours_are_one_click_away(view, history, qtbot):
-    area(view).set_window(Window(-5.0, 0.0))
+    area(view).set_window(TimeWindow(-5.0, 0.0))
     view.frames_page.frame_panel.worst_button.click()
-    begins, total = history.begins(), Frames(history).total(Quantity.GPU)
+    begins, total = history.begins(), FrameTable(history).total(Quantity.GPU)
     worst = int(np.argmax(np.where(begins >= begins[-1] - 5.0, total, 0.0)))
     assert view.frames_page.chosen is history[worst]
     with qtbot.waitSignal(view.frame_chosen) as chosen:
@@ -274,7 +274,7 @@ def test_worst_and_neighbours_are_one_click_away(view, history, qtbot):
 
 def test_a_frame_that_others_choose_is_marked_without_a_signal(view, history, qtbot):
     view.hold()
-    area(view).set_window(Window(-2.0, 0.0))
+    area(view).set_window(TimeWindow(-2.0, 0.0))
     with qtbot.assertNotEmitted(view.frame_chosen):
         view.choose_frame(history[100])
     window, time = area(view).window_shown, history.begins()[100] - history.begins()[-1]
@@ -331,7 +331,7 @@ def test_levels_take_groups_apart_and_the_sum_stays_the_total(view):
 def test_both_puts_the_processor_beside_the_card(view):
     bar = view.toolbar
     bar.shown_box.setCurrentText("Both")
-    assert view.choice.shown is Shown.BOTH
+    assert view.choice.shown is PlottedTimes.BOTH
     gpu, cpu = plot(view), plot(view, Quantity.CPU)
     assert gpu.isVisible()
     assert cpu.isVisible()
@@ -364,8 +364,8 @@ def test_names_of_target_lines_do_not_overlap(view, history):
 
 
 def test_the_choice_is_kept_between_sessions(view, show):
-    view.set_choice(Choice(Shown.BOTH, Unit.SHARE, Level.PASSES))
-    area(view).set_window(Window(-30.0, 0.0))
+    view.set_choice(TimingsOptions(PlottedTimes.BOTH, Unit.SHARE, Level.PASSES))
+    area(view).set_window(TimeWindow(-30.0, 0.0))
     other = TimingsView()
     show(other)
     other.restore(view.state())
@@ -402,7 +402,7 @@ def test_counts_of_the_instrument_are_shown_in_the_end(view, qtbot):
 
 
 def test_every_axis_and_tooltip_names_the_source(view):
-    view.set_choice(replace(view.choice, shown=Shown.BOTH))
+    view.set_choice(replace(view.choice, shown=PlottedTimes.BOTH))
     for quantity, source in ((Quantity.GPU, "GPU timer"), (Quantity.CPU, "processor clock")):
         assert source in area(view).headers[quantity].title
         assert source in plot(view, quantity).toolTip()
@@ -455,7 +455,7 @@ def test_another_history_is_shown_from_its_start(view):
     view.set_history(history_of(walk(50, scale=2.0)))
     assert not view.is_held
     assert row(view, TOTAL).times.count == 50
-    view.set_history(History())
+    view.set_history(QuantityHistory())
     assert view.empty.isVisible()
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import inspect
 
 from sim.kinds import KINDS
-from sim.kinds.hair.groom_edits import Edited, GroomEdits, packed
+from sim.kinds.hair.groom_edits import EditedGuides, GroomEdits, packed
 from sim.kinds.hair.roots import unit
 from sim.scene.camera import Camera
 from sim.scene.params import Role, params_of
@@ -85,7 +85,7 @@ def grooms(draw: st.DrawFn) -> GroomEdits:
     random = np.random.default_rng(draw(st.integers(0, 99)))
     edges = unit(random.normal(size=(len(numbers), segments, 3)))
     factors = random.uniform(0.1, 4.0, len(numbers))
-    return packed(Edited(random.normal(size=(guides, 3)), np.array(numbers), factors, edges))
+    return packed(EditedGuides(random.normal(size=(guides, 3)), np.array(numbers), factors, edges))
 
 
 @st.composite

@@ -10,15 +10,15 @@ from app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from app.document.document import Document
 from app.files.node_text import nodes_of, nodes_text
 from app.files.project_error import ProjectError
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.group.settings import GroupSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.params import ParamError
-from sim.scene.places import Places
 from sim.scene.scene import Attachment, Node, ParamRef, Scene
 from sim.scene.transform import Transform
 from sim.scene.view_state import Selection, selection_of, toggled
+from sim.scene.world_transforms import WorldTransforms
 
 MODEL = Node(
     id="m", name="figure", settings=ModelSettings(path="/m/figure.ezm"),
@@ -37,7 +37,7 @@ EMPTY = Node(id="g", name="group", settings=GroupSettings())
 
 
 def places(scene):
-    return Places(scene, {})
+    return WorldTransforms(scene, {})
 
 
 def worlds(scene):

@@ -366,7 +366,9 @@ def test_names_reach_files_and_pages_without_what_steers_a_terminal(tmp_path: Pa
     parts = {name: [(name, "value"), (name, "1")]}
     text = page(name, "", name, parts)
     triangle = np.eye(3, dtype=np.float32)
-    made = surface.Surface(name, triangle, triangle, triangle[:, :2], np.array([[0, 1, 2]], np.uint32), ((name, 0, 1),))
+    made = surface.ExportSurface(
+        name, triangle, triangle, triangle[:, :2], np.array([[0, 1, 2]], np.uint32), ((name, 0, 1),)
+    )
     SURFACE_WRITERS.of(tmp_path / "a.obj").save(made, tmp_path / "a.obj")
     for written in (text, (tmp_path / "a.obj").read_text()):
         assert "\x1b" not in written

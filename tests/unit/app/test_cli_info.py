@@ -16,8 +16,8 @@ from sim.assets.build import build_model
 from sim.assets.info import info_text, model_info
 from sim.assets.load import read_raw
 from sim.assets.raw import RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
-from sim.figures.look_settings import MaterialLook
-from sim.figures.settings import ModelSettings
+from sim.characters.look_settings import MaterialLook
+from sim.characters.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.printable import printable
 from sim.scene.scene import Attachment, Node, Scene
@@ -315,20 +315,20 @@ def test_lost_textures_are_told_once_each(tmp_path: Path, capsys: pytest.Capture
     model = tmp_path / "humanoid.ezm"
     shutil.copy(resource("models") / "humanoid" / "humanoid.ezm", model)
     assert main(["info", str(model)]) == 0
-    told = capsys.readouterr().err.splitlines()
+    reported = capsys.readouterr().err.splitlines()
     start = f"sinew: {model}: warning: the texture humanoid_"
-    assert [line.removeprefix(start).split()[0] for line in told] == ["skin.png", "clothes.png"]
-    assert "of materials shirt, trousers, shoes was not found" in told[1]
+    assert [line.removeprefix(start).split()[0] for line in reported] == ["skin.png", "clothes.png"]
+    assert "of materials shirt, trousers, shoes was not found" in reported[1]
     for name in ("copy.glb", "copy.ezm"):
         assert main(["export", str(model), "--output", str(tmp_path / name)]) == 0
-        assert [line for line in capsys.readouterr().err.splitlines() if "was not found" in line] == told
+        assert [line for line in capsys.readouterr().err.splitlines() if "was not found" in line] == reported
     # A project with two of the same file, one with a texture that is not there in place of its own.
     gone = (MaterialLook(material="skin", texture=str(tmp_path / "gone.png")),)
     nodes = [Node(id=name, name=name, settings=ModelSettings(path=str(model))) for name in ("a", "b")]
     nodes.append(Node(id="c", name="c", settings=ModelSettings(path=str(model), materials=gone)))
     save_project(tmp_path / "a.sinew", Scene(nodes=tuple(nodes)), ViewState())
     opened(tmp_path / "a.sinew")
-    told = capsys.readouterr().err.splitlines()
-    assert len([line for line in told if "was not found" in line]) == 2
-    assert len([line for line in told if "gone.png" in line]) == 1
-    assert len(told) == 3
+    reported = capsys.readouterr().err.splitlines()
+    assert len([line for line in reported if "was not found" in line]) == 2
+    assert len([line for line in reported if "gone.png" in line]) == 1
+    assert len(reported) == 3

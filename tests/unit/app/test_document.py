@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QObject
 
 from app.document.document import Document
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.cloth.settings import ClothSettings, PinTarget
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from PySide6.QtWidgets import QApplication
 
 from app.document.document import Document
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.params import ParamError
 from sim.scene.scene import PLAYBACK, Node, ParamRef, Scene, value_at
@@ -98,7 +98,7 @@ class Edits(RuleBasedStateMachine):
             assert self.document.scene is before
 
     @rule(cancels=st.booleans())
-    def let_go(self, cancels):
+    def evict(self, cancels):
         if cancels:
             self.document.cancel_gesture(self.gesture)
         else:

@@ -65,11 +65,11 @@ def test_a_file_has_its_outcome_within_bounds(assets: Path, tmp_path: Path, name
     source = assets / "faults3" / name
     if not source.is_file():
         pytest.skip(f"{source} is absent")
-    code, told = READ[name]
+    code, reported = READ[name]
     path = tmp_path / source.name
     shutil.copyfile(source, path)
     printed, seconds, peak = measured(code, path)
-    assert told in printed
+    assert reported in printed
     assert seconds < CPU_SECONDS
     assert peak < PEAK_BYTES
 

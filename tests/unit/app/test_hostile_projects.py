@@ -92,16 +92,16 @@ def test_the_given_faults_are_one_line_each(assets: Path) -> None:
     folder = assets / "faults"
     if not folder.is_dir():
         pytest.skip(f"there is no {folder}")
-    told = {}
+    reported = {}
     for path in sorted(folder.glob("*.sinew")):
         started = time.perf_counter()
         try:
             load_project(path)
         except ProjectError as error:
-            told[path.stem] = str(error)
+            reported[path.stem] = str(error)
         assert time.perf_counter() - started < 2.0, path
-    assert all(len(text.splitlines()) == 1 and text.isprintable() for text in told.values())
-    assert {name for name in told if name.startswith(("typeerror", "bigint", "stop_order", "dupkeys"))} == {
+    assert all(len(text.splitlines()) == 1 and text.isprintable() for text in reported.values())
+    assert {name for name in reported if name.startswith(("typeerror", "bigint", "stop_order", "dupkeys"))} == {
         "typeerror_colour_over_life", "typeerror_opacity_over_life", "typeerror_size_over_life", "bigint", "stop_order",
         "dupkeys_20000",
     }  # fmt: skip

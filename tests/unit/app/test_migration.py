@@ -13,9 +13,9 @@ import resources
 from app.files.project_file import LoadedProject, load_project, save_project
 from sim.bench.pose import synthetic_character
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.places import Places
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform, node_matrix
+from sim.scene.world_transforms import WorldTransforms
 from tests.unit.colliders.cases import posed
 
 FIRST = Path(__file__).resolve().parents[2] / "data" / "projects" / "version-1"
@@ -130,8 +130,8 @@ def test_on_a_model_that_is_moved_turned_and_scaled_all_stays_in_its_place(
     node = project.scene.node("n")
     assert node.attachment == Attachment(node="figure")
     model = synthetic_character(3)
-    figures = {"figure": posed(project.scene.node("figure"), model, 0.1)}
-    found = Places(project.scene, figures).world_from_node(node)
+    characters = {"figure": posed(project.scene.node("figure"), model, 0.1)}
+    found = WorldTransforms(project.scene, characters).world_from_node(node)
     np.testing.assert_allclose(found, place_of(OWN), atol=1e-9)
     assert project.scene.node("figure").transform == msgspec.convert(MOVED, Transform)
 
@@ -147,7 +147,7 @@ def test_on_a_model_that_is_not_there_all_stays_in_its_place(tmp_path: Path, kin
     project = opened(tmp_path, {"id": "n", "transform": OWN, kind: values}, MODEL)
     node = project.scene.node("n")
     assert node.attachment == Attachment(node="gone")
-    np.testing.assert_array_equal(Places(project.scene, {}).world_from_node(node), place_of(OWN))
+    np.testing.assert_array_equal(WorldTransforms(project.scene, {}).world_from_node(node), place_of(OWN))
 
 
 def test_pins_that_followed_the_world_forget_the_model_they_would_have_followed(tmp_path: Path) -> None:

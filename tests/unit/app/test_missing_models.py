@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from app.files.missing_models import missing_models, relocated_paths
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import Node, Scene
 

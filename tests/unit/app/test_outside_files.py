@@ -10,7 +10,7 @@ import resources
 from app.files import outside_files as module
 from app.files.outside_files import is_network_path, outside_files, project_folders
 from app.files.project_file import load_project
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.scene import Node, Scene
 

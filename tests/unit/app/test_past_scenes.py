@@ -1,6 +1,6 @@
 import msgspec
 
-from app.document.past_scenes import PastScenes, difference_text, values_that_differ
+from app.document.past_scenes import SceneHistory, difference_text, values_that_differ
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import VIEW, Node, ParamRef, Scene, with_value
 from sim.scene.vectors import Vec3
@@ -13,7 +13,7 @@ def light(node_id: str, position: Vec3 = (0.0, 0.0, 0.0)) -> Node:
 
 def test_a_frame_has_the_scene_it_was_drawn_from() -> None:
     first, second = Scene(), Scene(nodes=(light("a"),))
-    past = PastScenes()
+    past = SceneHistory()
     for number in range(3, 10):
         past.note(number, first if number < 7 else second)
     assert len(past) == 2
@@ -26,7 +26,7 @@ def test_a_frame_has_the_scene_it_was_drawn_from() -> None:
 
 def test_scenes_leave_with_their_frames_and_beyond_a_limit() -> None:
     scenes = [Scene(nodes=(light(str(i)),)) for i in range(6)]
-    past = PastScenes(scenes_max=4)
+    past = SceneHistory(scenes_max=4)
     for number, scene in enumerate(scenes):
         past.note(10 * number, scene)
     assert len(past) == 4

@@ -18,8 +18,8 @@ from app.files.project_error import ProjectError
 from app.files.project_file import load_project, save_project
 from app.files.project_json import DEPTH_MAX, SIZE_MAX
 from app.files.unknown_content import UnknownContent
+from sim.characters.settings import ModelSettings
 from sim.export import atomic_file
-from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
 from sim.scene.playback import SIMULATED_LENGTH
@@ -515,8 +515,8 @@ def test_nodes_of_an_unknown_kind_are_kept_at_their_place(folder):
     assert json.loads(path.read_text(encoding="utf-8"))["nodes"] == content["nodes"]
     only_light = msgspec.structs.replace(project.scene, nodes=project.scene.nodes[1:])
     save_project(path, only_light, ViewState(), project.unknown)
-    kept = json.loads(path.read_text(encoding="utf-8"))["nodes"]
-    assert [node["id"] for node in kept] == ["kite-0", "light-1", "kite-2", "kite-1"]
+    cached = json.loads(path.read_text(encoding="utf-8"))["nodes"]
+    assert [node["id"] for node in cached] == ["kite-0", "light-1", "kite-2", "kite-1"]
 
 
 # --- migration ------------------------------------------------------------------------------------------

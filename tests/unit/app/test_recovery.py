@@ -14,7 +14,7 @@ from app.files.project_error import ProjectError
 from app.files.project_file import LoadedProject, load_project
 from app.files.recovery import Recovery, RecoveryStore
 from app.files.unknown_content import UnknownContent
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import Node, ParamRef, Scene, value_at
 from sim.scene.view_state import ViewState

@@ -7,7 +7,7 @@ import pytest
 from app.document.document import Document
 from app.kinds.model.unit_question import is_plausible, size_of
 from sim.assets.model import Bounds
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.collider.settings import ColliderSettings

@@ -179,9 +179,9 @@ def test_what_is_not_kept_is_given_back(tmp_path):
     budget = ImageBudget(100)
     assert budget.take(tmp_path / "a.png", (7, 7)) == 1
     assert budget.take(tmp_path / "a.png", (7, 7)) == 2
-    budget.give(49 + 16)
+    budget.show_baked(49 + 16)
     assert budget.take(tmp_path / "a.png", (7, 7)) == 1
-    budget.give(49)
+    budget.show_baked(49)
     (tmp_path / "short.png").write_bytes(png_header(7, 7))
     for _ in range(5):
         with pytest.raises(ImageError):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from sim.animation.evaluate import evaluate_pose
 from sim.assets.clip import UniformClip
 from sim.assets.influences import joint_boxes, weighted_vertex_counts
 from sim.assets.load import load_model
 from sim.assets.model import Bounds, CharacterModel, Mesh, Skeleton, Skin
-from sim.figures.reference import skin
-from sim.figures.settings import SkinningMethod
-from sim.jobs.evaluate import evaluate_pose
+from sim.characters.reference import skin
+from sim.characters.settings import SkinningMethod
 from sim.maths import quaternion
 
 MODELS = ["dude/dude.ezm", "character/character.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm"]

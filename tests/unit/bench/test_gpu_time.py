@@ -8,7 +8,7 @@ from sim.bench.report import report, table
 from sim.bench.row import PASS, Case, gpu_seconds, measure, row_of
 from sim.profile.recorder import WARM_UP
 from sim.profile.run import NO_RUN
-from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 from sim.profile.status import Calibration
 
 
@@ -30,7 +30,7 @@ class FakeTimers:
         assert name == PASS
         return NO_RUN
 
-    def finish_frame(self, moment: Moment) -> None:
+    def finish_frame(self, moment: SceneMoment) -> None:
         assert self.switched == [True]
         self.frames += 1
 
@@ -41,7 +41,7 @@ class FakeTimers:
             Slice(PASS, 0.0, 0.0, 0.0, self._spans[self.frames - WARM_UP - 1]),
             Slice("bench/x", 0.0, 0.0, 0.0, 9.0),
         )
-        return [FrameSample(0, 0.0, math.nan, Moment(), slices, TimeSource.TIMER)]
+        return [FrameSample(0, 0.0, math.nan, SceneMoment(), slices, TimeSource.TIMER)]
 
 
 def test_the_median_of_the_rounds_that_are_known() -> None:

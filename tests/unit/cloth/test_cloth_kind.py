@@ -4,13 +4,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.cloth.kind import completed
 from sim.kinds.cloth.settings import ClothSettings, PinTarget
-from sim.scene.places import Places
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform, node_matrix
+from sim.scene.world_transforms import WorldTransforms
 
 FIGURE = Node(
     id="figure",
@@ -32,7 +32,7 @@ def test_pins_follow_the_only_figure_and_the_cloth_stays_where_it_is(target: Pin
     made = completed(CLOTH, node, Scene(nodes=(FIGURE, node)))
     assert made.attachment == Attachment(node="figure")
     assert made.settings == node.settings
-    placed = Places(Scene(nodes=(FIGURE, made)), {}).world_from_node(made)
+    placed = WorldTransforms(Scene(nodes=(FIGURE, made)), {}).world_from_node(made)
     np.testing.assert_allclose(placed, node_matrix(node.transform), rtol=0.0, atol=1e-12)
 
 

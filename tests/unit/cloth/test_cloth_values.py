@@ -14,7 +14,7 @@ from sim.kinds.cloth.model import ClothModel, build_cloth
 from sim.kinds.cloth.pins import parse_pins, pin_flags, pin_list_text, toggled_pin_list
 from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS, with_preset
 from sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource, PinPreset
-from sim.kinds.cloth.stability import StabilityMeter, largest_substep, softened, stability, stable_substeps
+from sim.kinds.cloth.stability import StabilityEstimator, largest_substep, softened, stability, stable_substeps
 from sim.kinds.cloth.surface import ClothSurface
 from sim.maths.gusts import gusts_at
 from sim.scene.params import ParamError, SettingsError, validated
@@ -282,7 +282,7 @@ def test_a_cloth_without_springs_is_always_stable() -> None:
 
 def test_the_meter_follows_the_fabric() -> None:
     settings = ClothSettings(columns=60, rows=10)
-    meter = StabilityMeter(build_cloth(settings), settings)
+    meter = StabilityEstimator(build_cloth(settings), settings)
     soft = meter.read(settings)
     assert meter.read(msgspec.structs.replace(settings, substeps=96)).ratio == pytest.approx(soft.ratio / 2.0)
     stiff = meter.read(msgspec.structs.replace(settings, stretch_stiffness=3000.0))

@@ -10,8 +10,8 @@ from app.kinds.cloth.section import section_cloth, section_names
 from resources import path as resource
 from sim.assets.load import load_model
 from sim.assets.mesh import upright_mesh
-from sim.figures.placement import world_from_model
-from sim.figures.settings import ModelSettings, UpAxis
+from sim.characters.placement import world_from_model
+from sim.characters.settings import ModelSettings, UpAxis
 from sim.kinds.cloth.file_mesh import placed_as_model
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.pins import pin_flags
@@ -19,9 +19,9 @@ from sim.kinds.cloth.settings import ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stability
 from sim.kinds.cloth.surface import surface_of_mesh
 from sim.maths.transform import transform_points
-from sim.scene.places import Places
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform, node_matrix
+from sim.scene.world_transforms import WorldTransforms
 from tests.gltf_samples import morphing
 
 TURNED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, -40.0, 65.0), scale=(1.0, 1.5, 0.5))
@@ -37,7 +37,7 @@ def sheet(tmp_path):
 
 
 def cloth_of(node, model, section):
-    return section_cloth(node, model, section, Places(Scene(nodes=(node,)), {}))
+    return section_cloth(node, model, section, WorldTransforms(Scene(nodes=(node,)), {}))
 
 
 def node_of(model, transform=TURNED, **settings):

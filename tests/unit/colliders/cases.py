@@ -5,26 +5,26 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.animation.evaluate import evaluate_pose
+from sim.animation.pose import Pose
 from sim.assets.model import CharacterModel
-from sim.figures.placement import world_from_model
-from sim.jobs.evaluate import evaluate_pose
-from sim.jobs.pose import Pose
+from sim.characters.placement import world_from_model
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.scene.scene import Node
 from sim.scene.transform import node_matrix
-from sim.solids.state import Solid, SolidShape
 
 Float64 = npt.NDArray[np.float64]
 
-SIZES: dict[SolidShape, tuple[float, float, float]] = {
-    SolidShape.PLANE: (0.0, 0.0, 0.0),
-    SolidShape.SPHERE: (0.7, 0.0, 0.0),
-    SolidShape.ELLIPSOID: (1.3, 0.4, 0.7),
-    SolidShape.CAPSULE: (0.3, 0.8, 0.0),
-    SolidShape.BOX: (0.9, 0.2, 0.5),
+SIZES: dict[ColliderShape, tuple[float, float, float]] = {
+    ColliderShape.PLANE: (0.0, 0.0, 0.0),
+    ColliderShape.SPHERE: (0.7, 0.0, 0.0),
+    ColliderShape.ELLIPSOID: (1.3, 0.4, 0.7),
+    ColliderShape.CAPSULE: (0.3, 0.8, 0.0),
+    ColliderShape.BOX: (0.9, 0.2, 0.5),
 }
-SOLIDS = [shape for shape in SolidShape if shape is not SolidShape.PLANE]
+SOLIDS = [shape for shape in ColliderShape if shape is not ColliderShape.PLANE]
 
 
 @dataclass
@@ -47,7 +47,9 @@ def placed(position: npt.ArrayLike, axis: npt.ArrayLike = (0.0, 1.0, 0.0), angle
     return compose(np.asarray(position, dtype=np.float64), quaternion.from_axis_angle(axis, angle), np.ones(3))
 
 
-def collider(shape: SolidShape, start: Float64 | None = None, end: Float64 | None = None, **surface: float) -> Solid:
+def collider(
+    shape: ColliderShape, start: Float64 | None = None, end: Float64 | None = None, **surface: float
+) -> ColliderState:
     """A collider of the usual size; at rest unless `end` is given."""
     first = np.eye(4) if start is None else start
-    return Solid(shape, np.array(SIZES[shape]), first, first if end is None else end, **surface)
+    return ColliderState(shape, np.array(SIZES[shape]), first, first if end is None else end, **surface)

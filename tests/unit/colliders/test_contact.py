@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.solids.state import Solid, SolidShape
+from sim.colliders.state import ColliderShape, ColliderState
 from tests.oracles.collider_motion import world_points
 from tests.oracles.contact import RESTING_ACCELERATION, Contact, bounce, collider_contact, contact_velocity, resolve
 from tests.unit.colliders.cases import SIZES, collider, placed
@@ -17,7 +17,7 @@ def touch(friction: float = 0.0, restitution: float = 0.0, velocity: tuple[float
 
 
 def settle(
-    states: list[Solid], position: np.ndarray, seconds: float, thickness: float, substep: float = SUBSTEP
+    states: list[ColliderState], position: np.ndarray, seconds: float, thickness: float, substep: float = SUBSTEP
 ) -> list[np.ndarray]:
     """Position Verlet under gravity with nothing but the colliders; the points of every substep."""
     previous, path = position.copy(), [position]
@@ -30,8 +30,8 @@ def settle(
     return path
 
 
-@pytest.mark.parametrize("shape", SolidShape)
-def test_a_point_inside_is_put_on_the_surface_along_its_true_normal(shape: SolidShape) -> None:
+@pytest.mark.parametrize("shape", ColliderShape)
+def test_a_point_inside_is_put_on_the_surface_along_its_true_normal(shape: ColliderShape) -> None:
     state = collider(shape, placed((0.2, 0.1, -0.3), (1.0, 1.0, 0.2), 0.8))
     local = np.random.default_rng(2).normal(size=(300, 3)) * 0.4
     points = world_points(state, local, 0.0)
@@ -81,7 +81,7 @@ def test_everything_is_relative_to_the_surface() -> None:
 
 def test_a_series_of_bounces_loses_the_same_part_of_the_energy_each_time() -> None:
     restitution, height = 0.8, 1.0
-    path = np.array([p[0, 1] for p in settle([collider(SolidShape.PLANE, restitution=restitution)],
+    path = np.array([p[0, 1] for p in settle([collider(ColliderShape.PLANE, restitution=restitution)],
                                               np.array([[0.0, height, 0.0]]), 4.0, 0.0)])  # fmt: skip
     tops = path[1:-1][(path[1:-1] > path[:-2]) & (path[1:-1] >= path[2:])]
     assert len(tops) >= 4
@@ -91,7 +91,7 @@ def test_a_series_of_bounces_loses_the_same_part_of_the_energy_each_time() -> No
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 0.9])
 def test_rest_is_quiet(restitution: float) -> None:
     """Ten seconds after a drop of 1 m the kinetic energy is under 1e-6 of that of the drop, whatever the bounce."""
-    state = collider(SolidShape.BOX, placed((0.0, -0.2, 0.0)), restitution=restitution, friction=0.4)
+    state = collider(ColliderShape.BOX, placed((0.0, -0.2, 0.0)), restitution=restitution, friction=0.4)
     path = settle([state], np.array([[0.3, 1.0, 0.1]]), 10.0, 0.01, 1.0 / 120.0)
     speeds = np.linalg.norm(np.diff(np.array(path[-100:])[:, 0], axis=0), axis=1) * 120.0
     assert 0.5 * speeds.max() ** 2 < 1e-6 * 9.81
@@ -103,7 +103,7 @@ def test_a_point_on_a_slope_slides_if_and_only_if_the_slope_is_steeper_than_the_
     friction: float, slides: bool
 ) -> None:
     angle = np.radians(30.0)  # tan = 0.577
-    state = collider(SolidShape.PLANE, placed((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), angle), friction=friction)
+    state = collider(ColliderShape.PLANE, placed((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), angle), friction=friction)
     path = np.array(settle([state], np.zeros((1, 3)), 1.0, 0.0))[:, 0]
     travelled = np.linalg.norm(path[-1] - path[0])
     expected = 0.5 * 9.81 * (np.sin(angle) - friction * np.cos(angle)) if slides else 0.0
@@ -116,7 +116,7 @@ def test_a_moving_belt_carries_what_lies_on_it() -> None:
     previous, last = position.copy(), position
     for step in range(600):
         start, end = placed((speed * step * FRAME, 0.0, 0.0)), placed((speed * (step + 1) * FRAME, 0.0, 0.0))
-        belt = collider(SolidShape.PLANE, start, end, friction=0.5)
+        belt = collider(ColliderShape.PLANE, start, end, friction=0.5)
         last = position
         position, previous = 2.0 * position - previous + FRAME**2 * GRAVITY, position
         contact = collider_contact(belt, position, 1.0, FRAME, FRAME)
@@ -129,7 +129,7 @@ def test_a_rising_floor_lifts_and_lets_go() -> None:
     position = np.zeros((1, 3))
     previous = position.copy()
     for step in range(30):
-        floor = collider(SolidShape.PLANE, placed((0.0, step * 0.05, 0.0)), placed((0.0, (step + 1) * 0.05, 0.0)))
+        floor = collider(ColliderShape.PLANE, placed((0.0, step * 0.05, 0.0)), placed((0.0, (step + 1) * 0.05, 0.0)))
         position, previous = 2.0 * position - previous + FRAME**2 * GRAVITY, position
         position, previous = resolve(
             position, previous, collider_contact(floor, position, 1.0, FRAME, FRAME), 0.0, FRAME
@@ -140,7 +140,7 @@ def test_a_rising_floor_lifts_and_lets_go() -> None:
 
 def test_both_answers_agree() -> None:
     random = np.random.default_rng(8)
-    state = collider(SolidShape.ELLIPSOID, placed((0.1, 0.0, 0.0)), placed((0.2, 0.1, 0.0)), friction=0.4,
+    state = collider(ColliderShape.ELLIPSOID, placed((0.1, 0.0, 0.0)), placed((0.2, 0.1, 0.0)), friction=0.4,
                      restitution=0.6)  # fmt: skip
     points, velocity = random.normal(size=(200, 3)) * 0.6, random.normal(size=(200, 3)) * 4.0
     contact = collider_contact(state, points, 0.5, FRAME, SUBSTEP)
@@ -159,4 +159,4 @@ def test_slow_approach_does_not_bounce() -> None:
 
 
 def test_sizes_of_the_cases_fit_the_shapes() -> None:
-    assert set(SIZES) == set(SolidShape)
+    assert set(SIZES) == set(ColliderShape)

@@ -8,24 +8,24 @@ import numpy as np
 import pytest
 
 import resources
+from sim.animation.evaluate import bind_pose, evaluate_pose
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.bench.pose import synthetic_character
-from sim.figures.character import shaped
-from sim.figures.deformers.settings import Bulge, BulgeMode
-from sim.figures.placement import world_from_model
-from sim.figures.reference import shaped_mesh, skin
-from sim.figures.settings import ModelSettings, SkinningMethod
-from sim.jobs.evaluate import bind_pose, evaluate_pose
+from sim.characters.character import shaped
+from sim.characters.deformers.settings import Bulge, BulgeMode
+from sim.characters.placement import world_from_model
+from sim.characters.reference import shaped_mesh, skin
+from sim.characters.settings import ModelSettings, SkinningMethod
+from sim.colliders.outline import outline
+from sim.colliders.state import ColliderPlacement, ColliderShape
 from sim.kinds.collider.fit import COLLIDERS_MAX, MOVED, FittedCollider, fit_colliders, group_weights
 from sim.kinds.collider.fit_shape import ellipsoid_distance_estimate, fit_shape
 from sim.kinds.collider.place import placements, sized
 from sim.maths import quaternion
-from sim.scene.places import Places, rigid_frames
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import node_matrix
-from sim.solids.outline import outline
-from sim.solids.state import Placement, SolidShape
+from sim.scene.world_transforms import WorldTransforms, rigid_frames
 from tests.oracles.shapes import signed_distance
 from tests.unit.colliders.cases import Posed
 
@@ -57,9 +57,9 @@ def union_distance(model: CharacterModel, fitted: list[FittedCollider], unit_sca
 
 @pytest.mark.parametrize(
     ("shape", "size"),
-    [(SolidShape.CAPSULE, (0.08, 0.2, 0.0)), (SolidShape.ELLIPSOID, (0.1, 0.3, 0.2))],
+    [(ColliderShape.CAPSULE, (0.08, 0.2, 0.0)), (ColliderShape.ELLIPSOID, (0.1, 0.3, 0.2))],
 )
-def test_a_known_solid_is_found_again(shape: SolidShape, size: tuple[float, ...]) -> None:
+def test_a_known_solid_is_found_again(shape: ColliderShape, size: tuple[float, ...]) -> None:
     mesh = outline(shape, np.array(size))
     points = mesh.positions.astype(np.float64) @ TURN.T + PLACE
     found = fit_shape(points, np.ones(len(points)))
@@ -76,7 +76,7 @@ def test_the_bone_gives_the_axis_where_the_points_do_not() -> None:
     round_limb = np.stack([0.1 * np.sin(angle), height, 0.1 * np.cos(angle)], axis=-1).reshape(-1, 3)
     points = round_limb @ TURN.T + PLACE
     found = fit_shape(points, np.ones(len(points)), TURN[:, 1])
-    assert found.shape is SolidShape.CAPSULE
+    assert found.shape is ColliderShape.CAPSULE
     assert abs(found.rotation[:, 1] @ TURN[:, 1]) > 0.99
     assert found.size[0] == pytest.approx(0.1, abs=0.02)
     assert found.error < fit_shape(points, np.ones(len(points))).error
@@ -84,7 +84,7 @@ def test_the_bone_gives_the_axis_where_the_points_do_not() -> None:
 
 def test_the_quick_distance_is_right_at_the_surface() -> None:
     axes = np.array([0.5, 0.2, 0.9])
-    surface = outline(SolidShape.ELLIPSOID, axes)
+    surface = outline(ColliderShape.ELLIPSOID, axes)
     points = surface.positions.astype(np.float64) + 1e-3 * surface.normals
     np.testing.assert_allclose(ellipsoid_distance_estimate(points, axes), 1e-3, atol=3e-5)
     np.testing.assert_allclose(ellipsoid_distance_estimate(np.zeros((1, 3)), axes), [-0.2])
@@ -131,7 +131,7 @@ def test_they_cover_the_shipped_figure_in_every_clip() -> None:
         for time in np.linspace(0.0, clip.duration, 4):
             pose = evaluate_pose(model, clip, float(time))
             stands = world_from_model(body.settings, model, np.eye(4))
-            places = Places(scene, {"m": Posed(model, pose, stands)})
+            places = WorldTransforms(scene, {"m": Posed(model, pose, stands)})
             placed = placements(scene.of_kind("collider"), places)
             points = skin(model.mesh, model.skin, pose.palette, SkinningMethod.LBS).positions[::7]
             apart = np.min([_distance(placement, points) for placement in placed.values()], axis=0) / height
@@ -140,8 +140,8 @@ def test_they_cover_the_shipped_figure_in_every_clip() -> None:
             assert apart.max() < 0.03
 
 
-def _distance(placement: Placement, points: np.ndarray) -> np.ndarray:
-    matrix = placement.world_from_solid
+def _distance(placement: ColliderPlacement, points: np.ndarray) -> np.ndarray:
+    matrix = placement.world_from_collider
     return signed_distance(placement.shape, placement.size, (points - matrix[:3, 3]) @ matrix[:3, :3])
 
 
@@ -151,7 +151,7 @@ def test_a_character_in_other_units(assets: Path) -> None:
 
 def test_spikes_of_little_weight_do_not_set_the_size() -> None:
     """A helmet with a plume: a thin blade far above a head is let stick out of its collider."""
-    head = outline(SolidShape.ELLIPSOID, np.array([0.1, 0.13, 0.11])).positions.astype(np.float64)
+    head = outline(ColliderShape.ELLIPSOID, np.array([0.1, 0.13, 0.11])).positions.astype(np.float64)
     plume = np.stack([np.zeros(40), np.linspace(0.13, 0.6, 40), np.zeros(40)], axis=1)
     plain = fit_shape(head, np.ones(len(head)))
     weights = np.concatenate([np.ones(len(head)), np.full(40, 0.008 * len(head) / 40)])

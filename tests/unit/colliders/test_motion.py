@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
+from sim.colliders.motion import motion_of
+from sim.colliders.state import ColliderShape, ColliderState
 from sim.maths import quaternion
 from sim.maths.transform import transform_points
-from sim.solids.motion import motion_of
-from sim.solids.state import Solid, SolidShape
 from tests.oracles.collider_motion import local_points, velocity_at, world_points
 from tests.unit.colliders.cases import collider, placed
 
 MOVING = collider(
-    SolidShape.BOX, placed((0.1, 0.2, 0.3), (1.0, 2.0, -1.0), 0.4), placed((0.3, 0.1, 0.35), (2.0, -1.0, 0.5), 1.5)
+    ColliderShape.BOX, placed((0.1, 0.2, 0.3), (1.0, 2.0, -1.0), 0.4), placed((0.3, 0.1, 0.35), (2.0, -1.0, 0.5), 1.5)
 )
 POINTS = np.random.default_rng(5).normal(size=(50, 3))
 
@@ -28,7 +28,7 @@ def test_local_and_world_are_inverse_at_every_moment() -> None:
 
 
 def test_the_turn_is_steady_and_the_shorter_one() -> None:
-    turned = collider(SolidShape.BOX, placed((0, 0, 0)), placed((0, 0, 0), (0, 0, 1), np.radians(270.0)))
+    turned = collider(ColliderShape.BOX, placed((0, 0, 0)), placed((0, 0, 0), (0, 0, 1), np.radians(270.0)))
     motion = motion_of(turned)
     assert motion.angle[0] == pytest.approx(np.pi / 2.0)
     for fraction in (0.25, 0.5):
@@ -53,7 +53,7 @@ def test_velocity_is_the_difference_of_positions_over_the_substep() -> None:
 
 def test_what_stands_still_has_no_velocity_and_does_not_move_by_rounding() -> None:
     matrix = placed((3.1, -2.7, 0.9), (1.0, 0.3, -0.7), 2.1)
-    still = Solid(SolidShape.SPHERE, np.array([1.0, 0.0, 0.0]), matrix, matrix)
+    still = ColliderState(ColliderShape.SPHERE, np.array([1.0, 0.0, 0.0]), matrix, matrix)
     assert motion_of(still).angle[0] == 0.0
     np.testing.assert_array_equal(velocity_at(still, POINTS, 0.5, 1.0 / 60.0, 1.0 / 600.0), np.zeros((50, 3)))
     np.testing.assert_array_equal(world_points(still, POINTS, 0.3), world_points(still, POINTS, 0.9))

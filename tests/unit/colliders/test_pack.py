@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 
 from shaders import ROOT
-from sim.solids.layout import arranged
-from sim.solids.pack import SOLID_TEXELS, pack_solids
-from sim.solids.state import SolidShape
+from sim.colliders.layout import arranged
+from sim.colliders.pack import SOLID_TEXELS, pack_colliders
+from sim.colliders.state import ColliderShape
 from tests.oracles.contact import RESTING_ACCELERATION
 from tests.oracles.sweep import SWEEP_SLOP
 from tests.unit.colliders.cases import collider, placed
@@ -29,14 +29,14 @@ def test_both_sides_use_the_same_constants() -> None:
 
 
 def test_no_colliders_are_no_records() -> None:
-    packed = pack_solids([], 1.0 / 60.0)
+    packed = pack_colliders([], 1.0 / 60.0)
     assert packed.shape == (0, SOLID_TEXELS, 4)
     assert packed.dtype == np.float32
 
 
 def test_layout_of_a_record() -> None:
-    state = collider(SolidShape.CAPSULE, placed((1, 2, 3)), MOVED, friction=0.25, restitution=0.5)
-    packed = pack_solids([state], 0.5)[0]
+    state = collider(ColliderShape.CAPSULE, placed((1, 2, 3)), MOVED, friction=0.25, restitution=0.5)
+    packed = pack_colliders([state], 0.5)[0]
     np.testing.assert_allclose(packed[0], [1, 2, 3, 1.1 + 1.0], rtol=1e-6)
     np.testing.assert_allclose(packed[1], [0, 0, 1, 0])
     np.testing.assert_allclose(packed[2], [0, 0.8, 0, 0.3], rtol=1e-6)
@@ -46,13 +46,13 @@ def test_layout_of_a_record() -> None:
 
 
 def test_every_shape_packs_finite_numbers_also_when_time_stands() -> None:
-    states = [collider(shape, placed((0, 0, 0)), MOVED) for shape in SolidShape]
-    assert np.isfinite(pack_solids(states, 1.0 / 60.0)).all()
-    np.testing.assert_array_equal(pack_solids(states, 0.0)[:, 5, 2], 0.0)
+    states = [collider(shape, placed((0, 0, 0)), MOVED) for shape in ColliderShape]
+    assert np.isfinite(pack_colliders(states, 1.0 / 60.0)).all()
+    np.testing.assert_array_equal(pack_colliders(states, 0.0)[:, 5, 2], 0.0)
 
 
 def test_defines_follow_what_there_is() -> None:
-    still = [collider(SolidShape.BOX), collider(SolidShape.PLANE)]
+    still = [collider(ColliderShape.BOX), collider(ColliderShape.PLANE)]
     moving = [msgspec.structs.replace(still[0], world_from_end=MOVED), still[1]]
     for states, is_still in ((still, True), (moving, False), ([], True)):
         assert arranged(states)[1].defines["COLLIDE_STILL"] is is_still

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from sim.bench.pose import synthetic_character
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
+from sim.colliders.scene_colliders import colliders_over
+from sim.colliders.state import ColliderPlacement, ColliderShape
 from sim.kinds.collider.place import placements
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.light.settings import LightSettings
 from sim.maths import quaternion
-from sim.scene.places import Figures, Places, rigid_frames
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.transform import Transform, node_matrix
-from sim.solids.scene_solids import solids_over
-from sim.solids.state import Placement, SolidShape
+from sim.scene.world_transforms import Figures, WorldTransforms, rigid_frames
 from tests.unit.colliders.cases import Posed
 from tests.unit.colliders.cases import posed as posed_node
 
@@ -25,7 +25,7 @@ BONE = 7
 STAYS = "it stays where its own transform puts it"
 STANDING = Transform()
 OFFSET = Transform(position=(0.1, 0.2, -0.1), rotation=(30.0, 0.0, 10.0))
-LIMB = ColliderSettings(shape=SolidShape.CAPSULE, radius=0.1, length=0.4)
+LIMB = ColliderSettings(shape=ColliderShape.CAPSULE, radius=0.1, length=0.4)
 ON_BONE = Attachment(node="m", bone=f"joint {BONE}")
 
 
@@ -43,15 +43,15 @@ def posed(made: Scene, time: float) -> dict[str, Posed]:
     return {"m": posed_node(made.node("m"), MODEL, time)}
 
 
-def place(made: Scene, figures: Figures) -> tuple[dict[NodeId, Placement], list[str]]:
+def place(made: Scene, characters: Figures) -> tuple[dict[NodeId, ColliderPlacement], list[str]]:
     """Placements of all colliders, and what there is not to ride on."""
-    places, nodes = Places(made, figures), made.of_kind("collider")
+    places, nodes = WorldTransforms(made, characters), made.of_kind("collider")
     return placements(nodes, places), [line for node in nodes if (line := places.missing(node))]
 
 
 def test_a_collider_alone_stands_where_its_node_is() -> None:
     placed, warnings = place(scene(ColliderSettings(radius=2.0), attachment=Attachment()), {})
-    np.testing.assert_allclose(placed["c"].world_from_solid, node_matrix(OFFSET), atol=1e-15)
+    np.testing.assert_allclose(placed["c"].world_from_collider, node_matrix(OFFSET), atol=1e-15)
     np.testing.assert_allclose(placed["c"].size, [2.0, 0.0, 0.0])
     assert warnings == []
 
@@ -60,36 +60,36 @@ def test_a_rider_follows_its_bone() -> None:
     placed_model = Transform(position=(3.0, 0.0, 1.0), rotation=(0.0, 40.0, 0.0))
     made = scene(model=placed_model)
     for time in (0.0, 0.31, 1.2):
-        figures = posed(made, time)
-        placed, warnings = place(made, figures)
-        pose = figures["m"].pose
+        characters = posed(made, time)
+        placed, warnings = place(made, characters)
+        pose = characters["m"].pose
         assert pose is not None
         expected = node_matrix(placed_model) @ pose.model_from_joint[BONE] @ node_matrix(OFFSET)
-        np.testing.assert_allclose(placed["c"].world_from_solid, expected, atol=1e-12)
+        np.testing.assert_allclose(placed["c"].world_from_collider, expected, atol=1e-12)
         assert warnings == []
 
 
 @pytest.mark.parametrize("scale", [(2.0, 2.0, 2.0), (1.0, 2.0, 4.0), (-2.0, 2.0, 2.0)])
 def test_the_scale_of_the_model_scales_what_rides_on_it_and_the_frame_stays_rigid(scale: tuple[float, ...]) -> None:
     made = scene(model=Transform(scale=scale))
-    figures = posed(made, 0.4)
-    placed, _ = place(made, figures)
-    matrix = placed["c"].world_from_solid
+    characters = posed(made, 0.4)
+    placed, _ = place(made, characters)
+    matrix = placed["c"].world_from_collider
     np.testing.assert_allclose(matrix[:3, :3] @ matrix[:3, :3].T, np.eye(3), atol=1e-12)
     assert np.linalg.det(matrix[:3, :3]) == pytest.approx(1.0)
     np.testing.assert_allclose(placed["c"].size, [0.2, 0.4, 0.0], rtol=1e-12)
-    pose = figures["m"].pose
+    pose = characters["m"].pose
     assert pose is not None
-    bone = (figures["m"].world_from_model @ pose.model_from_joint[BONE])[:3, 3]
+    bone = (characters["m"].world_from_model @ pose.model_from_joint[BONE])[:3, 3]
     assert np.linalg.norm(matrix[:3, 3] - bone) == pytest.approx(2.0 * np.linalg.norm(OFFSET.position))
 
 
 @pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (2.0, 2.0, 2.0), (1.0, 2.0, 4.0)])
 def test_what_a_rider_is_relative_to_has_its_place_and_its_axes(scale: tuple[float, ...]) -> None:
     made = scene(model=Transform(scale=scale, rotation=(0.0, 30.0, 0.0)))
-    figures = posed(made, 0.4)
-    placed = place(made, figures)[0]["c"].world_from_solid
-    parent = Places(made, figures).world_from_parent(made.node("c"))
+    characters = posed(made, 0.4)
+    placed = place(made, characters)[0]["c"].world_from_collider
+    parent = WorldTransforms(made, characters).world_from_parent(made.node("c"))
     matrix = parent @ node_matrix(OFFSET)
     np.testing.assert_allclose(matrix[:3, 3], placed[:3, 3], atol=1e-12)
     np.testing.assert_allclose(matrix[:3, :3], placed[:3, :3] * np.cbrt(np.linalg.det(parent[:3, :3])), atol=1e-12)
@@ -98,7 +98,7 @@ def test_what_a_rider_is_relative_to_has_its_place_and_its_axes(scale: tuple[flo
 def test_what_does_not_ride_is_relative_to_the_world() -> None:
     made = scene(attachment=Attachment(bone=ON_BONE.bone))
     for node in made.nodes:
-        np.testing.assert_array_equal(Places(made, posed(made, 0.0)).world_from_parent(node), np.eye(4))
+        np.testing.assert_array_equal(WorldTransforms(made, posed(made, 0.0)).world_from_parent(node), np.eye(4))
 
 
 def test_the_unit_of_the_file_does_not_scale_it() -> None:
@@ -120,14 +120,14 @@ def test_the_unit_of_the_file_does_not_scale_it() -> None:
 def test_a_bone_that_is_not_there_is_told(change: dict[str, str], text: str) -> None:
     broken = scene(attachment=msgspec.structs.replace(ON_BONE, **change))
     placed, warnings = place(broken, posed(broken, 0.0))
-    np.testing.assert_allclose(placed["c"].world_from_solid, node_matrix(OFFSET), atol=1e-15)
+    np.testing.assert_allclose(placed["c"].world_from_collider, node_matrix(OFFSET), atol=1e-15)
     assert warnings == [text]
 
 
 def test_a_bone_of_nothing_is_no_choice() -> None:
     made = scene(attachment=Attachment(bone=ON_BONE.bone))
     placed, warnings = place(made, posed(made, 0.3))
-    np.testing.assert_allclose(placed["c"].world_from_solid, node_matrix(OFFSET), atol=1e-15)
+    np.testing.assert_allclose(placed["c"].world_from_collider, node_matrix(OFFSET), atol=1e-15)
     assert warnings == []
 
 
@@ -135,13 +135,13 @@ def test_without_a_bone_it_rides_on_the_node() -> None:
     moved = Transform(position=(3.0, 0.0, 1.0), rotation=(0.0, 40.0, 0.0))
     made = scene(model=moved, attachment=Attachment(node="m"))
     placed, warnings = place(made, posed(made, 0.3))
-    np.testing.assert_allclose(placed["c"].world_from_solid, node_matrix(moved) @ node_matrix(OFFSET), atol=1e-15)
+    np.testing.assert_allclose(placed["c"].world_from_collider, node_matrix(moved) @ node_matrix(OFFSET), atol=1e-15)
     assert warnings == []
 
 
 def test_a_model_that_is_not_loaded_yet_is_no_mistake() -> None:
     placed, warnings = place(scene(), {})
-    np.testing.assert_allclose(placed["c"].world_from_solid, node_matrix(OFFSET), atol=1e-15)
+    np.testing.assert_allclose(placed["c"].world_from_collider, node_matrix(OFFSET), atol=1e-15)
     assert warnings == []
 
 
@@ -154,7 +154,7 @@ def test_a_model_without_a_skeleton_has_no_such_bone() -> None:
 def test_a_step_goes_from_the_last_placement_to_this_one() -> None:
     made = scene()
     before, now = (place(made, posed(made, time))[0] for time in (0.0, 0.1))
-    first, second = solids_over({}, before)[0], solids_over(before, now)[0]
+    first, second = colliders_over({}, before)[0], colliders_over(before, now)[0]
     np.testing.assert_array_equal(first.world_from_start, first.world_from_end)
     np.testing.assert_array_equal(second.world_from_start, first.world_from_end)
     assert np.abs(second.world_from_end - second.world_from_start).max() > 1e-3
@@ -162,8 +162,8 @@ def test_a_step_goes_from_the_last_placement_to_this_one() -> None:
 
 def test_new_and_removed_colliders() -> None:
     both, _ = place(scene(), posed(scene(), 0.0))
-    assert solids_over(both, {}) == []
-    assert len(solids_over({}, both)) == 1
+    assert colliders_over(both, {}) == []
+    assert len(colliders_over({}, both)) == 1
 
 
 def test_many_riders() -> None:
@@ -176,7 +176,7 @@ def test_many_riders() -> None:
     assert list(placed) == [f"c{i}" for i in range(10)]
     assert warnings == []
     for i in range(5):
-        np.testing.assert_array_equal(placed[f"c{i}"].world_from_solid, placed[f"c{i + 5}"].world_from_solid)
+        np.testing.assert_array_equal(placed[f"c{i}"].world_from_collider, placed[f"c{i + 5}"].world_from_collider)
 
 
 def test_frames_become_rigid_whatever_they_were() -> None:

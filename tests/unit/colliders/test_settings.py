@@ -4,10 +4,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from sim.colliders.state import ColliderShape, bounding_radius
 from sim.kinds.collider.place import sized
 from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
 from sim.scene.params import ParamError, params_of, validated
-from sim.solids.state import SolidShape, bounding_radius
 from tests.oracles.shapes import safe_depth
 from tests.unit.colliders.cases import SIZES
 
@@ -34,7 +34,7 @@ def test_sizes_in_a_file_are_checked_with_their_place() -> None:
 
 def test_every_shape_names_its_sizes() -> None:
     names = {record.name for record in params_of(ColliderSettings)}
-    assert set(SIZES_OF_SHAPE) == set(SolidShape)
+    assert set(SIZES_OF_SHAPE) == set(ColliderShape)
     assert {name for sizes in SIZES_OF_SHAPE.values() for name in sizes} <= names
 
 
@@ -53,13 +53,13 @@ def test_every_shape_names_its_sizes() -> None:
 def test_the_scale_of_the_node_multiplies_the_sizes(
     shape: str, scale: tuple[float, ...], becomes: str, size: tuple[float, ...]
 ) -> None:
-    got_shape, got_size = sized(msgspec.structs.replace(SETTINGS, shape=SolidShape(shape)), np.array(scale))
-    assert got_shape is SolidShape(becomes)
+    got_shape, got_size = sized(msgspec.structs.replace(SETTINGS, shape=ColliderShape(shape)), np.array(scale))
+    assert got_shape is ColliderShape(becomes)
     np.testing.assert_allclose(got_size, size, rtol=1e-12)
 
 
-@pytest.mark.parametrize("shape", SolidShape)
-def test_radii_of_bounds_and_safety(shape: SolidShape) -> None:
+@pytest.mark.parametrize("shape", ColliderShape)
+def test_radii_of_bounds_and_safety(shape: ColliderShape) -> None:
     size = np.array(SIZES[shape])
     expected = {"plane": (np.inf, np.inf), "sphere": (0.7, 0.7), "ellipsoid": (1.3, 0.4**2 / 1.3),
                 "capsule": (1.1, 0.3), "box": (np.sqrt(0.81 + 0.04 + 0.25), 0.2)}[shape.value]  # fmt: skip

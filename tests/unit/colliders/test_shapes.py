@@ -6,36 +6,36 @@ import pytest
 from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
-from sim.solids.state import SolidShape
+from sim.colliders.state import ColliderShape
 from tests.oracles.ellipsoid import ellipsoid_distance
 from tests.oracles.shapes import Float64, closest_point, outward_normal, proximity, signed_distance
 from tests.unit.colliders.cases import SIZES, SOLIDS
 
-EVERY_SHAPE = pytest.mark.parametrize("shape", SolidShape)
+EVERY_SHAPE = pytest.mark.parametrize("shape", ColliderShape)
 
 
-def points_around(shape: SolidShape, count: int = 2000) -> Float64:
+def points_around(shape: ColliderShape, count: int = 2000) -> Float64:
     random = np.random.default_rng(3)
     return random.normal(size=(count, 3)) * random.uniform(0.05, 1.5, (count, 1))
 
 
-def implicit(shape: SolidShape, p: Float64) -> Float64:
+def implicit(shape: ColliderShape, p: Float64) -> Float64:
     """Independent inside-outside function: negative inside, zero on the surface."""
     size = np.array(SIZES[shape])
-    if shape is SolidShape.PLANE:
+    if shape is ColliderShape.PLANE:
         return p[:, 1]
-    if shape is SolidShape.SPHERE:
+    if shape is ColliderShape.SPHERE:
         return np.linalg.norm(p, axis=1) - size[0]
-    if shape is SolidShape.ELLIPSOID:
+    if shape is ColliderShape.ELLIPSOID:
         return np.sum((p / size) ** 2, axis=1) - 1.0
-    if shape is SolidShape.BOX:
+    if shape is ColliderShape.BOX:
         return np.max(np.abs(p) - size, axis=1)
     past_end = np.maximum(np.abs(p[:, 1]) - size[1], 0.0)
     return np.sqrt(p[:, 0] ** 2 + p[:, 2] ** 2 + past_end**2) - size[0]
 
 
 @EVERY_SHAPE
-def test_sign_tells_inside_from_outside(shape: SolidShape) -> None:
+def test_sign_tells_inside_from_outside(shape: ColliderShape) -> None:
     points = points_around(shape)
     inside = implicit(shape, points) < 0.0
     assert inside.any()
@@ -44,7 +44,7 @@ def test_sign_tells_inside_from_outside(shape: SolidShape) -> None:
 
 
 @EVERY_SHAPE
-def test_closest_points_lie_on_the_surface_at_that_distance(shape: SolidShape) -> None:
+def test_closest_points_lie_on_the_surface_at_that_distance(shape: ColliderShape) -> None:
     points = points_around(shape)
     near = proximity(shape, np.array(SIZES[shape]), points)
     np.testing.assert_allclose(implicit(shape, near.closest), 0.0, atol=1e-11)
@@ -53,7 +53,7 @@ def test_closest_points_lie_on_the_surface_at_that_distance(shape: SolidShape) -
 
 
 @EVERY_SHAPE
-def test_no_surface_point_is_closer(shape: SolidShape) -> None:
+def test_no_surface_point_is_closer(shape: ColliderShape) -> None:
     """Against a dense cloud of surface points, found from anywhere."""
     size = np.array(SIZES[shape])
     cloud = closest_point(shape, size, points_around(shape, 4000))
@@ -65,7 +65,7 @@ def test_no_surface_point_is_closer(shape: SolidShape) -> None:
 
 
 @EVERY_SHAPE
-def test_normal_is_the_gradient_of_the_distance(shape: SolidShape) -> None:
+def test_normal_is_the_gradient_of_the_distance(shape: ColliderShape) -> None:
     size, points, step = np.array(SIZES[shape]), points_around(shape, 300), 1e-6
     gradient = np.stack(
         [
@@ -82,25 +82,25 @@ def test_normal_is_the_gradient_of_the_distance(shape: SolidShape) -> None:
 
 
 @pytest.mark.parametrize("shape", SOLIDS)
-def test_points_of_symmetry_have_an_answer(shape: SolidShape) -> None:
+def test_points_of_symmetry_have_an_answer(shape: ColliderShape) -> None:
     size = np.array(SIZES[shape])
     points = np.concatenate([np.zeros((1, 3)), np.eye(3) * 0.1, np.eye(3) * 5.0, -np.eye(3) * 5.0])
     near = proximity(shape, size, points)
     assert np.isfinite(near.distance).all()
     np.testing.assert_allclose(np.linalg.norm(near.normal, axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(implicit(shape, near.closest), 0.0, atol=1e-11)
-    smallest = {SolidShape.SPHERE: 0.7, SolidShape.ELLIPSOID: 0.4, SolidShape.CAPSULE: 0.3}.get(shape, 0.2)
+    smallest = {ColliderShape.SPHERE: 0.7, ColliderShape.ELLIPSOID: 0.4, ColliderShape.CAPSULE: 0.3}.get(shape, 0.2)
     assert near.distance[0] == pytest.approx(-smallest, abs=1e-12)
 
 
 def test_the_inside_of_a_box_goes_to_its_nearest_face() -> None:
-    near = proximity(SolidShape.BOX, np.array([0.9, 0.2, 0.5]), np.array([[0.85, 0.0, 0.1], [0.0, -0.15, 0.3]]))
+    near = proximity(ColliderShape.BOX, np.array([0.9, 0.2, 0.5]), np.array([[0.85, 0.0, 0.1], [0.0, -0.15, 0.3]]))
     np.testing.assert_allclose(near.distance, [-0.05, -0.05])
     np.testing.assert_allclose(near.normal, [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 
 
 def test_a_round_ellipsoid_is_a_sphere() -> None:
-    points = points_around(SolidShape.SPHERE)
+    points = points_around(ColliderShape.SPHERE)
     distance, normal = ellipsoid_distance(points, np.full(3, 0.7))
     np.testing.assert_allclose(distance, np.linalg.norm(points, axis=1) - 0.7, atol=1e-13)
     np.testing.assert_allclose(normal, points / np.linalg.norm(points, axis=1, keepdims=True), atol=1e-12)

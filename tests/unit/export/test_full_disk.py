@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 
 from app.cli.failure import failure_text
-from app.cli.picture_sink import picture_sink
+from app.cli.image_sink import picture_sink
 from sim.export.error import ExportError
 from sim.export.formats import FILM_FORMATS, LAYER_FORMATS, PICTURE_WRITERS, SCENE_FORMATS
 from sim.export.layers import Layers
-from sim.export.scene import apart, writing
-from sim.export.scene.recording import Recording, Track
+from sim.export.scene import per_node as apart
+from sim.export.scene import writing
+from sim.export.scene.recording import SceneRecording, Track
 
 ROOM = 200 << 10
 RANDOM = np.random.default_rng(3)
-LONG = Recording((Track(
+LONG = SceneRecording((Track(
     name="Sheet", positions=RANDOM.normal(size=(40, 1000, 3)).astype(np.float32),
     triangles=np.array([[0, 1, 2]], np.uint32),
 ),), 30.0)  # fmt: skip
@@ -89,7 +90,7 @@ def layers(picture: np.ndarray) -> Layers:
     return Layers(picture, depth, picture.astype(np.float32), depth.astype(np.uint32), ("Sheet",))
 
 
-def never_ends(recording: Recording, files: tuple[Path, ...]) -> None:
+def never_ends(recording: SceneRecording, files: tuple[Path, ...]) -> None:
     """A library that waits for room."""
     import time
 

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 import resources
+from sim.animation.evaluate import evaluate_pose
 from sim.assets.build import build_model
 from sim.assets.load import load_model, read_raw
 from sim.assets.model import AlphaMode, CharacterModel, Material
 from sim.assets.raw import ModelError
+from sim.characters.reference import skin
+from sim.characters.settings import SkinningMethod
 from sim.export.error import ExportError
 from sim.export.formats import MODEL_WRITERS
 from sim.export.gltf_materials import metal_and_base
-from sim.figures.reference import skin
-from sim.figures.settings import SkinningMethod
-from sim.jobs.evaluate import evaluate_pose
 from tests import frame_samples, gltf_samples
 from tests.gltf_rules import Checked
 

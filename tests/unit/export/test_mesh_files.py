@@ -10,15 +10,15 @@ import pytest
 from sim.export.npz import write_npz
 from sim.export.obj import write_obj
 from sim.export.ply import write_ply
-from sim.export.surface import Surface
+from sim.export.surface import ExportSurface
 
 
 @pytest.fixture
-def surface() -> Surface:
+def surface() -> ExportSurface:
     """5 000 vertices with awkward numbers, 5 001 triangles in three sections."""
     random = np.random.default_rng(7)
     vertex_count, triangle_count = 5000, 5001
-    return Surface(
+    return ExportSurface(
         name="two words",
         positions=(random.standard_normal((vertex_count, 3)) * [1e-6, 1.0, 1e6]).astype(np.float32),
         normals=random.standard_normal((vertex_count, 3)).astype(np.float32),
@@ -28,7 +28,7 @@ def surface() -> Surface:
     )
 
 
-def test_obj_holds_the_same_numbers(surface: Surface) -> None:
+def test_obj_holds_the_same_numbers(surface: ExportSurface) -> None:
     file = io.BytesIO()
     write_obj(surface, file)
     lines = [line.split() for line in file.getvalue().decode().splitlines()]
@@ -50,7 +50,7 @@ def test_obj_holds_the_same_numbers(surface: Surface) -> None:
     assert [line[0] for line in lines if line[0] in ("usemtl", "f")].index("usemtl", 1) == 4501
 
 
-def test_ply_holds_the_same_numbers(surface: Surface) -> None:
+def test_ply_holds_the_same_numbers(surface: ExportSurface) -> None:
     file = io.BytesIO()
     write_ply(surface, file)
     header, _, body = file.getvalue().partition(b"end_header\n")
@@ -67,7 +67,7 @@ def test_ply_holds_the_same_numbers(surface: Surface) -> None:
     assert len(body) == vertices.nbytes + faces.nbytes
 
 
-def test_archives_do_not_depend_on_the_clock(surface: Surface, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_archives_do_not_depend_on_the_clock(surface: ExportSurface, monkeypatch: pytest.MonkeyPatch) -> None:
     arrays = {"positions": surface.positions, "cape.positions": surface.normals, "time": np.float64(0.5) * np.ones(())}
     first, second = io.BytesIO(), io.BytesIO()
     write_npz(arrays, first)

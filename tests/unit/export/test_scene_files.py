@@ -13,13 +13,13 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import Material
 from sim.export.error import ExportError
-from sim.export.film import GifFilm
 from sim.export.formats import SCENE_FORMATS, SceneFormat
 from sim.export.options import Characters, UsdOptions
 from sim.export.scene.characters import linear_positions
 from sim.export.scene.glb_frames import GlbFrames
-from sim.export.scene.recording import Recording, Rig, Track
+from sim.export.scene.recording import JointMotion, SceneRecording, Track
 from sim.export.scene.writing import write_scene
+from sim.export.video_file import GifVideo
 from tests.gltf_rules import Checked
 
 RANDOM = np.random.default_rng(7)
@@ -46,22 +46,22 @@ def surface(name: str = "Sheet / left") -> Track:
 
 def written(path: Path, *tracks: Track, options: msgspec.Struct | None = None) -> tuple[list[str], list[str]]:
     """What is told and warned."""
-    told: list[str] = []
+    reported: list[str] = []
     warned: list[str] = []
     format: SceneFormat = SCENE_FORMATS.of(path)
     if format.module:
         pytest.importorskip(format.module)
-    write_scene(Recording(tracks, 30.0, 10), path, format, options, told.append, warned.append)
-    return told, warned
+    write_scene(SceneRecording(tracks, 30.0, 10), path, format, options, reported.append, warned.append)
+    return reported, warned
 
 
 @pytest.mark.parametrize("suffix", SCENE_FORMATS.suffixes())
 def test_everything_that_a_format_holds_comes_back(suffix: str, tmp_path: Path) -> None:
     """Names that occur twice, or that no file may have, are no reason to fail."""
-    told, warned = written(tmp_path / f"a{suffix}", strands(), particles(), surface(), surface("Sheet : left"))
+    reported, warned = written(tmp_path / f"a{suffix}", strands(), particles(), surface(), surface("Sheet : left"))
     holds_all = len(SCENE_FORMATS.of(Path(f"a{suffix}")).holds) == 3
     assert bool(warned) is not holds_all
-    assert all("4 frames" in line and "read back to" in line for line in told)
+    assert all("4 frames" in line and "read back to" in line for line in reported)
 
 
 def character(scale: float, **more: Any) -> Track:
@@ -72,7 +72,9 @@ def character(scale: float, **more: Any) -> Track:
     arrays = (np.stack([one] * 2) for one in (bones.bind_positions, bones.bind_orientations, bones.bind_scales))
     positions, orientations, scales = arrays
     scales[1, 1] *= scale
-    rig = Rig(model, positions, orientations, scales, np.zeros((2, 0)), np.stack([np.eye(4)] * 2), is_dual=False)
+    rig = JointMotion(
+        model, positions, orientations, scales, np.zeros((2, 0)), np.stack([np.eye(4)] * 2), is_dual=False
+    )
     places = np.stack(list(linear_positions(rig)))
     return Track(name="Tiny", positions=places, triangles=model.mesh.triangles, rig=rig, **more)
 
@@ -148,9 +150,9 @@ def test_strands_of_usd_are_linear_as_those_of_alembic(tmp_path: Path) -> None:
 def test_strands_and_particles_of_gltf_are_lines_and_points_that_come_and_go(tmp_path: Path) -> None:
     path = tmp_path / "a.glb"
     hair, dust, sheet = strands(), particles(), surface()
-    told, warned = written(path, hair, dust, sheet)
+    reported, warned = written(path, hair, dust, sheet)
     assert not warned
-    assert "read back to" in told[0]
+    assert "read back to" in reported[0]
     data = path.read_bytes()
     file, loose = Checked(data).document, GlbFrames(path)
     lines, pages = file["meshes"][0]["primitives"][0], [n for n in file["nodes"] if n["name"].startswith("Hair ")]
@@ -185,12 +187,12 @@ def test_strands_of_alembic_are_polylines(tmp_path: Path) -> None:
 
 
 def test_a_film_that_is_kept_in_memory_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.export.film.KEPT_BYTES", 3 * 3 * 64)
-    film = GifFilm(tmp_path / "a.gif", (8, 8), 30.0, False)
+    monkeypatch.setattr("sim.export.video_file.KEPT_BYTES", 3 * 3 * 64)
+    cache = GifVideo(tmp_path / "a.gif", (8, 8), 30.0, False)
     for _ in range(3):
-        film.add(np.zeros((8, 8, 3), np.uint8))
+        cache.add(np.zeros((8, 8, 3), np.uint8))
     with pytest.raises(ExportError, match="holds 3 pictures of this size"):
-        film.add(np.zeros((8, 8, 3), np.uint8))
+        cache.add(np.zeros((8, 8, 3), np.uint8))
 
 
 # --- looks --------------------------------------------------------------------------------------------
@@ -300,8 +302,8 @@ def test_whatever_a_format_does_not_keep_is_told(suffix: str, tmp_path: Path) ->
     assert bool(told_of_all) is ("materials" not in format.keeps)
     warned = [line.replace("materials of Sheet, Hair", "materials of Sheet") for line in warned]
     known = {"Sheet": ["materials"], "Dust": ["images", "colours", "widths", "velocities", "ids"]}
-    told = [line.removeprefix(f"{tmp_path / 'a'}{suffix}: left out: ") for line in warned]
+    reported = [line.removeprefix(f"{tmp_path / 'a'}{suffix}: left out: ") for line in warned]
     for name, looks in known.items():
         lost = ", ".join(what for what in looks if what not in format.keeps)
         held = name == "Sheet" or "points" in format.holds
-        assert (f"{lost} of {name}; {format.name} has no place for them" in told) is (held and bool(lost))
+        assert (f"{lost} of {name}; {format.name} has no place for them" in reported) is (held and bool(lost))

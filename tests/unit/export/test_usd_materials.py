@@ -13,7 +13,7 @@ from sim.assets.model import AlphaMode, EmbeddedImage, Material
 from sim.export.error import ExportError
 from sim.export.formats import SCENE_FORMATS
 from sim.export.scene import writing
-from sim.export.scene.recording import PLAIN, Recording, Track
+from sim.export.scene.recording import PLAIN, SceneRecording, Track
 from sim.export.scene.writing import write_scene
 from tests.gltf_samples import png_bytes
 
@@ -39,7 +39,7 @@ def body(*materials: Material, parts: int = 0) -> Track:
 def written(path: Path, *tracks: Track) -> tuple[Any, list[str]]:
     """The stage, in which the validators find nothing, and the warnings."""
     warned: list[str] = []
-    write_scene(Recording(tracks, 30.0), path, SCENE_FORMATS.of(path), None, lambda _: None, warned.append)
+    write_scene(SceneRecording(tracks, 30.0), path, SCENE_FORMATS.of(path), None, lambda _: None, warned.append)
     stage = usd.Stage.Open(str(path))
     validation = pytest.importorskip("pxr.UsdValidation")
     registry = validation.ValidationRegistry()
@@ -116,12 +116,12 @@ def test_sections_have_their_own_colours_and_share_materials(tmp_path: Path) -> 
         "Gold", None, None, diffuse=(0.0, 0.0, 0.0), specular=(1.0, 0.75, 0.25), shininess=2.0 / 0.0625 - 2.0
     )
     pearl = Material("Pearl", None, None, diffuse=(0.5, 0.5, 0.5), specular=(0.5, 0.0, 0.25))
-    lamp = Material("Lamp", None, None, diffuse=(1.0, 0.5, 0.25), is_unlit=True)
+    light = Material("Lamp", None, None, diffuse=(1.0, 0.5, 0.25), is_unlit=True)
     cape = Track(name="Cape", positions=np.ones((1, 3, 3), np.float32), triangles=np.array([[0, 1, 2]], np.uint32))
-    track = replace(body(skin, gold, pearl, lamp, parts=5), positions=np.ones((1, 15, 3), np.float32))
+    track = replace(body(skin, gold, pearl, light, parts=5), positions=np.ones((1, 15, 3), np.float32))
     stage, _ = written(tmp_path / "a.usda", track, cape)
     drawn, sheet = (geom.Mesh(prim) for prim in stage.GetDefaultPrim().GetChildren())
-    shown = [skin.diffuse, gold.specular, pearl.diffuse, lamp.diffuse, skin.diffuse]
+    shown = [skin.diffuse, gold.specular, pearl.diffuse, light.diffuse, skin.diffuse]
     np.testing.assert_allclose(drawn.GetDisplayColorAttr().Get(), shown)
     np.testing.assert_allclose(sheet.GetDisplayColorAttr().Get(), [PLAIN], rtol=1e-6)
     assert (drawn.GetDoubleSidedAttr().Get(), sheet.GetDoubleSidedAttr().Get()) == (False, True)
@@ -132,7 +132,7 @@ def test_sections_have_their_own_colours_and_share_materials(tmp_path: Path) -> 
     assert value(mixed, "useSpecularWorkflow") == 1
     np.testing.assert_allclose([value(mixed, "diffuseColor"), value(mixed, "specularColor")],
                                [pearl.diffuse, pearl.specular])  # fmt: skip
-    np.testing.assert_allclose(value(bright, "emissiveColor"), lamp.diffuse)
+    np.testing.assert_allclose(value(bright, "emissiveColor"), light.diffuse)
     assert (tuple(value(bright, "diffuseColor")), value(bright, "ior")) == ((0.0, 0.0, 0.0), 1.0)
 
 

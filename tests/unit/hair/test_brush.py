@@ -6,10 +6,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.hair.brush import Brushed, Cover, Dab, Seen, mirrored
+from sim.kinds.hair.brush import BrushedGroom, BrushStroke, Occlusion, RootFrames, mirrored
 from sim.kinds.hair.groom import TURN_MAX, Groom, carried_loads, grow
 from sim.kinds.hair.groom_edits import GroomEdits, packed_size, unpacked
-from sim.kinds.hair.roots import Roots, Surface
+from sim.kinds.hair.roots import Roots, RootSurface
 from sim.kinds.hair.settings import HairSettings
 from sim.kinds.hair.shaping import RISE, edited, edits_of
 from sim.scene.camera import Camera
@@ -28,18 +28,18 @@ def wall(places, turned=None):
     corners[:, 2, 1] += 1e-3
     normals = np.tile([0.0, 0.0, 1.0], (3 * len(places), 1))
     placement = np.eye(4) if turned is None else turned
-    surface = Surface(corners.reshape(-1, 3), normals, placement)
+    surface = RootSurface(corners.reshape(-1, 3), normals, placement)
     triangles = np.arange(3 * len(places), dtype=np.uint32).reshape(-1, 3)
     roots = Roots(triangles, np.tile([1.0, 0.0, 0.0], (len(places), 1)))
     return grow(SETTINGS, surface, roots), surface
 
 
 def brushed(groom, *seen, longest=0.6):
-    return Brushed(groom, np.full(groom.count, longest), *(seen or (Seen(groom.places, groom.frames),)))
+    return BrushedGroom(groom, np.full(groom.count, longest), *(seen or (RootFrames(groom.places, groom.frames),)))
 
 
 def dab(start, end, radius=60.0, strength=1.0):
-    return Dab(CAMERA, SIZE, start, end, radius, strength)
+    return BrushStroke(CAMERA, SIZE, start, end, radius, strength)
 
 
 def knots(groom: Groom):
@@ -55,7 +55,7 @@ def stroke(brush, tool, x, y, dx, dy, steps=8):
 def test_combing_takes_strands_along_and_keeps_lengths_bends_and_roots():
     groom, _ = wall([(0.0, 0.0), (0.02, 0.01), (0.6, 0.5)])
     brush = brushed(groom)
-    stroke(brush, Brushed.comb, 200.0, 200.0, 70.0, 0.0)
+    stroke(brush, BrushedGroom.comb, 200.0, 200.0, 70.0, 0.0)
     found = brush.groom
     edges = np.einsum("nxy,nky->nkx", found.frames, found.edges)
     assert (edges[:2, -1, 0] > 0.5).all(), "to the right, as the brush went"
@@ -63,8 +63,8 @@ def test_combing_takes_strands_along_and_keeps_lengths_bends_and_roots():
     np.testing.assert_array_equal(found.edges[2], groom.edges[2])
     np.testing.assert_array_equal(found.lengths, groom.lengths)
     np.testing.assert_allclose(np.linalg.norm(found.edges, axis=2), 1.0, atol=1e-12)
-    stroke(brush, Brushed.comb, 200.0, 200.0, 150.0, 0.0, steps=20)  # flat, and on
-    stroke(brush, Brushed.comb, 210.0, 200.0, 0.0, -80.0)  # across them, near the roots
+    stroke(brush, BrushedGroom.comb, 200.0, 200.0, 150.0, 0.0, steps=20)  # flat, and on
+    stroke(brush, BrushedGroom.comb, 210.0, 200.0, 0.0, -80.0)  # across them, near the roots
     edges = brush.groom.edges
     turns = np.arccos(np.clip(np.sum(edges[:, 1:] * edges[:, :-1], axis=2), -1.0, 1.0))
     assert 0.05 < turns.max() <= TURN_MAX + 1e-6
@@ -82,10 +82,10 @@ def test_a_cut_ends_strands_at_the_circle_and_growing_has_an_end():
     brush = brushed(groom)
     tip = dab((200.0, 200.0), (200.0, 200.0)).pixels(knots(groom)[:, -1])[0]
     middle = (float(tip[0, 0]), float(tip[0, 1]) - 20.0)
-    brush.look(Cover(np.full((400, 400), 1.5, np.float32)), Seen(groom.places, groom.frames))
+    brush.look(Occlusion(np.full((400, 400), 1.5, np.float32)), RootFrames(groom.places, groom.frames))
     brush.cut(dab(middle, middle, radius=45.0))
     np.testing.assert_array_equal(brush.groom.lengths, groom.lengths)  # something is before them
-    brush.look(Cover(np.full((400, 400), 2.0, np.float32)), Seen(groom.places, groom.frames))
+    brush.look(Occlusion(np.full((400, 400), 2.0, np.float32)), RootFrames(groom.places, groom.frames))
     brush.cut(dab(middle, middle, radius=45.0))
     ends = dab(middle, middle).pixels(knots(brush.groom)[:, -1])[0]
     np.testing.assert_allclose(np.linalg.norm(ends - middle, axis=1), 45.0, atol=0.5)
@@ -117,9 +117,9 @@ def test_a_mirror_combs_the_other_side_as_a_mirror_would(moved):
     groom, surface = wall(half + [(-x, y) for x, y in half])
     turn = np.array([[0.96, 0.28, 0.0], [-0.28, 0.96, 0.0], [0.0, 0.0, 1.0]]) if moved else np.eye(3)
     shift = np.array([0.03, 0.02, 0.0]) if moved else np.zeros(3)
-    seen = Seen(groom.places @ turn.T + shift, turn @ groom.frames)
+    seen = RootFrames(groom.places @ turn.T + shift, turn @ groom.frames)
     brush = brushed(groom, seen, mirrored(groom, surface, seen, 0))
-    stroke(brush, Brushed.comb, 240.0, 200.0, 60.0, -40.0)
+    stroke(brush, BrushedGroom.comb, 240.0, 200.0, 60.0, -40.0)
     rest = brush.groom.places[:, None] + brush.groom.offsets(groom.frames)
     np.testing.assert_allclose(rest[3:], rest[:3] * (-1.0, 1.0, 1.0), atol=1e-9)
     assert np.abs(rest - knots(groom)).max() > 0.05
@@ -131,7 +131,7 @@ def test_a_mirror_combs_the_other_side_as_a_mirror_would(moved):
 def combed(apart=0.08):
     groom, surface = wall([(apart * x, apart * y) for x in range(-4, 5) for y in range(-4, 5)])
     brush = brushed(groom)
-    stroke(brush, Brushed.comb, 200.0, 200.0, 50.0, 20.0)
+    stroke(brush, BrushedGroom.comb, 200.0, 200.0, 50.0, 20.0)
     brush.cut(dab((150.0, 200.0), (150.0, 200.0), radius=30.0))
     return groom, surface, brush.groom
 
@@ -188,9 +188,9 @@ def test_edits_hold_between_other_guides_and_for_other_knots():
         ({"edited": 0}, ">= 1"),
     ],
 )
-def test_broken_edits_are_refused(changes, told):
+def test_broken_edits_are_refused(changes, reported):
     groom, surface, shaped = combed()
     raw = msgspec.to_builtins(edits_of(groom, shaped, surface)[0])
-    with pytest.raises(msgspec.ValidationError, match=told):
+    with pytest.raises(msgspec.ValidationError, match=reported):
         msgspec.convert(raw | changes, GroomEdits)
     assert unpacked(msgspec.convert(raw, GroomEdits)).places.shape == (81, 3)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from sim.kinds.hair.costs import RIVAL, costs_of, middle_costs, step_costs
-from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 
 
 def frame(**more):
@@ -16,7 +16,7 @@ def frame(**more):
         "draw/shadow/Wig/shading/Wig": 2.0, "draw/hair/Wig": 0.25, "draw/models/Wig": 7.0,
     } | more  # fmt: skip
     slices = tuple(Slice(path, 0.0, 0.0, 0.0, gpu) for path, gpu in paths.items())
-    return FrameSample(0, 0.0, 1.0, Moment(), slices, TimeSource.TIMER)
+    return FrameSample(0, 0.0, 1.0, SceneMoment(), slices, TimeSource.TIMER)
 
 
 def test_each_pass_is_told_once_and_they_add_up():

@@ -8,9 +8,9 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.kinds.hair.growth import growth_on_ellipsoid, growth_on_model
-from sim.kinds.hair.maps import Maps, channel_of
-from sim.kinds.hair.root_settings import MAPPED, Channel
+from sim.kinds.hair.root_settings import MAPPED, ImageChannel
 from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.surface_maps import SurfaceMaps, channel_of
 from sim.skin.surface_density import bone_density, surface_table
 
 FEW = HairSettings(guides=80, children=300, length_spread=0.0, length=0.1)
@@ -33,11 +33,13 @@ def on_right(model: CharacterModel, roots) -> np.ndarray:
     return places[:, 0] % 1.0 >= 0.5
 
 
-@pytest.mark.parametrize(("channel", "column"), [(Channel.RED, 0), (Channel.BLUE, 2), (Channel.ALPHA, 3)])
-def test_a_channel_of_an_image_is_a_factor(humanoid: CharacterModel, channel: Channel, column: int) -> None:
+@pytest.mark.parametrize(
+    ("channel", "column"), [(ImageChannel.RED, 0), (ImageChannel.BLUE, 2), (ImageChannel.ALPHA, 3)]
+)
+def test_a_channel_of_an_image_is_a_factor(humanoid: CharacterModel, channel: ImageChannel, column: int) -> None:
     table = surface_table(humanoid)
     settings = msgspec.structs.replace(FEW, **{f"{what}_channel": channel for what in MAPPED})
-    maps = Maps(dict.fromkeys(("length", "clump", "noise"), halves(column)))
+    maps = SurfaceMaps(dict.fromkeys(("length", "clump", "noise"), halves(column)))
     growth = growth_on_model(settings, humanoid, table, np.eye(4), maps)
     right = on_right(humanoid, growth.guides.roots)
     assert 10 < right.sum() < 70

@@ -11,7 +11,7 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.contract import AddPlace
 from sim.kinds.hair.kind import CROWD, HAIR, WIDER, covering, new_hair
 from sim.kinds.hair.presets import PRESETS, with_preset
@@ -143,8 +143,8 @@ def test_a_head_is_told_by_the_names_of_bones() -> None:
 
 
 def test_hair_is_added_to_the_scalp_as_much_as_covers_that_and_fur_to_everything() -> None:
-    figure = Node(id="f", name="F", settings=ModelSettings(path="a.ezm"))
-    place = AddPlace(Scene(nodes=(figure,)), ViewState(selection=Selection(node="f")), area=2.0, scalp=0.1)
+    character = Node(id="f", name="F", settings=ModelSettings(path="a.ezm"))
+    place = AddPlace(Scene(nodes=(character,)), ViewState(selection=Selection(node="f")), area=2.0, scalp=0.1)
     for preset in ("", "Long", "Bob"):
         settings = new_hair(preset, place).settings
         assert settings.region is Region.SCALP

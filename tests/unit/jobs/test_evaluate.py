@@ -8,12 +8,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sim.animation.evaluate import bind_pose, evaluate_pose
+from sim.animation.root_motion import root_motion
 from sim.assets.build_skeleton import build_skeleton
 from sim.assets.clip import UniformClip
 from sim.assets.model import CharacterModel, Interpolation
 from sim.bench.pose import synthetic_character
-from sim.jobs.evaluate import bind_pose, evaluate_pose
-from sim.jobs.root_motion import root_motion
 from sim.maths import quaternion as Q
 from sim.maths.local_to_model import model_from_local
 from sim.maths.transform import compose

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.jobs.palette import dual_quaternions, lbs_rows, rigid_and_scale
+from sim.animation.palette import dual_quaternions, lbs_rows, rigid_and_scale
 from sim.maths import dual_quaternion as DQ
 from sim.maths import quaternion as Q
 from sim.maths.transform import compose

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import resources
+from sim.animation.evaluate import bind_pose, evaluate_pose
 from sim.assets.load import load_model
 from sim.assets.model import Interpolation
-from sim.figures.playing import pose_of, poses_of
-from sim.figures.settings import ModelSettings
-from sim.jobs.evaluate import bind_pose, evaluate_pose
+from sim.characters.playing import pose_of, poses_of
+from sim.characters.settings import ModelSettings
 from sim.maths.quaternion import to_matrix
 from sim.scene.strips import Strip
 

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from resources import path
+from sim.animation.evaluate import bind_pose, evaluate_pose
+from sim.animation.pose_offsets import frame_below
 from sim.assets.load import load_model
-from sim.figures.pose_settings import PART, BonePose, pose_of, with_pose
-from sim.figures.settings import ModelSettings
-from sim.jobs.evaluate import bind_pose, evaluate_pose
-from sim.jobs.pose_offsets import frame_below
+from sim.characters.pose_settings import PART, BonePose, pose_of, with_pose
+from sim.characters.settings import ModelSettings
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.scene.params import ParamError, check
@@ -23,13 +23,13 @@ OFFSETS = (
 
 
 @pytest.fixture(scope="module")
-def figure():
+def character():
     return load_model(path("models") / "humanoid" / "humanoid.ezm")
 
 
-def by_hand(figure, pose, offsets):
+def by_hand(character, pose, offsets):
     """Joint by joint, in file order, which has parents first."""
-    skeleton, matrices = figure.skeleton, []
+    skeleton, matrices = character.skeleton, []
     by_name = {offset.bone: offset for offset in offsets}
     for joint, name in enumerate(skeleton.names):
         offset = by_name.get(name, BonePose())
@@ -42,39 +42,39 @@ def by_hand(figure, pose, offsets):
     return np.array(matrices)
 
 
-def offsets_of(figure):
+def offsets_of(character):
     """Offsets of two joints, a child and its parent, and of one that is not there."""
-    child = next(j for j, parent in enumerate(figure.skeleton.parents) if parent > 0)
-    names = figure.skeleton.names[child], figure.skeleton.names[figure.skeleton.parents[child]]
+    child = next(j for j, parent in enumerate(character.skeleton.parents) if parent > 0)
+    names = character.skeleton.names[child], character.skeleton.names[character.skeleton.parents[child]]
     return (*(msgspec.structs.replace(o, bone=b) for o, b in zip(OFFSETS[:2], names, strict=True)), OFFSETS[2])
 
 
 @pytest.mark.parametrize("lock_root", [False, True])
-def test_offsets_act_in_the_frame_that_the_clip_gives(figure, lock_root):
-    clip, offsets = figure.clips[0], offsets_of(figure)
-    plain = evaluate_pose(figure, clip, 0.3, lock_root=lock_root)
-    posed = evaluate_pose(figure, clip, 0.3, lock_root=lock_root, offsets=offsets)
-    np.testing.assert_allclose(posed.model_from_joint, by_hand(figure, plain, offsets), atol=1e-9)
+def test_offsets_act_in_the_frame_that_the_clip_gives(character, lock_root):
+    clip, offsets = character.clips[0], offsets_of(character)
+    plain = evaluate_pose(character, clip, 0.3, lock_root=lock_root)
+    posed = evaluate_pose(character, clip, 0.3, lock_root=lock_root, offsets=offsets)
+    np.testing.assert_allclose(posed.model_from_joint, by_hand(character, plain, offsets), atol=1e-9)
     assert np.abs(posed.model_from_joint - plain.model_from_joint).max() > 0.1
-    np.testing.assert_allclose(posed.palette, posed.model_from_joint @ figure.skeleton.bind_from_model, atol=1e-9)
+    np.testing.assert_allclose(posed.palette, posed.model_from_joint @ character.skeleton.bind_from_model, atol=1e-9)
     for offset in offsets[:2]:
-        joint = figure.skeleton.index(offset.bone)
-        below = frame_below(figure.skeleton, posed, offset)
+        joint = character.skeleton.index(offset.bone)
+        below = frame_below(character.skeleton, posed, offset)
         turn = quaternion.from_euler_degrees(offset.rotation)
         at = below @ compose(np.array(offset.position), turn, posed.local.scales[joint])
         np.testing.assert_allclose(at, posed.model_from_joint[joint], atol=1e-9)
 
 
-def test_without_a_clip_they_act_on_the_bind_pose(figure):
-    offsets = offsets_of(figure)
-    posed = evaluate_pose(figure, None, 0.0, offsets=offsets)
-    np.testing.assert_allclose(posed.model_from_joint, by_hand(figure, bind_pose(figure), offsets), atol=1e-9)
+def test_without_a_clip_they_act_on_the_bind_pose(character):
+    offsets = offsets_of(character)
+    posed = evaluate_pose(character, None, 0.0, offsets=offsets)
+    np.testing.assert_allclose(posed.model_from_joint, by_hand(character, bind_pose(character), offsets), atol=1e-9)
 
 
-def test_offsets_of_nothing_change_no_bit(figure):
-    plain = evaluate_pose(figure, figure.clips[0], 0.3)
+def test_offsets_of_nothing_change_no_bit(character):
+    plain = evaluate_pose(character, character.clips[0], 0.3)
     for offsets in ((), OFFSETS[2:]):
-        posed = evaluate_pose(figure, figure.clips[0], 0.3, offsets=offsets)
+        posed = evaluate_pose(character, character.clips[0], 0.3, offsets=offsets)
         np.testing.assert_array_equal(posed.palette, plain.palette)
 
 

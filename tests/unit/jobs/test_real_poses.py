@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sim.animation.evaluate import evaluate_pose
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
-from sim.figures.reference import skin
-from sim.figures.settings import SkinningMethod
-from sim.jobs.evaluate import evaluate_pose
+from sim.characters.reference import skin
+from sim.characters.settings import SkinningMethod
 
 SKINNED = ("dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "character/character.ezm", "export/export.ezm")
 
@@ -39,8 +39,8 @@ def test_the_bind_pose_returns_the_stored_vertices(assets, name, method):
     tolerance = 1e-5 * max(1.0, float(np.abs(model.mesh.positions).max()))
     np.testing.assert_allclose(vertices.positions, model.mesh.positions, atol=tolerance)
     lengths = np.linalg.norm(model.mesh.normals, axis=1)
-    kept = np.abs(lengths - 1.0) < 1e-3
-    np.testing.assert_allclose(vertices.normals[kept], model.mesh.normals[kept], atol=2e-3)
+    cached = np.abs(lengths - 1.0) < 1e-3
+    np.testing.assert_allclose(vertices.normals[cached], model.mesh.normals[cached], atol=2e-3)
 
 
 @pytest.mark.parametrize(

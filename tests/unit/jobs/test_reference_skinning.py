@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Bounds, Mesh, Skin
-from sim.figures.reference import enclosed_volume, method_difference, normal_matrices, skin
-from sim.figures.settings import SkinningMethod
+from sim.characters.reference import enclosed_volume, method_difference, normal_matrices, skin
+from sim.characters.settings import SkinningMethod
 from sim.maths import quaternion as Q
 from sim.maths.transform import compose
 

@@ -7,7 +7,7 @@ import pytest
 
 import resources
 from sim.assets.load import load_model
-from sim.figures.front import front_at_first
+from sim.characters.front import front_at_first
 from sim.kinds import KINDS
 from sim.maths.facing import facing
 

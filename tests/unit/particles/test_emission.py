@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.kinds.emitter.outline import angle_direction
-from sim.maths.hash import Group, birth_bits, birth_numbers, unit_numbers
+from sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
 from sim.scene.params import SettingsError
 from sim.skin.surface_table import face_at, face_table, texture_density, triangle_shares, vertex_table
 from tests.oracles.emission import about_normal, box_place, cap_direction, disc_place, sphere_place, unit_or_up
@@ -14,7 +14,7 @@ COUNT = 50_000
 NUMBERS = np.arange(COUNT)
 
 
-def random(group: Group, seed: int = 4) -> np.ndarray:
+def random(group: RandomStream, seed: int = 4) -> np.ndarray:
     return birth_numbers(seed, NUMBERS, group)
 
 
@@ -25,7 +25,7 @@ def assert_even(sample: np.ndarray, low: float, high: float) -> None:
 @pytest.mark.parametrize("half_angle", [1e-3, 10.0, 90.0, 180.0])
 def test_directions_are_even_on_the_cap(half_angle: float) -> None:
     rise = 2.0 * np.sin(0.5 * np.radians(half_angle)) ** 2
-    found = cap_direction(rise, random(Group.DIRECTION)[:, :2])
+    found = cap_direction(rise, random(RandomStream.DIRECTION)[:, :2])
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, rtol=1e-12)
     across = found[:, 0] ** 2 + found[:, 2] ** 2
     height = across / (1.0 + found[:, 1]) if half_angle < 90.0 else 1.0 - found[:, 1]
@@ -36,12 +36,12 @@ def test_directions_are_even_on_the_cap(half_angle: float) -> None:
 
 
 def test_a_closed_cone_points_along_its_axis() -> None:
-    np.testing.assert_array_equal(cap_direction(0.0, random(Group.DIRECTION)[:5, :2]), [[0.0, 1.0, 0.0]] * 5)
+    np.testing.assert_array_equal(cap_direction(0.0, random(RandomStream.DIRECTION)[:5, :2]), [[0.0, 1.0, 0.0]] * 5)
 
 
 def test_yaw_and_pitch_are_even_in_their_spans() -> None:
     angles = np.radians([30.0, 80.0, 45.0, 20.0])
-    found = angle_direction(angles, random(Group.DIRECTION)[:, :2])
+    found = angle_direction(angles, random(RandomStream.DIRECTION)[:, :2])
     assert_even(np.degrees(np.arcsin(found[:, 1])), 35.0, 55.0)
     assert_even(np.degrees(np.arctan2(-found[:, 0], found[:, 2])), -10.0, 70.0)
 
@@ -62,7 +62,7 @@ def test_vectors_without_a_direction_point_up() -> None:
 
 @pytest.mark.parametrize("hollow", [0.0, 0.5, 1.0])
 def test_a_sphere_is_filled_evenly(hollow: float) -> None:
-    points, normals = sphere_place(2.0, hollow, random(Group.PLACE))
+    points, normals = sphere_place(2.0, hollow, random(RandomStream.PLACE))
     radius = np.linalg.norm(points, axis=1)
     np.testing.assert_allclose(points, radius[:, None] * normals, atol=1e-9)
     if hollow < 1.0:
@@ -74,14 +74,14 @@ def test_a_sphere_is_filled_evenly(hollow: float) -> None:
 
 
 def test_a_box_is_filled_evenly() -> None:
-    points = box_place(np.array([1.0, 2.0, 4.0]), random(Group.PLACE))
+    points = box_place(np.array([1.0, 2.0, 4.0]), random(RandomStream.PLACE))
     for axis, edge in zip(points.T, (1.0, 2.0, 4.0), strict=True):
         assert_even(axis, -edge / 2.0, edge / 2.0)
 
 
 @pytest.mark.parametrize("hollow", [0.0, 0.7])
 def test_a_disc_is_filled_evenly(hollow: float) -> None:
-    points = disc_place(3.0, hollow, random(Group.PLACE))
+    points = disc_place(3.0, hollow, random(RandomStream.PLACE))
     np.testing.assert_array_equal(points[:, 1], 0.0)
     assert_even(np.sum(points**2, axis=1), (3.0 * hollow) ** 2, 9.0)
     turns = np.arctan2(points[:, 2], points[:, 0]) / (2.0 * np.pi) % 1.0
@@ -94,7 +94,7 @@ def test_faces_are_chosen_by_their_areas() -> None:
     triangles = source.integers(0, 60, (100, 3))
     triangles[7] = 3, 3, 9
     table = face_table(positions, triangles)
-    chosen = table[face_at(table[:, 0], birth_bits(4, NUMBERS, Group.PLACE)[:, 0]), 1:]
+    chosen = table[face_at(table[:, 0], birth_bits(4, NUMBERS, RandomStream.PLACE)[:, 0]), 1:]
     a, b, c = positions[triangles].transpose(1, 0, 2)
     areas = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
     keys = {tuple(corners): index for index, corners in enumerate(triangles.tolist())}
@@ -105,7 +105,7 @@ def test_faces_are_chosen_by_their_areas() -> None:
 
 
 def test_points_of_a_triangle_are_even_over_it() -> None:
-    shares = triangle_shares(unit_numbers(birth_bits(4, NUMBERS, Group.PLACE))[:, 1:])
+    shares = triangle_shares(unit_numbers(birth_bits(4, NUMBERS, RandomStream.PLACE))[:, 1:])
     assert shares.min() >= 0.0
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     # Cut into 16 equal triangles by lines at quarters of the height.
@@ -129,7 +129,7 @@ def test_a_density_multiplies_the_areas() -> None:
 def test_vertices_are_chosen_by_their_density() -> None:
     table = vertex_table(3, [1.0, 0.0, 3.0])
     np.testing.assert_array_equal(table[:, 1:], [[0, 0, 0], [2, 2, 2]])
-    chosen = table[face_at(table[:, 0], birth_bits(4, NUMBERS, Group.PLACE)[:, 0]), 1]
+    chosen = table[face_at(table[:, 0], birth_bits(4, NUMBERS, RandomStream.PLACE)[:, 0]), 1]
     counts = np.bincount(chosen, minlength=3)
     assert abs(chi_square(counts[[0, 2]], np.array([0.25, 0.75]) * COUNT)) < CHI_LIMIT
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.maths.hash import Group, birth_bits, birth_numbers, pcg, pcg3d, pcg4d, unit_numbers
+from sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg, pcg3d, pcg4d, unit_numbers
 from tests.unit.particles.statistics import CHI_LIMIT, KS_LIMIT, chi_square, ks_distance
 
 COUNT = 100_000
@@ -37,14 +37,14 @@ def test_no_two_numbers_have_the_same_hash() -> None:
 
 @pytest.mark.parametrize("capacity", [1000, 4096, 1 << 20])
 def test_particles_that_follow_one_another_in_a_slot_are_not_alike(capacity: int) -> None:
-    first, second = (birth_numbers(1, np.arange(COUNT) + capacity * turn, Group.DIRECTION) for turn in (0, 1))
+    first, second = (birth_numbers(1, np.arange(COUNT) + capacity * turn, RandomStream.DIRECTION) for turn in (0, 1))
     for channel in range(3):
         assert abs(correlation(first[:, channel], second[:, channel])) < 4.0
         assert ks_distance(np.zeros(COUNT), (first - second)[:, channel] % 1.0) < KS_LIMIT
 
 
 def test_numbers_are_exact_in_single_precision_and_below_one() -> None:
-    numbers = birth_numbers(3, np.arange(COUNT), Group.LIFE)
+    numbers = birth_numbers(3, np.arange(COUNT), RandomStream.LIFE)
     assert numbers.min() >= 0.0
     assert numbers.max() < 1.0
     np.testing.assert_array_equal(numbers, numbers.astype(np.float32).astype(np.float64))
@@ -52,8 +52,8 @@ def test_numbers_are_exact_in_single_precision_and_below_one() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 2**31 - 1])
-@pytest.mark.parametrize("group", list(Group))
-def test_every_channel_is_even(seed: int, group: Group) -> None:
+@pytest.mark.parametrize("group", list(RandomStream))
+def test_every_channel_is_even(seed: int, group: RandomStream) -> None:
     numbers = birth_numbers(seed, np.arange(COUNT), group)
     for channel in numbers.T:
         assert ks_distance(channel, channel) < KS_LIMIT * 1.15
@@ -62,7 +62,7 @@ def test_every_channel_is_even(seed: int, group: Group) -> None:
 
 
 def test_every_bit_is_set_half_of_the_time() -> None:
-    bits = birth_bits(5, np.arange(COUNT), Group.PLACE)
+    bits = birth_bits(5, np.arange(COUNT), RandomStream.PLACE)
     for shift in range(32):
         share = np.mean((bits >> np.uint32(shift)) & np.uint32(1), axis=0)
         np.testing.assert_allclose(share, 0.5, atol=4.0 * 0.5 / np.sqrt(COUNT))
@@ -73,7 +73,7 @@ def correlation(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def test_neighbouring_births_and_channels_are_not_correlated() -> None:
-    numbers = np.concatenate([birth_numbers(1, np.arange(COUNT), group) for group in Group], axis=1)
+    numbers = np.concatenate([birth_numbers(1, np.arange(COUNT), group) for group in RandomStream], axis=1)
     worst = 0.0
     for lag in (1, 2, 3, 7, 64, 1000, 10_000):
         for column in numbers.T:
@@ -86,7 +86,7 @@ def test_neighbouring_births_and_channels_are_not_correlated() -> None:
 
 
 def test_pairs_of_successive_births_fill_the_square_evenly() -> None:
-    numbers = birth_numbers(9, np.arange(COUNT + 1), Group.DIRECTION)[:, 0]
+    numbers = birth_numbers(9, np.arange(COUNT + 1), RandomStream.DIRECTION)[:, 0]
     cells = (numbers[:-1] * 32).astype(int) * 32 + (numbers[1:] * 32).astype(int)
     counts = np.bincount(cells, minlength=1024)
     assert abs(chi_square(counts, np.full(1024, COUNT / 1024))) < CHI_LIMIT
@@ -94,7 +94,7 @@ def test_pairs_of_successive_births_fill_the_square_evenly() -> None:
 
 @pytest.mark.parametrize("others", [(1, 2), (1, 1001), (0, 1), (7, 2**31 - 1)])
 def test_two_seeds_share_nothing(others: tuple[int, int]) -> None:
-    first, second = (birth_bits(seed, np.arange(COUNT), Group.LIFE) for seed in others)
+    first, second = (birth_bits(seed, np.arange(COUNT), RandomStream.LIFE) for seed in others)
     assert not np.any(np.all(first == second, axis=1))
     assert np.count_nonzero(first == second) <= 2
     # One stream is no shifted copy of the other: what they have in common is what chance gives to 2 x 10^5 numbers.
@@ -106,8 +106,8 @@ def test_two_seeds_share_nothing(others: tuple[int, int]) -> None:
 
 def test_one_bit_of_the_number_changes_half_of_the_bits() -> None:
     numbers = np.arange(4096, dtype=np.uint32)
-    base = birth_bits(1, numbers, Group.LIFE)
+    base = birth_bits(1, numbers, RandomStream.LIFE)
     for bit in range(32):
-        changed = base ^ birth_bits(1, numbers ^ np.uint32(1 << bit), Group.LIFE)
+        changed = base ^ birth_bits(1, numbers ^ np.uint32(1 << bit), RandomStream.LIFE)
         flipped = np.unpackbits(changed.view(np.uint8)).mean()
         assert 0.47 < flipped < 0.53

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.constants import constants_of, pace_of
+from sim.kinds.emitter.constants import chunk_budget_of, constants_of
 from sim.kinds.emitter.emission import EmissionMode
 from sim.kinds.emitter.gradient_texture import TABLE_SIZE, life_table
 from sim.kinds.emitter.plan import check_emitter, slots_needed, starvation
@@ -97,7 +97,7 @@ def test_the_pace_solves_the_equation_of_motion(drag: float) -> None:
         middle = v + 0.5 * (time / parts) * (pull - drag * v)
         x += time / parts * middle
         v += time / parts * (pull - drag * middle)
-    left, gain, square = pace_of(drag, time)
+    left, gain, square = chunk_budget_of(drag, time)
     assert speed * left + pull * gain == pytest.approx(v, rel=1e-8)
     assert speed * gain + pull * square == pytest.approx(x, rel=1e-8)
 

@@ -8,9 +8,9 @@ from sim.kinds.emitter.plan import schedule_of
 from sim.kinds.emitter.presets import PRESETS, with_preset
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.emitter.source import REACH_MAX, emitter_box, missing_source, reach_of, source_box
-from sim.scene.places import Places
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform
+from sim.scene.world_transforms import WorldTransforms
 from tests.oracles import particles as reference
 
 UP = np.array([0.0, 1.0, 0.0])
@@ -29,7 +29,7 @@ UP = np.array([0.0, 1.0, 0.0])
 def test_the_box_of_a_source_holds_its_form(source: EmitterSource, size: tuple[float, float, float]) -> None:
     settings = EmitterSettings(source=source, source_radius=0.4, source_size=(1.0, 2.0, 3.0))
     node = Node(id="e", transform=Transform(position=(1.0, 2.0, 3.0), rotation=(0.0, 0.0, 90.0)), settings=settings)
-    box = source_box(settings, Places(Scene(nodes=(node,)), {}).world_from_node(node))
+    box = source_box(settings, WorldTransforms(Scene(nodes=(node,)), {}).world_from_node(node))
     np.testing.assert_allclose(box.size, size, atol=1e-12)
     np.testing.assert_allclose((box.lo + box.hi) / 2.0, [1.0, 2.0, 3.0])
 
@@ -56,7 +56,7 @@ def test_particles_stay_within_their_reach(aim: EmissionAim, axis: tuple[float, 
 def test_a_fall_ends_at_the_ground_and_a_flight_somewhere() -> None:
     settings = EmitterSettings(lifetime=100.0, speed=1.0, size=0.1)
     node = Node(id="e", transform=Transform(position=(0.0, 2.0, 0.0)), settings=settings)
-    frame = Places(Scene(nodes=(node,)), {}).world_from_node(node)
+    frame = WorldTransforms(Scene(nodes=(node,)), {}).world_from_node(node)
     box = emitter_box(settings, source_box(settings, frame), frame)
     assert box.lo[1] == pytest.approx(-0.05)
     assert box.size.max() <= 2.0 * REACH_MAX + 0.2
@@ -75,7 +75,7 @@ def test_the_boxes_of_presets_are_of_a_size_to_look_at(name: str) -> None:
 def missing(node: Node) -> str:
     """What an emitter lacks that is alone in its scene."""
     scene = Scene(nodes=(node,))
-    return missing_source(scene, {}, Places(scene, {}), node)
+    return missing_source(scene, {}, WorldTransforms(scene, {}), node)
 
 
 def test_what_needs_no_model_misses_none() -> None:

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Mapping
 
-from sim.profile.history import History
-from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+from sim.profile.history import QuantityHistory
+from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 
 MS = 1e-3
 
@@ -15,7 +15,7 @@ def frame(
     *,
     begin: float | None = None,
     interval: float = math.nan,
-    moment: Moment | None = None,
+    moment: SceneMoment | None = None,
     source: TimeSource = TimeSource.CLOCK,
 ) -> FrameSample:
     """A frame of passes with these GPU times [s], handed out one after the other in half of that."""
@@ -24,11 +24,11 @@ def frame(
         slices.append(Slice(path, clock, 0.0 if math.isnan(time) else 0.5 * time, clock, time))
         clock += 1e-6
     begin = number / 60.0 if begin is None else begin
-    return FrameSample(number, begin, interval, moment or Moment(), tuple(slices), source)
+    return FrameSample(number, begin, interval, moment or SceneMoment(), tuple(slices), source)
 
 
-def history_of(*samples: FrameSample) -> History:
-    history = History()
+def history_of(*samples: FrameSample) -> QuantityHistory:
+    history = QuantityHistory()
     for sample in samples:
         history.append(sample)
     return history

@@ -9,8 +9,8 @@ import pytest
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import LoadCancelled
 from sim.profile.chrome_trace import CPU, GPU, write_chrome_trace
-from sim.profile.recording import Recording
-from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+from sim.profile.recording import TimingRecording
+from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 from tests.json_schema import complaints
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "data" / "chrome_trace.schema.json").read_text())
@@ -29,12 +29,12 @@ def nested_frame(number: int, random: np.random.Generator) -> FrameSample:
 
     add("simulate", 0.0, random.uniform(1e-5, 5e-3), 2)
     add("draw", slices[0].cpu, random.uniform(1e-5, 5e-3), 2)
-    moment = Moment(2 * number, number / 30.0, "walk", number % 31 + 0.25)
+    moment = SceneMoment(2 * number, number / 30.0, "walk", number % 31 + 0.25)
     return FrameSample(number, 12345.678 + number / 60.0, 1 / 60.0, moment, tuple(slices), TimeSource.TIMER)
 
 
 def written(path: Path, *samples: FrameSample) -> dict[str, Any]:
-    write_chrome_trace(path / "trace.json", Recording("walk", samples))
+    write_chrome_trace(path / "trace.json", TimingRecording("walk", samples))
     return json.loads((path / "trace.json").read_text())
 
 
@@ -89,7 +89,7 @@ def test_overlapping_times_are_made_to_nest(tmp_path: Path) -> None:
         Slice("draw/ground", 0.5e-3, 5e-3, 4e-3, 3e-3),
         Slice("simulate", 1e-3, 1e-3, 5e-3, 1e-3),
     )
-    frame = FrameSample(0, 0.0, math.nan, Moment(), slices, TimeSource.TIMER)
+    frame = FrameSample(0, 0.0, math.nan, SceneMoment(), slices, TimeSource.TIMER)
     trace = written(tmp_path, frame, frame)
     assert unnested(trace) == []
     assert complaints(trace, SCHEMA) == []
@@ -109,7 +109,7 @@ def test_a_slice_tells_what_it_belongs_to(tmp_path: Path) -> None:
 
 def test_lost_times_are_on_the_track_of_the_processor_only(tmp_path: Path) -> None:
     slices = (Slice("draw", 0.0, 2e-3), Slice("draw/models", 0.0, 1e-3, 1e-3, 1e-3))
-    trace = written(tmp_path, FrameSample(0, 0.0, math.nan, Moment(), slices, TimeSource.TIMER))
+    trace = written(tmp_path, FrameSample(0, 0.0, math.nan, SceneMoment(), slices, TimeSource.TIMER))
     tracks = [(event["args"]["pass"], event["tid"]) for event in trace["traceEvents"] if event["ph"] == "X"]
     assert tracks == [("draw", CPU), ("draw/models", CPU), ("draw/models", GPU)]
     assert complaints(trace, SCHEMA) == []
@@ -117,7 +117,7 @@ def test_lost_times_are_on_the_track_of_the_processor_only(tmp_path: Path) -> No
 
 def test_giving_up_leaves_no_file(tmp_path: Path) -> None:
     random = np.random.default_rng(3)
-    recording = Recording("walk", tuple(nested_frame(i, random) for i in range(5)))
+    recording = TimingRecording("walk", tuple(nested_frame(i, random) for i in range(5)))
     with pytest.raises(LoadCancelled):
         write_chrome_trace(tmp_path / "trace.json", recording, LoadWatch(cancelled=lambda: True))
     assert list(tmp_path.iterdir()) == []

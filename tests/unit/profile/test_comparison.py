@@ -25,8 +25,8 @@ def test_the_interval_holds_the_true_difference_as_often_as_it_says(memory: floa
 
 def test_equal_recordings_are_rarely_told_apart() -> None:
     random = np.random.default_rng(5)
-    told = sum(compare(frames(300, 0.4, random), frames(300, 0.4, random)).is_told for _ in range(100))
-    assert told <= 10
+    reported = sum(compare(frames(300, 0.4, random), frames(300, 0.4, random)).is_told for _ in range(100))
+    assert reported <= 10
 
 
 def test_frames_that_remember_each_other_are_drawn_in_blocks_and_widen_the_interval() -> None:

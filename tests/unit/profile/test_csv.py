@@ -9,14 +9,14 @@ import pytest
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import LoadCancelled
 from sim.profile.csv_file import COLUMNS, TimingsFileError, read_csv, write_csv
-from sim.profile.recording import Recording
-from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+from sim.profile.recording import TimingRecording
+from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 from sim.profile.status import TimerStatus, Vsync
 
 STATUS = TimerStatus(True, TimeSource.TIMER, "agrees: 102 %", "Mesa, a card", 3, 2, 4, Vsync.ON, 12.5, 7.5)
 
 
-def recording(frames: int = 3) -> Recording:
+def recording(frames: int = 3) -> TimingRecording:
     samples = []
     for i in range(frames):
         slices = (
@@ -25,10 +25,10 @@ def recording(frames: int = 3) -> Recording:
             Slice("simulate/cloth", 2e-3, 2e-3, 1.25e-3, 2e-3),
             Slice("draw", 4e-3, 1e-3),
         )
-        moment = Moment(2 * i, i / 30.0, 'walk, "fast"\nnow', 10.0 + i / 2) if i else Moment()
+        moment = SceneMoment(2 * i, i / 30.0, 'walk, "fast"\nnow', 10.0 + i / 2) if i else SceneMoment()
         interval = 0.015 if i else math.nan
         samples.append(FrameSample(100 + i, 5000.0 + 0.015 * i, interval, moment, slices, TimeSource.TIMER, 3))
-    return Recording("DQS, again", tuple(samples), STATUS)
+    return TimingRecording("DQS, again", tuple(samples), STATUS)
 
 
 def written(folder: Path, frames: int = 3) -> Path:
@@ -119,13 +119,13 @@ HEAD = "frame,begin_s,pass,gpu_ms,cpu_ms,source\n"
         (HEAD + "".join(f"{i},{i},p,1,1,GPU timer\n" for i in range(14401)), "row 14402: more than 14400 frames"),
     ],
 )
-def test_foreign_and_broken_files_are_told_in_one_line(tmp_path: Path, text: str, told: str) -> None:
+def test_foreign_and_broken_files_are_told_in_one_line(tmp_path: Path, text: str, reported: str) -> None:
     path = tmp_path / "broken.csv"
     path.write_text(text)
     with pytest.raises(TimingsFileError) as caught:
         read_csv(path)
     assert str(caught.value).startswith(f"{path}: row ")
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -161,10 +161,10 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
 
 
 def test_progress_is_told_and_giving_up_leaves_no_file(tmp_path: Path) -> None:
-    told: list[float] = []
-    write_csv(tmp_path / "a.csv", recording(50), LoadWatch(told.append))
-    assert told[-1] == 1.0
-    assert told == sorted(told)
+    reported: list[float] = []
+    write_csv(tmp_path / "a.csv", recording(50), LoadWatch(reported.append))
+    assert reported[-1] == 1.0
+    assert reported == sorted(reported)
     with pytest.raises(LoadCancelled):
         write_csv(tmp_path / "b.csv", recording(), LoadWatch(cancelled=lambda: True))
     with pytest.raises(LoadCancelled):
@@ -180,7 +180,7 @@ def test_a_folder_cannot_be_written(tmp_path: Path) -> None:
 def test_names_are_no_formulas_for_a_spreadsheet(tmp_path: Path) -> None:
     clip, passes = "=cmd|' /C calc'!A0", ('=HYPERLINK("x")', "+1+1", "cloth")
     slices = tuple(Slice(name, 0.0, 1e-3, 0.0, 1e-3) for name in passes)
-    sample = FrameSample(0, 0.0, 0.016, Moment(0, 0.0, clip, 1.0), slices, next(iter(TimeSource)), 0)
+    sample = FrameSample(0, 0.0, 0.016, SceneMoment(0, 0.0, clip, 1.0), slices, next(iter(TimeSource)), 0)
     made = dataclasses.replace(recording(1), samples=(sample,))
     write_csv(tmp_path / "a.csv", made)
     (first, second, third) = rows_of(tmp_path / "a.csv")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from sim.profile.csv_file import read_csv, write_csv
-from sim.profile.history import History
+from sim.profile.history import QuantityHistory
 from sim.profile.recorder import DEPTH, RUNS_MAX, WARM_UP, ClockStamps, Recorder
-from sim.profile.recording import Recording
+from sim.profile.recording import TimingRecording
 from sim.profile.run import Run
-from sim.profile.sample import FrameSample, Moment, TimeSource
+from sim.profile.sample import FrameSample, SceneMoment, TimeSource
 from sim.profile.status import TimerStatus
 from tests.unit.profile.fake_timer import FakeStamps, warm_recorder
 
@@ -24,7 +24,7 @@ def picture(recorder: Recorder, stamps: FakeStamps, done: float = 0.002, step: i
     """A frame with one pass, which takes the card so long [s]."""
     with Run(recorder, "draw"):
         stamps.work(0.001, done)
-    return recorder.finish_frame(Moment(step=step))
+    return recorder.finish_frame(SceneMoment(step=step))
 
 
 def settled(recorder: Recorder, stamps: FakeStamps) -> list[FrameSample]:
@@ -52,7 +52,7 @@ def test_passes_nest_and_their_times_are_those_of_card_and_processor(stamps):
             stamps.work(0.001, 0.004)
     with Run(recorder, "draw"):
         stamps.work(0.002, 0.006)
-    moment = Moment(7, 0.5, "walk", 12.25)
+    moment = SceneMoment(7, 0.5, "walk", 12.25)
     assert recorder.finish_frame(moment) == 0
     (sample,) = settled(recorder, stamps)
     assert [one.path for one in sample.slices] == [
@@ -94,7 +94,7 @@ def test_the_depth_of_nesting_has_no_limit(stamps):
     stamps.work(0.001, 0.002)
     for run in reversed(runs):
         run.__exit__()
-    recorder.finish_frame(Moment())
+    recorder.finish_frame(SceneMoment())
     (sample,) = settled(recorder, stamps)
     assert sample.slices[-1].path == "/".join(f"n{index}" for index in range(200))
     assert {round(one.gpu, 6) for one in sample.slices} == {0.003}
@@ -153,7 +153,7 @@ def test_a_part_outside_its_whole_is_dropped_and_the_whole_kept(stamps):
         with Run(recorder, "ground"):
             stamps.work(0.001, 0.002)
         stamps.work(0.001, 0.002)
-    recorder.finish_frame(Moment())
+    recorder.finish_frame(SceneMoment())
     stamps.now += 1.0
     stamps.taken[2] = stamps.taken[3] + 0.01
     (sample,) = recorder.poll()
@@ -203,7 +203,7 @@ def test_intervals_are_those_between_pictures_that_follow_one_another(stamps):
         stamps.now += pause
         with Run(recorder, "draw"):
             stamps.work(0.010, 0.001)
-        recorder.finish_frame(Moment(), running=running)
+        recorder.finish_frame(SceneMoment(), running=running)
 
     for pause, running in [(0.0, False), (0.02, False), (9.0, True), (0.5, True), (0.02, False), (9.0, False)]:
         draw(pause, running)
@@ -217,7 +217,7 @@ def test_work_of_the_processor_alone_needs_no_stamp(stamps):
     recorder = warm_recorder(stamps)
     with Run(recorder, "draw"), Run(recorder, "pose", "Figure", is_host=True):
         stamps.now += 0.004
-    recorder.finish_frame(Moment())
+    recorder.finish_frame(SceneMoment())
     (sample,) = settled(recorder, stamps)
     assert len(stamps.taken) == 2
     assert times(sample)["draw/pose/Figure"] == (pytest.approx(4.0), 0.0)
@@ -228,16 +228,16 @@ def test_names_of_nodes_are_no_paths(stamps):
     recorder = warm_recorder(stamps)
     with Run(recorder, "cloth", "left/right"):
         stamps.work(0.001, 0.001)
-    recorder.finish_frame(Moment())
+    recorder.finish_frame(SceneMoment())
     (sample,) = settled(recorder, stamps)
     assert [one.path for one in sample.slices] == ["cloth", "cloth/left∕right"]
 
 
 def test_a_frame_cannot_end_within_a_pass_and_one_without_passes_is_none(stamps):
     recorder = warm_recorder(stamps)
-    assert recorder.finish_frame(Moment()) is None
+    assert recorder.finish_frame(SceneMoment()) is None
     with Run(recorder, "draw"), pytest.raises(ValueError, match="within 'draw'"):
-        recorder.finish_frame(Moment())
+        recorder.finish_frame(SceneMoment())
 
 
 def test_what_piles_up_while_nothing_is_drawn_is_forgotten(stamps):
@@ -268,7 +268,7 @@ def test_the_instruments_own_time_is_told_and_no_part_of_a_pass(stamps):
     stamps.cost = 0.01
     with Run(recorder, "draw"), Run(recorder, "ground"):
         stamps.work(0.003, 0.001)
-    recorder.finish_frame(Moment())
+    recorder.finish_frame(SceneMoment())
     (sample,) = recorder.poll()
     assert [one.cpu for one in sample.slices] == pytest.approx([0.003, 0.003])
     assert recorder.cost == pytest.approx(0.04)
@@ -290,7 +290,7 @@ def test_the_clock_waits_for_the_work_around_every_pass():
         with Run(recorder, "ground"):
             card.work(0.002, 0.004)
         card.work(0.001, 0.003)
-    recorder.finish_frame(Moment())
+    recorder.finish_frame(SceneMoment())
     (sample,) = recorder.poll()
     assert log == ["finish"] * 4
     whole, part = sample.slices
@@ -309,12 +309,12 @@ def test_the_interval_of_a_frame_is_the_time_to_the_next_one(stamps, tmp_path):
         begins.append(stamps.now)
         with Run(recorder, "draw"):
             stamps.work(cost, cost / 2)
-        recorder.finish_frame(Moment(), running=True)
+        recorder.finish_frame(SceneMoment(), running=True)
         stamps.now += 0.002
-    history = History()
+    history = QuantityHistory()
     for sample in settled(recorder, stamps):
         history.append(sample)
-    recording = Recording("walk", tuple(history.samples), TimerStatus())
+    recording = TimingRecording("walk", tuple(history.samples), TimerStatus())
     expected = [*np.diff(begins), math.nan]
     assert [sample.interval for sample in recording.samples] == pytest.approx(expected, nan_ok=True)
     assert recording.history.intervals() == pytest.approx(expected, nan_ok=True)
@@ -323,6 +323,6 @@ def test_the_interval_of_a_frame_is_the_time_to_the_next_one(stamps, tmp_path):
     write_csv(tmp_path / "walk.csv", recording)
     rows = [line.split(",") for line in (tmp_path / "walk.csv").read_text().splitlines() if not line.startswith("#")]
     column = rows[0].index("interval_ms")
-    told = {row[0]: float(row[column]) for row in rows[1:] if row[column]}
-    assert list(told.values()) == pytest.approx([1e3 * value for value in expected[:-1]])
+    reported = {row[0]: float(row[column]) for row in rows[1:] if row[column]}
+    assert list(reported.values()) == pytest.approx([1e3 * value for value in expected[:-1]])
     assert read_csv(tmp_path / "walk.csv").history.intervals() == pytest.approx(expected, nan_ok=True)

@@ -22,4 +22,4 @@ def test_lost_numbers_are_counted_and_left_out() -> None:
 def test_nothing_known_has_no_figures(values: np.ndarray) -> None:
     found = summary(values)
     assert found.count == 0
-    assert all(math.isnan(figure) for figure in (found.mean, found.p50, found.p95, found.p99, found.maximum))
+    assert all(math.isnan(character) for character in (found.mean, found.p50, found.p95, found.p99, found.maximum))

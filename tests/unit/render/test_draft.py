@@ -2,14 +2,14 @@
 
 import pytest
 
-from sim.render.care.plan import (
+from sim.render.progressive.frame_plan import (
     AIM,
     LARGEST_SWELL,
     LEAST,
     MOST,
     DraftBudget,
     draft_strides,
-    draft_swell,
+    lod_scale,
 )
 
 
@@ -77,7 +77,7 @@ def test_a_graphics_card_begins_with_all_that_drafts_have() -> None:
 
 @pytest.mark.parametrize("stride", [1, 2, 8, 16, 1 << 12])
 def test_one_particle_stands_for_all_that_are_left_out(stride: int) -> None:
-    swell, number = draft_swell(stride)
-    assert swell * swell * number == pytest.approx(stride)
-    assert 1.0 <= swell <= LARGEST_SWELL
+    scale, number = lod_scale(stride)
+    assert scale * scale * number == pytest.approx(stride)
+    assert 1.0 <= scale <= LARGEST_SWELL
     assert number >= 1.0 - 1e-12

@@ -44,8 +44,8 @@ def test_a_hollow_disc_has_two_rims() -> None:
 @pytest.mark.parametrize("angle", [0.0, 30.0, 90.0, 150.0, 180.0])
 def test_the_sides_of_the_cone_have_its_angle(angle: float) -> None:
     sides = lines(source=EmitterSource.POINT, cone_angle=angle)[-8:]
-    ways = sides[:, 1] - sides[:, 0]
-    cosines = ways[:, 1] / np.linalg.norm(ways, axis=1)
+    variants = sides[:, 1] - sides[:, 0]
+    cosines = variants[:, 1] / np.linalg.norm(variants, axis=1)
     np.testing.assert_allclose(cosines, np.cos(np.radians(angle)), atol=1e-12)
 
 

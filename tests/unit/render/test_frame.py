@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyglm import glm
 
 from shaders import ROOT
-from sim.render.frame import FIELDS, LIGHT_LIMIT, Frame, Lamp, Subject
+from sim.render.frame import FIELDS, LIGHT_LIMIT, BoundingSphere, Frame, PointLight
 from sim.scene.camera import Camera
 from sim.scene.view import ViewSettings
 
@@ -26,9 +26,11 @@ def frames(draw):
         orthographic=draw(st.booleans()),
         field_of_view=draw(st.sampled_from([5.0, 40.0, 120.0])),
     )
-    subject = Subject(glm.dvec3(*draw(st.tuples(numbers, numbers, numbers))), draw(st.sampled_from([0.1, 1.0, 60.0])))
+    subject = BoundingSphere(
+        glm.dvec3(*draw(st.tuples(numbers, numbers, numbers))), draw(st.sampled_from([0.1, 1.0, 60.0]))
+    )
     places = draw(st.lists(st.tuples(numbers, numbers, numbers), max_size=LIGHT_LIMIT))
-    lights = tuple(Lamp(place, 4.0, shadow=draw(st.booleans())) for place in places)
+    lights = tuple(PointLight(place, 4.0, shadow=draw(st.booleans())) for place in places)
     return Frame(camera, ViewSettings(), lights, subject, draw(st.sampled_from([1, 320, 1920])), 200)
 
 
@@ -94,15 +96,15 @@ def test_the_ratio_of_the_depths_leaves_precision():
     for distance in (1.5, 3.0, 6.0, 20.0):
         for pitch in (-10.0, 0.0, 15.0, 60.0):
             camera = Camera(target=(0.0, 1.0, 0.0), pitch=pitch, distance=distance)
-            frame = Frame(camera, ViewSettings(), (), Subject(glm.dvec3(0.0, 1.0, 0.0), 1.1), 100, 100)
+            frame = Frame(camera, ViewSettings(), (), BoundingSphere(glm.dvec3(0.0, 1.0, 0.0), 1.1), 100, 100)
             near, far = frame.depth_range
             step = distance**2 * (far - near) / (far * near) * 2.0**-24
             assert step < 1e-4
 
 
 def test_lights_beyond_the_given_ones_are_dark_and_the_first_casts_the_shadow():
-    lights = (Lamp((1.0, 2.0, 3.0), 3.0, (1.0, 0.5, 0.0), 2.0),)
-    frame = Frame(Camera(), ViewSettings(), lights, Subject(glm.dvec3(), 1.0), 100, 100)
+    lights = (PointLight((1.0, 2.0, 3.0), 3.0, (1.0, 0.5, 0.0), 2.0),)
+    frame = Frame(Camera(), ViewSettings(), lights, BoundingSphere(glm.dvec3(), 1.0), 100, 100)
     members = frame.members()
     np.testing.assert_allclose(members["light_position"][0], [1.0, 2.0, 3.0, 3.0])
     np.testing.assert_allclose(members["light_colour"][0], [2.0, 2.0 * 0.21404114, 0.0, 1.0], rtol=1e-6)
@@ -114,7 +116,7 @@ def test_lights_beyond_the_given_ones_are_dark_and_the_first_casts_the_shadow():
 @pytest.mark.parametrize("orthographic", [False, True])
 def test_world_from_clip_is_the_inverse(orthographic):
     frame = Frame(
-        Camera(orthographic=orthographic), ViewSettings(), (), Subject(glm.dvec3(0.0, 1.0, 0.0), 1.0), 300, 200
+        Camera(orthographic=orthographic), ViewSettings(), (), BoundingSphere(glm.dvec3(0.0, 1.0, 0.0), 1.0), 300, 200
     )
     members = frame.members()
     product = np.asarray(members["clip_from_world"]) @ np.asarray(members["world_from_clip"])

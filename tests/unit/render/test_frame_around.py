@@ -7,7 +7,7 @@ import pytest
 from pyglm import glm
 
 from sim.assets.model import Bounds
-from sim.render.frame import Frame, Subject
+from sim.render.frame import BoundingSphere, Frame
 from sim.scene.camera import Camera
 from sim.scene.view import ViewSettings
 
@@ -15,7 +15,7 @@ SUBJECT = np.array([0.0, 40.0, 0.0])
 
 
 def frame(camera: Camera, around: Bounds | None) -> Frame:
-    return Frame(camera, ViewSettings(), (), Subject(glm.dvec3(SUBJECT), 0.5, None, around), 300, 200)
+    return Frame(camera, ViewSettings(), (), BoundingSphere(glm.dvec3(SUBJECT), 0.5, None, around), 300, 200)
 
 
 @pytest.mark.parametrize("orthographic", [False, True])

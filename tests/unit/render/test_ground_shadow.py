@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pyglm import glm
 
 from sim.assets.model import Bounds
-from sim.render.frame import Frame, Lamp, Subject
+from sim.render.frame import BoundingSphere, Frame, PointLight
 from sim.render.ground_shadow import NO_SHADOW, shadow_rectangle
 from sim.scene.camera import Camera
 from sim.scene.view import ViewSettings
@@ -19,13 +19,13 @@ sizes = st.tuples(*[st.integers(0, 300).map(lambda value: value / 100.0)] * 3)
 
 @given(st.tuples(numbers, st.floats(0.05, 20.0), numbers), points, sizes, st.integers(0, 10**6))
 def test_every_point_of_the_box_throws_its_shadow_inside(light, low, size, seed):
-    lamp, lo, hi = np.array(light), np.array(low), np.array(low) + size
-    rectangle = shadow_rectangle(lamp.tolist(), lo.tolist(), hi.tolist())
+    light, lo, hi = np.array(light), np.array(low), np.array(low) + size
+    rectangle = shadow_rectangle(light.tolist(), lo.tolist(), hi.tolist())
     assert np.linalg.norm(rectangle.axis) == pytest.approx(1.0)
     inside = lo + np.random.default_rng(seed).uniform(0.0, 1.0, (200, 3)) * (hi - lo)
-    inside = inside[(inside[:, 1] >= 0.0) & (inside[:, 1] < 0.99 * lamp[1])]
+    inside = inside[(inside[:, 1] >= 0.0) & (inside[:, 1] < 0.99 * light[1])]
     for point in inside:
-        thrown = lamp + (point - lamp) * lamp[1] / (lamp[1] - point[1])
+        thrown = light + (point - light) * light[1] / (light[1] - point[1])
         place = np.array(rectangle.within(thrown[0], thrown[2]))
         slack = 1e-9 * (1.0 + np.abs(place))
         assert (place >= np.array(rectangle.lo) - slack).all()
@@ -72,13 +72,13 @@ def test_coordinates_along_and_across_are_a_rotation(place):
 
 def test_no_shadow_without_a_light_that_casts_one_or_anything_to_cast():
     box = Bounds(np.array([-1.0, 0.0, -1.0]), np.ones(3))
-    lamp = Lamp((2.0, 5.0, 1.0), 4.0)
-    dark = Lamp((2.0, 5.0, 1.0), 4.0, shadow=False)
+    light = PointLight((2.0, 5.0, 1.0), 4.0)
+    dark = PointLight((2.0, 5.0, 1.0), 4.0, shadow=False)
 
     def rectangle(lights, box):
-        return Frame(Camera(), ViewSettings(), lights, Subject(glm.dvec3(), 1.0, box), 100, 100).ground_shadow()
+        return Frame(Camera(), ViewSettings(), lights, BoundingSphere(glm.dvec3(), 1.0, box), 100, 100).ground_shadow()
 
-    assert rectangle((lamp,), None) is NO_SHADOW
+    assert rectangle((light,), None) is NO_SHADOW
     assert rectangle((dark,), box) is NO_SHADOW
     assert rectangle((), box) is NO_SHADOW
-    assert (np.array(rectangle((lamp,), box).hi) > rectangle((lamp,), box).lo).all()
+    assert (np.array(rectangle((light,), box).hi) > rectangle((light,), box).lo).all()

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.assets.model import Bounds, Mesh, Section
-from sim.figures.settings import DoubleSided, section_list
+from sim.characters.settings import DoubleSided, section_list
 from sim.render.ground_pass import cell_size
 from sim.render.pick_pass import REACH, _magnifier, _nearest
-from sim.render.shot import divider_pixel
+from sim.render.render_view import divider_pixel
 from sim.render.surface import DrawRange, culling, draw_ranges, spans
 from sim.scene.camera import Camera
 

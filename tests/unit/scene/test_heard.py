@@ -28,5 +28,5 @@ def scene(**states: str) -> Scene:
         ({}, set()),
     ],
 )
-def test_solo_silences_others_of_the_kind_and_mute_the_one(states: dict[str, str], heard: set[str]) -> None:
-    assert scene(**states).heard == heard | {"lamp"}
+def test_solo_silences_others_of_the_kind_and_mute_the_one(states: dict[str, str], simulated: set[str]) -> None:
+    assert scene(**states).simulated == simulated | {"lamp"}

@@ -6,7 +6,7 @@ The simulation is a hash of the state before and the settings; a fresh run is on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.kept.history import History
+from sim.cache.history import CacheHistory
 
 END = 12
 
@@ -28,7 +28,7 @@ class Walk:
 
     def __init__(self, budget=10_000):
         self.dropped = []
-        self.history = History(settled("a"), self.dropped.append)
+        self.history = CacheHistory(settled("a"), self.dropped.append)
         self.value, self.at, self.budget, self.held = "a", 0, budget, 0
         self.stands = (0, ())
 
@@ -60,7 +60,7 @@ class Walk:
             self.stands = self.content(step)
 
     def make_room(self):
-        while self.held - len(self.dropped) > self.budget and self.history.let_go():
+        while self.held - len(self.dropped) > self.budget and self.history.evict():
             pass
 
     def scrub(self, step):
@@ -94,10 +94,10 @@ acts = st.lists(
 def walked(walk, steps):
     for name, *values in steps:
         getattr(walk, name)(*values)
-        for step in walk.history.kept:
+        for step in walk.history.cached:
             assert walk.state(step) == fresh(walk.course(step)), "every kept step is what its course leads to"
             assert len(walk.course(step)) == step
-        assert walk.history.kept == sorted(set(walk.history.kept))
+        assert walk.history.cached == sorted(set(walk.history.cached))
     return walk
 
 
@@ -131,7 +131,7 @@ def test_taking_an_edit_back_finds_the_steps_again():
     assert walk.course(9) == ("a",) * 4 + ("b",) * 5
     walk.edit("a")
     assert walk.course(9) == ("a",) * 9
-    assert walk.history.kept == list(range(1, 11))
+    assert walk.history.cached == list(range(1, 11))
     walk.edit("b")
     assert walk.course(9) == ("a",) * 4 + ("b",) * 5
 
@@ -140,14 +140,14 @@ def test_what_the_hand_did_is_kept_apart_and_never_thinned():
     walk = Walk()
     walk.play(10)
     walk.scrub(3)
-    assert walk.history.take_by_hand(3)
+    assert walk.history.fork(3)
     assert not walk.history.is_fresh
     for step in (3, 4, 5):
         walk.history.put(step, (hash(("hand", step)), ("a",) * step))
-    assert walk.history.kept == [1, 2, 3, 4, 5]
-    while walk.history.let_go():
+    assert walk.history.cached == [1, 2, 3, 4, 5]
+    while walk.history.evict():
         pass
-    assert walk.history.kept[-3:] == [3, 4, 5]
+    assert walk.history.cached[-3:] == [3, 4, 5]
 
 
 def test_everything_is_dropped_in_the_end():
@@ -157,4 +157,4 @@ def test_everything_is_dropped_in_the_end():
     walk.play(3)
     walk.history.clear(settled("a"))
     assert len(walk.dropped) == walk.held
-    assert walk.history.kept == []
+    assert walk.history.cached == []

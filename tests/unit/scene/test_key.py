@@ -13,7 +13,7 @@ from app.cli.scene import OpenedScene, opened
 from sim.assets.content import content_sum
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.load import load_model
-from sim.kept.key import digest, is_current, node_keys
+from sim.cache.keys import digest, is_current, node_keys
 from sim.kinds import KINDS
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.collider.settings import ColliderSettings
@@ -21,14 +21,22 @@ from sim.kinds.contract import World
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.kinds.hair.settings import HairSettings
 from sim.kinds.light.settings import LightSettings
-from sim.scene.places import Places
 from sim.scene.scene import PLAYBACK, Attachment, Node, ParamRef, Scene, with_value
+from sim.scene.world_transforms import WorldTransforms
 
 
 def world_of(source: OpenedScene, scene: Scene | None = None) -> World:
-    figures = {node: SimpleNamespace(model=model, pose=None) for node, model in source.models.items()}
+    characters = {node: SimpleNamespace(model=model, pose=None) for node, model in source.models.items()}
     scene = source.scene if scene is None else scene
-    return World(scene, figures, Places(scene, figures), source.meshes, source.images, None, strands=source.strands)  # type: ignore[arg-type]
+    return World(
+        scene,
+        characters,
+        WorldTransforms(scene, characters),
+        source.meshes,
+        source.images,
+        None,
+        strands=source.strands,
+    )  # type: ignore[arg-type]
 
 
 def project(name: str) -> OpenedScene:
@@ -45,7 +53,7 @@ def cape_key(source: OpenedScene, scene: Scene | None = None) -> str:
 
 
 def figure_of(scene: Scene) -> Node:
-    return scene.figures[0]
+    return scene.characters[0]
 
 
 def solid_of(scene: Scene) -> Node:

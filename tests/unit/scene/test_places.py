@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from app.files.project_error import ProjectError
 from app.files.project_file import load_project
 from sim.bench.pose import synthetic_character
-from sim.figures.settings import ModelSettings
+from sim.characters.settings import ModelSettings
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.contract import World
 from sim.kinds.light.settings import LightSettings
 from sim.kinds.light.view import LightView
 from sim.scene.params import ParamError
-from sim.scene.places import WORLD, Carrier, Places, carrier_of, relative_transform
 from sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sim.scene.transform import Transform, node_matrix, rigid_matrix
+from sim.scene.world_transforms import WORLD, ParentFrame, WorldTransforms, carrier_of, relative_transform
 from tests.unit.colliders.cases import Posed, posed
 
 MODEL = synthetic_character(12)
@@ -31,7 +31,7 @@ OFFSET = Transform(position=(0.1, 0.2, -0.1), rotation=(30.0, 0.0, 10.0), scale=
 UNEVEN = Transform(position=(3.0, 0.0, 1.0), rotation=(10.0, 40.0, -20.0), scale=(1.0, 2.0, 4.0))
 
 
-def lamp(node_id: str, on: str = "", bone: str = "", place: Transform = OFFSET) -> Node:
+def light(node_id: str, on: str = "", bone: str = "", place: Transform = OFFSET) -> Node:
     return Node(
         id=node_id,
         name=node_id.upper(),
@@ -41,20 +41,22 @@ def lamp(node_id: str, on: str = "", bone: str = "", place: Transform = OFFSET) 
     )
 
 
-def figure(place: Transform = UNEVEN) -> Node:
+def character(place: Transform = UNEVEN) -> Node:
     return Node(id="figure", name="Figure", transform=place, settings=ModelSettings())
 
 
-def places(*nodes: Node) -> Places:
+def places(*nodes: Node) -> WorldTransforms:
     """The nodes, the figure among them posed in its first clip."""
-    return Places(Scene(nodes=nodes), {node.id: posed(node, MODEL, 0.4) for node in nodes if node.settings.is_figure})
+    return WorldTransforms(
+        Scene(nodes=nodes), {node.id: posed(node, MODEL, 0.4) for node in nodes if node.settings.is_character}
+    )
 
 
 # --- frames ---------------------------------------------------------------------------------------------
 
 
 def test_what_rides_on_nothing_stands_in_the_world() -> None:
-    found = places(lamp("a"), lamp("b", bone="head"))
+    found = places(light("a"), light("b", bone="head"))
     for node in found.scene.nodes:
         assert found.carrier(node) is WORLD
         np.testing.assert_array_equal(found.world_from_node(node), node_matrix(OFFSET))
@@ -62,7 +64,7 @@ def test_what_rides_on_nothing_stands_in_the_world() -> None:
 
 def test_on_a_node_it_is_relative_to_a_rigid_frame_with_the_mean_scale() -> None:
     """Metres stay metres along each axis: nothing is stretched by what carries it."""
-    found = places(lamp("a", place=UNEVEN), lamp("b", on="a"))
+    found = places(light("a", place=UNEVEN), light("b", on="a"))
     carrier = found.carrier(found.scene.node("b"))
     assert carrier.scale == pytest.approx(2.0)
     np.testing.assert_allclose(carrier.world_from_carrier, rigid_matrix(UNEVEN), atol=1e-12)
@@ -72,7 +74,7 @@ def test_on_a_node_it_is_relative_to_a_rigid_frame_with_the_mean_scale() -> None
 
 @pytest.mark.parametrize("scale", [(1.0, 2.0, 4.0), (-2.0, 2.0, 2.0)])
 def test_on_a_bone_it_follows_the_place_and_the_axes_of_the_bone(scale: tuple[float, float, float]) -> None:
-    found = places(figure(Transform(scale=scale)), lamp("a", on="figure", bone=f"joint {BONE}"))
+    found = places(character(Transform(scale=scale)), light("a", on="figure", bone=f"joint {BONE}"))
     one = posed(found.scene.node("figure"), MODEL, 0.4)
     assert one.pose is not None
     bone = one.world_from_model @ one.pose.model_from_joint[BONE]
@@ -85,17 +87,17 @@ def test_on_a_bone_it_follows_the_place_and_the_axes_of_the_bone(scale: tuple[fl
 
 
 def test_a_flat_carrier_does_not_shrink_its_riders() -> None:
-    found = places(lamp("a", place=Transform(scale=(1.0, 0.0, 1.0))), lamp("b", on="a"))
+    found = places(light("a", place=Transform(scale=(1.0, 0.0, 1.0))), light("b", on="a"))
     np.testing.assert_allclose(found.world_from_node(found.scene.node("b")), node_matrix(OFFSET), atol=1e-15)
 
 
 def test_lights_ride_too() -> None:
-    found = places(figure(), lamp("a", on="figure", bone=f"joint {BONE}"), lamp("b", on="a"), lamp("c"))
+    found = places(character(), light("a", on="figure", bone=f"joint {BONE}"), light("b", on="a"), light("c"))
     shining = {}
     for name in "abc":
         view, node = LightView(None, None), found.scene.node(name)
         view.apply(node, None, World(found.scene, {}, found, {}, {}, None))
-        shining[name] = view.lamp().position
+        shining[name] = view.light().position
         np.testing.assert_allclose(shining[name], found.world_from_node(node)[:3, 3], atol=1e-12)
     assert shining["a"] != OFFSET.position
     assert shining["c"] == OFFSET.position
@@ -107,8 +109,8 @@ def test_lights_ride_too() -> None:
 @pytest.mark.parametrize("order", ["abc", "cba", "bac"])
 def test_chains_of_nodes_and_bones_whoever_is_asked_first(order: str) -> None:
     """One that rides on a bone carries others; all are the same asked for alone and together."""
-    figure_node, last = figure(), Node(id="c", attachment=Attachment(node="b"), settings=ColliderSettings())
-    nodes = {"a": lamp("a", on="figure", bone=f"joint {BONE}"), "b": lamp("b", on="a"), "c": last}
+    figure_node, last = character(), Node(id="c", attachment=Attachment(node="b"), settings=ColliderSettings())
+    nodes = {"a": light("a", on="figure", bone=f"joint {BONE}"), "b": light("b", on="a"), "c": last}
     found = places(figure_node, *(nodes[name] for name in order))
     together = dict(zip(order, found.carriers([nodes[name] for name in order]), strict=True))
     # UNEVEN scales by two in the mean, OFFSET by the third root of one and a half.
@@ -132,14 +134,14 @@ def test_the_bones_of_a_figure_that_rides_on_a_bone() -> None:
         attachment=Attachment(node="figure", bone=f"joint {BONE}"),
         settings=ModelSettings(),
     )
-    found = places(figure(), rider, lamp("a", on="rider", bone="joint 2"), lamp("b", on="figure", bone="joint 2"))
+    found = places(character(), rider, light("a", on="rider", bone="joint 2"), light("b", on="figure", bone="joint 2"))
     scales = [carrier.scale for carrier in found.carriers(found.scene.nodes)]
     assert scales == pytest.approx([1.0, 2.0, 6.0, 2.0])
 
 
 def test_a_very_long_chain_is_no_deep_recursion() -> None:
     count, step = 5_000, Transform(position=(0.0, 0.0, 1.0))
-    chain = [lamp(f"n{index}", on=f"n{index - 1}" if index else "", place=step) for index in range(count)]
+    chain = [light(f"n{index}", on=f"n{index - 1}" if index else "", place=step) for index in range(count)]
     for nodes in (chain, chain[::-1]):
         found = places(*nodes)
         assert found.world_from_node(chain[-1])[2, 3] == pytest.approx(count)
@@ -163,7 +165,7 @@ def test_a_very_long_chain_is_no_deep_recursion() -> None:
     ],
 )
 def test_what_has_nothing_to_ride_on_stays_and_says_so(on: str, bone: str, line: str) -> None:
-    found = places(figure(), lamp("a", on=on, bone=bone), lamp("b"), lamp("c", on="a"))
+    found = places(character(), light("a", on=on, bone=bone), light("b"), light("c", on="a"))
     node = found.scene.node("a")
     assert found.missing(node) == line
     np.testing.assert_array_equal(found.world_from_node(node), node_matrix(OFFSET))
@@ -172,16 +174,16 @@ def test_what_has_nothing_to_ride_on_stays_and_says_so(on: str, bone: str, line:
 
 
 def test_a_model_that_is_being_read_is_waited_for_in_silence() -> None:
-    scene = Scene(nodes=(figure(), lamp("a", on="figure", bone="head"), lamp("b", on="figure")))
-    found = Places(scene, {})
+    scene = Scene(nodes=(character(), light("a", on="figure", bone="head"), light("b", on="figure")))
+    found = WorldTransforms(scene, {})
     assert [found.missing(node) for node in scene.nodes] == ["", "", ""]
     np.testing.assert_array_equal(found.world_from_node(scene.node("a")), node_matrix(OFFSET))
     np.testing.assert_allclose(found.carrier(scene.node("b")).world_from_carrier, rigid_matrix(UNEVEN), atol=1e-12)
 
 
 def test_a_model_without_a_skeleton_has_no_bones_and_carries_as_a_whole() -> None:
-    scene = Scene(nodes=(figure(), lamp("a", on="figure", bone="head"), lamp("b", on="figure")))
-    found = Places(scene, {"figure": Posed(MODEL, None, node_matrix(UNEVEN))})
+    scene = Scene(nodes=(character(), light("a", on="figure", bone="head"), light("b", on="figure")))
+    found = WorldTransforms(scene, {"figure": Posed(MODEL, None, node_matrix(UNEVEN))})
     lines = [found.missing(node) for node in scene.nodes]
     assert lines == ["", f"A: Figure has no bone 'head'; {STAYS}", ""]
 
@@ -190,7 +192,7 @@ def test_a_model_without_a_skeleton_has_no_bones_and_carries_as_a_whole() -> Non
 
 
 def test_nothing_can_be_made_to_ride_on_itself() -> None:
-    scene = Scene(nodes=(lamp("a"), lamp("b", on="a"), lamp("c", on="b", bone="head"), lamp("d")))
+    scene = Scene(nodes=(light("a"), light("b", on="a"), light("c", on="b", bone="head"), light("d")))
     for node_id, carrier in (("a", "a"), ("a", "b"), ("a", "c"), ("b", "c")):
         with pytest.raises(ParamError, match=f"{node_id.upper()} cannot ride on itself"):
             with_value(scene, ParamRef(node_id, "attachment", "node"), carrier)
@@ -221,12 +223,12 @@ def test_a_file_in_which_something_rides_on_itself_is_refused_at_its_place(tmp_p
 @given(st.lists(st.integers(-1, 9), min_size=10, max_size=10), st.permutations(range(10)))
 def test_what_is_carried_comes_after_what_carries_it(carriers: list[int], order: list[int]) -> None:
     """In any scene without a circle; one with a circle is told, and its answers end."""
-    nodes = [lamp(f"n{index}", on=f"n{carriers[index]}" if carriers[index] >= 0 else "") for index in order]
+    nodes = [light(f"n{index}", on=f"n{carriers[index]}" if carriers[index] >= 0 else "") for index in order]
     scene = Scene(nodes=tuple(nodes))
     assert {node.id for node in scene.carried_last} == {node.id for node in nodes}
     assert len(scene.carried_last) == len(nodes)
     for node in nodes:
-        assert Places(scene, {}).world_from_node(node).shape == (4, 4)
+        assert WorldTransforms(scene, {}).world_from_node(node).shape == (4, 4)
     circling = scene.circling
     if circling is not None:
         assert (scene.carriers(circling.id) or [circling])[-1].attachment.node == circling.id
@@ -261,13 +263,13 @@ def test_a_transform_relative_to_another_carrier_keeps_the_place_in_the_world(
     on = carrier_of(carrier)
     relative = relative_transform(world, on)
     np.testing.assert_allclose(on.matrix @ node_matrix(relative), world, rtol=1e-9, atol=1e-9)
-    found = places(lamp("a", place=carrier), lamp("b", on="a", place=relative))
+    found = places(light("a", place=carrier), light("b", on="a", place=relative))
     np.testing.assert_allclose(found.world_from_node(found.scene.node("b")), world, rtol=1e-9, atol=1e-9)
 
 
 def test_a_carrier_is_its_frame_times_its_scale() -> None:
     frame = rigid_matrix(UNEVEN)
-    matrix = Carrier(frame, 0.5).matrix
+    matrix = ParentFrame(frame, 0.5).matrix
     np.testing.assert_allclose(matrix[:3, :3], 0.5 * frame[:3, :3])
     np.testing.assert_array_equal(matrix[:, 3], frame[:, 3])
     assert msgspec.structs.asdict(relative_transform(frame, WORLD))["scale"] == pytest.approx((1.0, 1.0, 1.0))

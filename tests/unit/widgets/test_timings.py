@@ -7,30 +7,30 @@ import sys
 import numpy as np
 import pytest
 
-from sim.profile.history import History, Quantity
-from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
-from widgets.timings.choice import Choice, Level, bands_of, roots_of
+from sim.profile.history import Quantity, QuantityHistory
+from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
+from widgets.timings.choice import Level, TimingsOptions, bands_of, roots_of
 from widgets.timings.colours import pass_colour
 from widgets.timings.distribution_plot import bin_edges, counts
-from widgets.timings.frames import Frames
+from widgets.timings.frames import FrameTable
 from widgets.timings.stack_picture import NOTHING, draw_line, frames_of_columns, snapped, stack_pixels, tops
 from widgets.timings.texts import ago, frame_facts, milliseconds
-from widgets.timings.window import SPAN_MAX, Window, next_top, round_top
+from widgets.timings.window import SPAN_MAX, TimeWindow, next_top, round_top
 
 PATHS = ("simulate", "simulate/cloth", "simulate/cloth/Cape", "draw", "simulate/cloth/Flag", "draw/models")
 
 
 def frame(number, begin, times, interval=1 / 60):
     slices = tuple(Slice(path, 0.0, time, 0.0, time) for path, time in times.items())
-    return FrameSample(number, begin, interval, Moment(), slices, TimeSource.CLOCK)
+    return FrameSample(number, begin, interval, SceneMoment(), slices, TimeSource.CLOCK)
 
 
 def frames(begins, costs, pauses=()):
-    history = History()
+    history = QuantityHistory()
     for number, (begin, cost) in enumerate(zip(begins, costs, strict=True)):
         interval = math.nan if number + 1 in pauses or number + 1 == len(begins) else 1 / 60
         history.append(frame(number, begin, {"draw": cost}, interval))
-    return Frames(history)
+    return FrameTable(history)
 
 
 # --- bands --------------------------------------------------------------------------------------------
@@ -50,9 +50,9 @@ def test_bands_follow_the_level_in_the_order_of_their_groups():
 def test_bands_add_up_to_the_total_even_where_groups_were_not_measured(level, missing):
     times = {"simulate": 10.0, "simulate/cloth": 7.0, "simulate/cloth/Cape": 4.0, "simulate/cloth/Flag": 2.0,
              "draw": 5.0, "draw/models": 3.0}  # fmt: skip
-    history = History()
+    history = QuantityHistory()
     history.append(frame(0, 0.0, {path: time for path, time in times.items() if path not in missing}))
-    shown = Frames(history)
+    shown = FrameTable(history)
     total = shown.total(Quantity.GPU)
     assert sum(shown.values(band, Quantity.GPU) for band in shown.bands(level)) == pytest.approx(total)
     if "simulate" not in missing:
@@ -65,10 +65,10 @@ def test_roots_are_part_of_nothing():
 
 
 def test_frames_do_not_change_when_the_history_goes_on():
-    history = History()
+    history = QuantityHistory()
     for number in range(1100):
         history.append(frame(number, number / 60, {"draw": float(number)}))
-    shown = Frames(history).kept()
+    shown = FrameTable(history).cached()
     before = shown.total(Quantity.GPU).copy()
     for number in range(1100, 40000):
         history.append(frame(number, number / 60, {"draw": -1.0}))
@@ -77,10 +77,10 @@ def test_frames_do_not_change_when_the_history_goes_on():
 
 
 def test_a_frame_is_found_after_the_history_went_on():
-    history = History()
+    history = QuantityHistory()
     for number in range(10):
         history.append(frame(number, float(number), {"draw": 1.0}))
-    shown = Frames(history)
+    shown = FrameTable(history)
     history.append(frame(10, 65.5, {"draw": 1.0}))
     assert shown.sample(8).number == 8
     assert shown.sample(2).number == 6
@@ -93,20 +93,20 @@ def test_a_frame_is_found_after_the_history_went_on():
 
 
 def test_zoom_keeps_its_place_and_stays_in_the_minute():
-    window = Window(-10.0, 0.0).zoomed(0.5, -2.5)
+    window = TimeWindow(-10.0, 0.0).zoomed(0.5, -2.5)
     assert (window.left, window.right) == pytest.approx((-6.25, -1.25))
-    assert Window(-10.0, 0.0).zoomed(100.0, -5.0).span == SPAN_MAX
-    assert Window(-10.0, 0.0).panned(-500.0).left == pytest.approx(-60.2)
-    assert Window(-10.0, 0.0).panned(500.0).right == pytest.approx(0.2)
-    assert Window(-30.0, -20.0).live() == Window(-10.0, 0.0)
+    assert TimeWindow(-10.0, 0.0).zoomed(100.0, -5.0).span == SPAN_MAX
+    assert TimeWindow(-10.0, 0.0).panned(-500.0).left == pytest.approx(-60.2)
+    assert TimeWindow(-10.0, 0.0).panned(500.0).right == pytest.approx(0.2)
+    assert TimeWindow(-30.0, -20.0).live() == TimeWindow(-10.0, 0.0)
 
 
 @pytest.mark.parametrize("time", [-55.0, -12.0, -5.0])
 def test_a_window_moves_to_a_time(time):
-    window = Window(-20.0, -10.0).showing(time)
+    window = TimeWindow(-20.0, -10.0).showing(time)
     assert window.left < time < window.right
     assert window.span == pytest.approx(10.0)
-    assert Window(-20.0, -10.0).showing(-15.0) == Window(-20.0, -10.0)
+    assert TimeWindow(-20.0, -10.0).showing(-15.0) == TimeWindow(-20.0, -10.0)
 
 
 def test_the_scale_is_round_and_does_not_dance():
@@ -202,20 +202,20 @@ def test_facts_of_a_frame_leave_out_what_is_not_known():
 
 def test_a_solo_that_is_gone_hides_nothing():
     bands = bands_of(PATHS, Level.GROUPS)
-    assert Choice(solo="simulate").visible(bands) == bands[:1]
-    assert Choice(solo="gone", hidden=frozenset({"draw"})).visible(bands) == bands[:1]
-    assert Choice(solo="draw").toggled("draw") == Choice()
+    assert TimingsOptions(solo="simulate").visible(bands) == bands[:1]
+    assert TimingsOptions(solo="gone", hidden=frozenset({"draw"})).visible(bands) == bands[:1]
+    assert TimingsOptions(solo="draw").toggled("draw") == TimingsOptions()
 
 
 def test_colours_are_the_same_in_every_session():
     script = "from widgets.timings.colours import pass_colour as c; print(c('draw/x/Ä').name(), c('simulate').name())"
-    told = {
+    reported = {
         subprocess.run(
             [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
         ).stdout
         for seed in ("1", "2")
     }
-    assert told == {f"{pass_colour('draw/x/Ä').name()} {pass_colour('simulate').name()}\n"}
+    assert reported == {f"{pass_colour('draw/x/Ä').name()} {pass_colour('simulate').name()}\n"}
 
 
 def test_things_of_one_kind_share_their_hue():

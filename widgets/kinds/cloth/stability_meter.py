@@ -5,9 +5,9 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResize
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QWidget
 
 from sim.kinds.cloth.settings import SUBSTEPS_MAX
-from sim.kinds.cloth.stability import MARGIN, Stability
+from sim.kinds.cloth.stability import MARGIN, ClothStability
 from sim.scene.clock import STEP_TIME
-from widgets.overlay import DIM, GROUND, TEXT, Overlay
+from widgets.overlay import DIM, GROUND, TEXT, ViewportOverlay
 from widgets.theme import SPACE_WIDE, tabular
 
 _SPAN = 1.25
@@ -17,7 +17,7 @@ _TICK = 3
 _STABLE, _NEAR, _UNSTABLE = QColor("#2f9e77"), QColor("#e0a030"), QColor("#d9503f")
 
 
-class StabilityMeter(QWidget):
+class StabilityMeterWidget(QWidget):
     """A bar, and a button with a menu while the cloth has no margin.
 
     Args:
@@ -34,7 +34,7 @@ class StabilityMeter(QWidget):
 
     def __init__(self, parent: QWidget | None = None, *, on_picture: bool = False) -> None:
         super().__init__(parent)
-        self._stability: Stability | None = None
+        self._stability: ClothStability | None = None
         self.bar = _MeterBar(self, on_picture)
         self.button = QPushButton("Make stable", self)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -51,10 +51,10 @@ class StabilityMeter(QWidget):
         self.show_stability(None)
 
     @property
-    def stability(self) -> Stability | None:
+    def stability(self) -> ClothStability | None:
         return self._stability
 
-    def show_stability(self, stability: Stability | None) -> None:
+    def show_stability(self, stability: ClothStability | None) -> None:
         """Shows a stability; None while it is not known."""
         self._stability = stability
         self.bar.show_stability(stability)
@@ -65,11 +65,11 @@ class StabilityMeter(QWidget):
         self.setAccessibleName(f"Stability: {meter_text(stability)}, {meter_word(stability)}")
 
     @property
-    def _known(self) -> Stability:
+    def _known(self) -> ClothStability:
         assert self._stability is not None
         return self._stability
 
-    def _show_remedies(self, found: Stability) -> None:
+    def _show_remedies(self, found: ClothStability) -> None:
         """What each remedy costs; one that does not help is grey and says why."""
         now = round(STEP_TIME / (found.ratio * found.h_max))
         helps, softens = ratio_with(found, found.substeps) < 1.0, 0.0 < found.softening < 1.0
@@ -85,7 +85,7 @@ class StabilityMeter(QWidget):
         self.button.setToolTip(f"{self.substeps_action.text()}\n{self.softer_action.text()}")
 
 
-class StabilityOverlay(Overlay):
+class StabilityOverlay(ViewportOverlay):
     """The meter over the viewport.
 
     Signals:
@@ -96,13 +96,13 @@ class StabilityOverlay(Overlay):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
-        self.meter = StabilityMeter(self, on_picture=True)
+        self.meter = StabilityMeterWidget(self, on_picture=True)
         self.meter.bar.setFixedWidth(self.fontMetrics().averageCharWidth() * 34)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.meter)
 
-    def show_stability(self, stability: Stability | None) -> None:
+    def show_stability(self, stability: ClothStability | None) -> None:
         """Shows a stability; hides without one."""
         self.meter.show_stability(stability)
         self.setVisible(stability is not None)
@@ -118,12 +118,12 @@ class _MeterBar(QWidget):
 
     def __init__(self, parent: QWidget, on_picture: bool) -> None:
         super().__init__(parent)
-        self._stability: Stability | None = None
+        self._stability: ClothStability | None = None
         self._on_picture = on_picture
         self.setFont(tabular(self.font()))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_stability(self, stability: Stability | None) -> None:
+    def show_stability(self, stability: ClothStability | None) -> None:
         self._stability = stability
         self.update()
 
@@ -182,17 +182,17 @@ class _MeterBar(QWidget):
         return self.palette().color(QPalette.ColorRole.WindowText)
 
 
-def ratio_with(stability: Stability, substeps: int) -> float:
+def ratio_with(stability: ClothStability, substeps: int) -> float:
     return STEP_TIME / substeps / stability.h_max
 
 
-def meter_text(stability: Stability | None) -> str:
+def meter_text(stability: ClothStability | None) -> str:
     if stability is None:
         return "dt / dt max –"
     return "dt / dt max > 99" if stability.ratio > 99.0 else f"dt / dt max {stability.ratio:.2f}"
 
 
-def meter_word(stability: Stability | None) -> str:
+def meter_word(stability: ClothStability | None) -> str:
     if stability is None:
         return ""
     if stability.ratio >= 1.0:
@@ -200,14 +200,14 @@ def meter_word(stability: Stability | None) -> str:
     return "near the limit" if stability.ratio >= MARGIN else "stable"
 
 
-def meter_colour(stability: Stability) -> QColor:
+def meter_colour(stability: ClothStability) -> QColor:
     """Green below the margin, amber below the bound, red above."""
     if stability.ratio >= 1.0:
         return _UNSTABLE
     return _NEAR if stability.ratio >= MARGIN else _STABLE
 
 
-def meter_tip(stability: Stability | None) -> str:
+def meter_tip(stability: ClothStability | None) -> str:
     lines = [
         "Duration of a substep over the longest stable one, which springs, masses and damping decide.",
         f"Below {MARGIN:g} the cloth is stable with a margin: strong stretch stiffens it and lowers the bound.",

@@ -4,7 +4,7 @@ import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
-from sim.kinds.emitter.handles import EmitterHandles, Grip, GripKind
+from sim.kinds.emitter.handles import EmitterHandles, Knob, KnobKind
 from widgets.overlay import HandlesCover
 
 _LINE = QColor(255, 170, 70)
@@ -20,13 +20,13 @@ class EmitterOverlay(HandlesCover[EmitterHandles]):
     def paint(self, painter: QPainter, handles: EmitterHandles) -> None:
         for line in handles.outline:
             self._stroke(painter, handles.view.pixels(line), QPen(_FAINT, 1.5))
-        for number, grip in enumerate(handles.grips):
+        for number, knob in enumerate(handles.grips):
             marked = number == self._marked
-            if len(grip.edge):
+            if len(knob.edge):
                 pen = QPen(_HELD if marked else _LINE, 3.0 if marked else 1.5)
-                self._stroke(painter, handles.view.pixels(grip.edge), pen)
-        for number, grip in enumerate(handles.grips):
-            self._paint_knobs(painter, handles, grip, number == self._marked)
+                self._stroke(painter, handles.view.pixels(knob.edge), pen)
+        for number, knob in enumerate(handles.grips):
+            self._paint_knobs(painter, handles, knob, number == self._marked)
 
     def _stroke(self, painter: QPainter, pixels: np.ndarray, pen: QPen) -> None:
         if not np.isfinite(pixels).all():
@@ -37,15 +37,15 @@ class EmitterOverlay(HandlesCover[EmitterHandles]):
         painter.setPen(pen)
         painter.drawPolyline(line)
 
-    def _paint_knobs(self, painter: QPainter, handles: EmitterHandles, grip: Grip, marked: bool) -> None:
+    def _paint_knobs(self, painter: QPainter, handles: EmitterHandles, knob: Knob, marked: bool) -> None:
         """Round knobs; square ones on the faces of a box and at the ends of a line; a larger one for the speed."""
         painter.setPen(QPen(_SHADE, 1.0))
         painter.setBrush(_HELD if marked else _LINE)
-        side = _KNOB * (1.35 if grip.kind is GripKind.SPEED else 1.0) + (1.0 if marked else 0.0)
-        for x, y in handles.view.pixels(grip.knobs).tolist():
+        side = _KNOB * (1.35 if knob.kind is KnobKind.SPEED else 1.0) + (1.0 if marked else 0.0)
+        for x, y in handles.view.pixels(knob.knobs).tolist():
             if not np.isfinite((x, y)).all():
                 continue
-            if grip.kind is GripKind.SIZE:
+            if knob.kind is KnobKind.SIZE:
                 painter.drawRect(round(x - side), round(y - side), round(2 * side), round(2 * side))
             else:
                 painter.drawEllipse(QPointF(x, y), side, side)

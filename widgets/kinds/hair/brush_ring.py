@@ -4,14 +4,14 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from widgets.overlay import Overlay
+from widgets.overlay import ViewportOverlay
 
 _SHADE = QColor(0, 0, 0, 130)
 _LINE = QColor(236, 236, 236, 230)
 _HELD = QColor(255, 214, 92)
 
 
-class BrushRing(Overlay):
+class BrushRing(ViewportOverlay):
     """Covers the viewport while it is shown, and lets the mouse through.
 
     Signals:

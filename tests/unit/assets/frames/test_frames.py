@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from app.kinds.model.unit_question import is_plausible
+from sim.animation.evaluate import evaluate_pose
 from sim.assets.build_mesh import vertex_normals
 from sim.assets.frames.frame_clip import FrameClip
 from sim.assets.influences import reach_of
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel, Interpolation
 from sim.assets.raw import ModelError
-from sim.figures.reference import deformed
-from sim.figures.settings import ModelSettings
-from sim.jobs.evaluate import evaluate_pose
+from sim.characters.reference import deformed
+from sim.characters.settings import ModelSettings
 from tests.frame_samples import TRIANGLES, frames, md2, mdd, obj_text, pc2, write_all
 
 EASED = {
@@ -110,12 +110,12 @@ def test_normals_follow(tmp_path: Path) -> None:
         ("md2", md2()[0][:8] + b"\0" * 60, "header"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_one_line(tmp_path: Path, key: str, data: bytes, told: str) -> None:
+def test_what_does_not_fit_is_refused_by_one_line(tmp_path: Path, key: str, data: bytes, reported: str) -> None:
     path = write_all(tmp_path)[key]
     path.write_bytes(data)
     with pytest.raises(ModelError) as error:
         load_model(path)
-    assert told in str(error.value)
+    assert reported in str(error.value)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
 

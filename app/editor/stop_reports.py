@@ -1,0 +1,76 @@
+"""Shows what stopped: in the outliner and in the viewport, with a way on and a way back beside the mark."""
+
+from collections.abc import Callable
+
+import numpy as np
+from PySide6.QtCore import QObject, Qt
+
+from app.editor.editor_context import EditorContext
+from sim.scene.picking import project_points
+from sim.scene.scene import NodeId
+from widgets.stop_mark import StopMark
+
+_MARGIN = 10
+
+
+class StopReports(QObject):
+    """Looks at the systems after every picture; where nothing stopped that is a look at each of them.
+
+    Args:
+        context: What is edited and simulated.
+        resume: Lets a node go on from its last sound state.
+    """
+
+    def __init__(self, context: EditorContext, resume: Callable[[NodeId], None]) -> None:
+        super().__init__()
+        self._context, self._resume = context, resume
+        self.marks: dict[NodeId, StopMark] = {}
+        outliner = context.panels.outliner
+        outliner.resume_requested.connect(resume)
+        outliner.reset_requested.connect(lambda _: context.playback.reset_simulation())
+        # Not while the picture is painted: what appears then would be painted too.
+        context.client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
+        context.document.changed.connect(self.refresh)
+        context.document.view_state_changed.connect(self._place)
+        context.viewport.resized.connect(self._place)
+
+    def refresh(self, *_: object) -> None:
+        """Marks what stands still now."""
+        engine, scene = self._context.client.engine, self._context.document.scene
+        systems = engine.simulation.systems if engine is not None else {}
+        stop_reports = {
+            node_id: system.stopped for node_id, system in systems.items() if system.stopped and scene.has(node_id)
+        }
+        self._context.panels.outliner.model.set_stop_reports(stop_reports)
+        for node_id in self.marks.keys() - stop_reports.keys():
+            self.marks.pop(node_id).deleteLater()
+        for node_id, reason in stop_reports.items():
+            if node_id not in self.marks:
+                self.marks[node_id] = self._mark(node_id)
+            self.marks[node_id].show_stop(scene.node(node_id).name, reason)
+        self._place()
+
+    def _mark(self, node_id: NodeId) -> StopMark:
+        mark = StopMark(self._context.viewport)
+        mark.resume_requested.connect(lambda: self._resume(node_id))
+        mark.reset_requested.connect(self._context.playback.reset_simulation)
+        return mark
+
+    def _place(self, *_: object) -> None:
+        """Puts each mark above what it is of, at the edge where that is out of sight."""
+        engine, viewport = self._context.client.engine, self._context.viewport
+        for node_id, mark in self.marks.items():
+            box = engine.bounds(node_id) if engine is not None else None
+            if box is None:
+                mark.hide()
+                continue
+            top = [(box.lo[0] + box.hi[0]) / 2.0, box.hi[1], (box.lo[2] + box.hi[2]) / 2.0]
+            (x, y), *_ = project_points(self._context.picker.camera, self._context.picker.size, np.array([top]))[
+                0
+            ].tolist()
+            if not np.isfinite((x, y)).all():
+                x, y = viewport.width() / 2.0, 0.0
+            left = min(max(x - mark.width() / 2.0, _MARGIN), max(viewport.width() - mark.width() - _MARGIN, _MARGIN))
+            up = min(max(y - mark.height(), _MARGIN), max(viewport.height() - mark.height() - _MARGIN, _MARGIN))
+            mark.move(round(left), round(up))
+            mark.show()

@@ -1,0 +1,254 @@
+"""Bakes the steps of simulated nodes beside the project, and shows those of baked nodes without simulating them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
+
+from app.document.document import Document
+from app.files.project_file import cache_folder
+from app.timeline.playback import Playback
+from app.timeline.seek import SimulationSeek
+from app.timeline.simulation_stepper import SimulationStepper
+from app.viewport.renderer import ViewportRenderer
+from sim.cache.bake import INDEX, Bake, BakeError, BakeWriter
+from sim.cache.keys import is_current, node_keys
+from sim.scene.change import Change, ChangeKind
+from sim.scene.scene import NodeId, ParamRef
+from widgets.viewport import Viewport
+
+ROWS = 32
+"""Steps that are written in one turn of the event loop."""
+
+
+class BakeTask(QObject):
+    """Simulates to the end of the scene, then writes what was kept, in turns between which the window stays alive.
+
+    Signals:
+        progressed: What is done, and the share of it, 0 to 1; an empty text when it is over.
+        ended: One line how it went.
+        warned: One line what the user should know.
+        failed: One line what went wrong.
+    """
+
+    progressed = Signal(str, float)
+    ended = Signal(str)
+    warned = Signal(str)
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        document: Document,
+        playback: Playback,
+        stepper: SimulationStepper,
+        seek: SimulationSeek,
+        client: ViewportRenderer,
+        viewport: Viewport,
+    ) -> None:
+        super().__init__()
+        self._document, self._playback, self._stepper, self._seek = document, playback, stepper, seek
+        self._client, self._viewport = client, viewport
+        self._writer: BakeWriter | None = None
+        self._wanted: tuple[NodeId, ...] = ()
+        self._next = self._last = 0
+        self._read: tuple[tuple[Path, int] | None, Bake | None] = (None, None)
+        self._reported: set[tuple[str, str]] = set()
+        self._taken: tuple[object, ...] = ()
+        self._current: dict[NodeId, bool] = {}
+        self._timer = QTimer(self, interval=0)
+        self._timer.timeout.connect(self._turn)
+        seek.ended.connect(self._on_simulated)
+        document.changed.connect(self._forget)
+        client.given = _DocumentBakes(document, self)
+
+    @property
+    def busy(self) -> bool:
+        return self._writer is not None
+
+    def start(self) -> None:
+        """Bakes the selected node if it is simulated, else all that are, from the start of the scene to its end."""
+        systems = self._client.engine.simulation.systems if self._client.engine is not None else {}
+        nodes = [node for node, system in systems.items() if system.is_ready and system.has_state]
+        chosen = self._document.selection.node
+        if self.busy or not nodes:
+            self.ended.emit("There is nothing to bake" if not nodes else "A bake is being written already")
+            return
+        if self._document.path is None:
+            self.ended.emit("Save the project first: baked steps lie beside it")
+            return
+        self._wanted = (chosen,) if chosen in nodes else tuple(nodes)
+        self._document.set_as_one("Bake", {_ref(node): False for node in self._wanted})
+        self._playback.pause()
+        self._playback.scrub(self._playback.duration)
+        self._seek.start()
+
+    def free(self) -> None:
+        """Lets the selected node, or all that are baked, be simulated again."""
+        chosen = self._document.selected
+        nodes = [node.id for node in self._document.scene.nodes if node.baked]
+        nodes = [chosen.id] if chosen is not None and chosen.id in nodes else nodes
+        if nodes:
+            self._document.set_as_one("Free the bake", {_ref(node): False for node in nodes})
+        self.ended.emit("" if nodes else "Nothing is baked")
+
+    def cancel(self) -> None:
+        """Gives up what is being written; the bake of before stays."""
+        self._wanted = ()
+        if self._writer is not None:
+            self._writer.cancel()
+            self._end("The bake was given up")
+
+    def steps(self, node_id: NodeId) -> range:
+        """The steps that the bake holds of a node, whether they are shown or not."""
+        try:
+            bake = self._bake()
+            return bake.steps(node_id) if bake is not None else range(0)
+        except BakeError as error:
+            self._report(str(error))
+            return range(0)
+
+    def state(self, node_id: NodeId, step: int) -> bytes | None:
+        """What the bake holds of a node after a step, whether it is shown or not; None for nothing."""
+        try:
+            bake = self._bake()
+            state = bake.state(node_id, step) if bake is not None else None
+        except BakeError as error:
+            self._report(str(error))
+            return None
+        if bake is not None and bake.damaged:
+            for damage in bake.damaged:
+                self._report(f"{self._document.scene.node(damage.node).name}: {damage}", self.warned)
+            bake.damaged.clear()
+        return state
+
+    def miss(self, node_id: NodeId) -> range:
+        """Tells that there are no baked steps of a node that is to show them, and gives none."""
+        name, project = self._document.scene.node(node_id).name, self._document.path
+        place = f"in {cache_folder(project).name}" if project is not None else "beside a project that is not saved"
+        self._report(f"{name}: there are no baked steps {place}; it is simulated", self.warned)
+        return range(0)
+
+    def is_of_now(self, node_id: NodeId) -> bool:
+        """Whether a node was baked with the settings of now; a bake that cannot be read is told and is not."""
+        engine = self._client.engine
+        try:
+            bake = self._bake()
+        except BakeError as error:
+            self._report(str(error))
+            return False
+        if bake is None or engine is None or node_id not in bake.index.nodes:
+            return False
+        world = engine.world
+        files = (world.characters, world.meshes, world.strands, world.images, world.in_force)
+        taken = (bake, world.scene, *(content for found in files for content in found.values()))
+        if len(taken) != len(self._taken) or any(
+            one is not other for one, other in zip(taken, self._taken, strict=True)
+        ):
+            self._taken, self._current = taken, {}
+        if node_id not in self._current:
+            node = self._document.scene.node(node_id)
+            self._current[node_id] = is_current(bake.index.nodes[node_id].key, world, node)
+        return self._current[node_id]
+
+    def _bake(self) -> Bake | None:
+        """What lies beside the project now."""
+        project = self._document.path
+        index = cache_folder(project) / INDEX if project is not None else None
+        stamp = (index, index.stat().st_mtime_ns) if index is not None and index.is_file() else None
+        if stamp != self._read[0]:
+            self._read = stamp, None
+            if stamp is not None and index is not None:
+                self._read = stamp, Bake(index.parent)
+        return self._read[1]
+
+    # --- writing --------------------------------------------------------------------------------------
+
+    def _on_simulated(self, _text: str) -> None:
+        wanted, cache, engine, project = self._wanted, self._stepper.cache, self._client.engine, self._document.path
+        if not wanted or self.busy or cache is None or engine is None or project is None:
+            return
+        self._last = cache.step_of(self._playback.duration)
+        while cache.time_of(self._last) > self._playback.duration + 1e-6:
+            self._last -= 1
+        if any(cache.mark(step) is None for step in range(1, self._last + 1)):
+            self._wanted = ()
+            self.ended.emit("Not all steps are there; nothing was baked")
+            return
+        keys = {node: key for node, key in node_keys(engine.world).items() if node in wanted}
+        self._guarded(
+            lambda: self._begin(cache_folder(project), keys, cache.time_of(0), engine.context.capabilities.renderer)
+        )
+
+    def _begin(self, folder: Path, keys: dict[NodeId, str], start: float, renderer: str) -> None:
+        self._writer, self._next = BakeWriter(folder, keys, start, renderer), 1
+        self._timer.start()
+
+    def _turn(self) -> None:
+        with self._viewport.gl_current():
+            self._guarded(self._write_some)
+
+    def _write_some(self) -> None:
+        cache, writer = self._stepper.cache, self._writer
+        if cache is None or writer is None:
+            self.cancel()
+            return
+        for step in range(self._next, min(self._next + ROWS, self._last + 1)):
+            state = cache.state_at(step)
+            if state is None:
+                self.cancel()
+                return
+            writer.add(step, msgspec.msgpack.decode(state)[2])
+        self._next = min(self._next + ROWS, self._last + 1)
+        self.progressed.emit(f"Baking step {self._next - 1} of {self._last}", self._next / max(self._last, 1))
+        if self._next > self._last:
+            writer.finish()
+            nodes, self._wanted = self._wanted, ()
+            self._document.set_as_one("Bake", {_ref(node): True for node in nodes})
+            self._end(f"Baked {self._last} steps of {len(nodes)} node{'s' if len(nodes) != 1 else ''}")
+
+    def _guarded(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except BakeError as error:
+            self.failed.emit(str(error))
+            self.cancel()
+
+    def _end(self, text: str) -> None:
+        self._timer.stop()
+        self._writer, self._wanted = None, ()
+        self.progressed.emit("", 1.0)
+        self.ended.emit(text)
+
+    def _forget(self, change: Change) -> None:
+        if change.kind is ChangeKind.REPLACED:
+            self._reported = {reported for reported in self._reported if reported[0] == str(self._document.path)}
+
+    def _report(self, text: str, signal: SignalInstance | None = None) -> None:
+        reported = str(self._document.path), text
+        if reported not in self._reported:
+            self._reported.add(reported)
+            (signal or self.failed).emit(text)
+
+
+class _DocumentBakes:
+    """Gives the steps of the nodes of a document that are marked as baked."""
+
+    def __init__(self, document: Document, baking: BakeTask) -> None:
+        self._document, self._baking = document, baking
+
+    def steps(self, node_id: NodeId) -> range:
+        if not self._is_baked(node_id):
+            return range(0)
+        return self._baking.steps(node_id) or self._baking.miss(node_id)
+
+    def state(self, node_id: NodeId, step: int) -> bytes | None:
+        return self._baking.state(node_id, step) if self._is_baked(node_id) else None
+
+    def _is_baked(self, node_id: NodeId) -> bool:
+        node = self._document.scene.by_id.get(node_id)
+        return node is not None and node.baked
+
+
+def _ref(node: NodeId) -> ParamRef:
+    return ParamRef(node, "node", "baked")

@@ -1,0 +1,294 @@
+"""How far what is simulated is from what is baked, step by step: colours on what is shown, and curves over time."""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from app.document.document import Document
+from app.viewport.frame_info import nice_ceiling
+from app.viewport.second_engine import SecondEngine
+from sim.cache.simulation_cache import SimulationCache
+from sim.engine import Engine
+from sim.kinds.contract import ColourKey
+from sim.maths.ramps import Ramp
+from sim.render.coloured import ColouredArrays, ColouredView
+from sim.render.render_view import RenderView
+from sim.scene.params import SettingsError
+from sim.scene.scene import NodeId
+
+TURN = 0.01
+"""Time after which a turn of measuring ends with the step that it is at [s]."""
+
+LEAST = 1e-6
+"""Upper end of the ramp where nothing differs [m]."""
+
+
+@dataclass(frozen=True, slots=True)
+class BakeDistanceValue:
+    """How far the points of a node are from where they are baked [m]: at most, and in the mean."""
+
+    most: float
+    mean: float
+
+
+Points = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+"""Places of points [m], shape (N, 3), and how far each is from where it is baked [m], shape (N,); NaN for the dead."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _ComparedStep:
+    """What is known of a step: what stands for what is kept of it, and how far nodes are; not those of another size."""
+
+    mark: object
+    variants: Mapping[NodeId, BakeDistanceValue]
+
+
+@dataclass(frozen=True, slots=True)
+class DistanceOverTime:
+    """A node over time: its name, scene times [s], and how far it is at most and in the mean [m]."""
+
+    name: str
+    times: tuple[float, ...]
+    most: tuple[float, ...]
+    mean: tuple[float, ...]
+
+
+class BakeComparison:
+    """Compares, while that is wanted; what is not yet known of other steps is found in turns.
+
+    Args:
+        document: The scene.
+        second: Where both are looked at; its own, so that it is never busy with what others draw.
+        baked: Gives what the bake holds of a node after a step; None for nothing.
+        steps: Gives the steps that the bake holds of a node.
+        told: Takes one line how far what is shown is from the bake.
+
+    Attributes:
+        version: Another number whenever more is known.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        second: SecondEngine,
+        baked: Callable[[NodeId, int], bytes | None],
+        steps: Callable[[NodeId], range],
+        reported: Callable[[str], None],
+    ) -> None:
+        self._document, self._second, self._baked, self._steps, self._reported = (
+            document,
+            second,
+            baked,
+            steps,
+            reported,
+        )
+        self.version = 0
+        self._known: dict[int, _ComparedStep] = {}
+        self._coloured: dict[NodeId, tuple[tuple[int, ...], ColouredArrays]] = {}
+        self._shown: _ComparedStep | None = None
+        self._points: dict[NodeId, Points] = {}
+        self._left: list[int] = []
+        self._looked: tuple[object, ...] = ()
+        self._text = ""
+        self._cache: SimulationCache | None = None
+
+    @property
+    def is_on(self) -> bool:
+        return self._document.scene.view.bake_ghost
+
+    @property
+    def is_due(self) -> bool:
+        return self.is_on and bool(self._left)
+
+    @property
+    def delay(self) -> float:
+        """Time until the next turn [s]."""
+        return 0.0
+
+    @property
+    def key(self) -> ColourKey | None:
+        if not self.is_on or not self._points:
+            return None
+        scale, unit = (self.scale, "m") if self.scale >= 1.0 else (self.scale * 1e3, "mm")
+        return ColourKey(Ramp.VIRIDIS, "Distance from the bake", 0.0, scale, unit)
+
+    @property
+    def scale(self) -> float:
+        """Upper end of the ramp [m]: a round number above all that is known."""
+        most = max((way.most for step in self._known.values() for way in step.variants.values()), default=0.0)
+        return nice_ceiling(max(most, LEAST))
+
+    def curves(self) -> Sequence[DistanceOverTime]:
+        cache, steps = self._cache, sorted(self._known)
+        if cache is None or not self.is_on:
+            return ()
+        found = []
+        for node in self._nodes():
+            known = [(cache.time_of(step), way) for step in steps if (way := self._known[step].variants.get(node))]
+            if known:
+                name = self._document.scene.node(node).name
+                times, variants = zip(*known, strict=True)
+                found.append(
+                    DistanceOverTime(name, times, tuple(w.most for w in variants), tuple(w.mean for w in variants))
+                )
+        return found
+
+    # --- with pictures --------------------------------------------------------------------------------
+
+    def take(self, live: Engine, cache: SimulationCache) -> None:
+        """Compares the step that is shown, where that takes no turns; tells which others are to be compared."""
+        self._cache = cache
+        if not self.is_on:
+            if self._known or self._coloured or self._second.engine is not None:
+                self.release()
+                self.version += 1
+            return
+        nodes = self._nodes()
+        looked = (cache.version, self._document.scene, tuple(self._steps(node) for node in nodes))
+        if looked != self._looked:
+            self._looked = looked
+            self._forget_others(cache)
+            self._left = [step for step in self._both(live, cache, nodes) if step not in self._known]
+        step, mark = cache.shown, cache.mark(cache.shown)
+        if self._shown is None or self._shown is not self._known.get(step):
+            self._shown, self._points = None, {}
+            engine = self._second.ready(live)
+            if engine is not None and mark is not None and any(step in self._steps(node) for node in nodes):
+                self._points = self._measured(engine, cache, step, mark)
+                self._shown = self._known[step]
+                self._left = [other for other in self._left if other != step]
+            self._colour(live)
+        self._report(nodes, step)
+
+    def coloured(self, render_view: RenderView) -> RenderView:
+        if not self.is_on or not self._points:
+            return render_view
+        scale = self.scale
+        items = {node: arrays.item(scale) for node, (_, arrays) in self._coloured.items()}
+        views = [
+            ColouredView(view, items[view.node.id]) if view.node.id in items else view  # type: ignore[attr-defined]
+            for view in render_view.views
+        ]
+        return replace(render_view, views=tuple(views))
+
+    def turn(self, live: Engine, cache: SimulationCache) -> bool:
+        """Compares some more steps; returns whether the picture is another one with what is known now."""
+        engine, ends, scale = self._second.bring(live), time.monotonic() + TURN, self.scale
+        if engine is None:
+            return False
+        while self._left and time.monotonic() < ends:
+            step = self._left.pop()
+            mark = cache.mark(step)
+            if mark is not None:
+                self._measured(engine, cache, step, mark)
+        self.version += 1
+        return self._shown is None or scale != self.scale or not self._left
+
+    def release(self) -> None:
+        self._second.release()
+        for _, arrays in self._coloured.values():
+            arrays.release()
+        self._coloured.clear()
+        self._known.clear()
+        self._shown, self._points, self._left, self._looked, self._text = None, {}, [], (), ""
+
+    # --- how that is known ----------------------------------------------------------------------------
+
+    def _nodes(self) -> list[NodeId]:
+        return [node.id for node in self._document.scene.nodes if not node.baked and self._steps(node.id)]
+
+    def _both(self, live: Engine, cache: SimulationCache, nodes: Iterable[NodeId]) -> list[int]:
+        """Steps that are kept and baked, the last first."""
+        baked, cached = [self._steps(node) for node in nodes], {*cache.cached, *live.given_steps}
+        return [step for step in sorted(cached, reverse=True) if any(step in steps for steps in baked)]
+
+    def _forget_others(self, cache: SimulationCache) -> None:
+        self._known = {step: known for step, known in self._known.items() if cache.mark(step) is known.mark}
+        self.version += 1
+
+    def _measured(self, engine: Engine, cache: SimulationCache, step: int, mark: object) -> dict[NodeId, Points]:
+        """Compares a step, on the second engine; returns the points of each node."""
+        state, when = cache.state_at(step), cache.time_of(step)
+        baked = {node: data for node in self._nodes() if (data := self._baked(node, step)) is not None}
+        if state is None:
+            baked = {}
+        else:
+            engine.restore(state, when)
+        here = {node: _points(engine, node) for node in baked}
+        variants: dict[NodeId, BakeDistanceValue] = {}
+        points: dict[NodeId, Points] = {}
+        for node, data in baked.items():
+            try:
+                engine.restore(msgspec.msgpack.encode((step, step, {node: data})), when)
+            except SettingsError:
+                continue  # it was another size then
+            there, now = _points(engine, node), here[node]
+            if there is None or now is None or there[0].shape != now[0].shape:
+                continue
+            far = np.linalg.norm(now[0] - there[0], axis=-1)
+            far[now[1] != there[1]] = np.nan
+            points[node] = now[0], far
+            if np.isfinite(far).any():
+                variants[node] = BakeDistanceValue(float(np.nanmax(far)), float(np.nanmean(far)))
+        engine.simulation.take_problems()
+        self._known[step] = _ComparedStep(mark, variants)
+        self.version += 1
+        return points
+
+    def _colour(self, live: Engine) -> None:
+        for node in [node for node in self._coloured if node not in self._points]:
+            self._coloured.pop(node)[1].release()
+        for node, (places, far) in self._points.items():
+            arrays = live.simulation.systems[node].arrays()
+            shape = tuple(size for array in arrays.values() for size in array.shape)
+            if node not in self._coloured or self._coloured[node][0] != shape:
+                if node in self._coloured:
+                    self._coloured[node][1].release()
+                made = ColouredArrays(live.context, self._document.scene.node(node), arrays)
+                self._coloured[node] = shape, made
+            self._coloured[node][1].write(places, far)
+
+    def _report(self, nodes: Sequence[NodeId], step: int) -> None:
+        shown, scene = self._shown, self._document.scene
+        if shown is not None:
+            reported = []
+            for node in nodes:
+                name, way = scene.node(node).name, shown.variants.get(node)
+                if way is not None:
+                    reported.append(
+                        f"{name} is {_length(way.most)} from its bake at most, {_length(way.mean)} in the mean"
+                    )
+                elif node not in self._points and step in self._steps(node):
+                    reported.append(f"{name} has another size than its bake")
+            text = "; ".join(reported)
+        elif self._left:
+            text = "Comparing to the bake"
+        elif any(node.baked for node in scene.nodes):
+            text = "What is baked is shown as it is baked; Free Bake has it simulated, to be compared"
+        else:
+            text = "Nothing is baked of this step"
+        if text != self._text:
+            self._text = text
+            self._reported(text)
+
+
+def _points(engine: Engine, node: NodeId) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]] | None:
+    """Where the points of a node are [m], (N, 3), NaN for the dead, and which ones they are, (N,)."""
+    system = engine.simulation.systems.get(node)
+    arrays = {array.meaning: array for array in system.arrays().values()} if system is not None else {}
+    if "points" not in arrays:
+        return None
+    places = arrays["points"].read().astype(np.float64)
+    numbers = arrays["ids"].read() if "ids" in arrays else np.arange(len(places))
+    return places, numbers
+
+
+def _length(metres: float) -> str:
+    if not math.isfinite(metres):
+        return "nowhere"
+    return f"{metres * 1e3:.3g} mm" if metres < 1.0 else f"{metres:.3g} m"

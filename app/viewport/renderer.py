@@ -1,0 +1,448 @@
+"""Connects the engine to the viewport: it draws the document at the playhead, and nothing else."""
+
+import logging
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.document.document import Document
+from app.files.model_store import ModelStore
+from app.files.scene_files import SceneFiles
+from app.timeline.active_model import ActiveModel
+from app.timeline.playback import Playback
+from app.viewport.bake_comparison import BakeComparison
+from app.viewport.frame_info import FrameInfo, nice_ceiling, with_point
+from app.viewport.ghosts import Ghosts
+from app.viewport.precompiling import Precompiling
+from app.viewport.second_engine import SecondEngine
+from app.viewport.timing import ViewportTiming
+from sim.assets.model import Bounds
+from sim.cache.simulation_cache import SimulationCache
+from sim.cache.step_store import CacheBudget, StepStore
+from sim.characters.comparison import ComparisonStatistics
+from sim.engine import Engine
+from sim.gl.back_end import BackEndChoice
+from sim.gl.context import Context
+from sim.gl.debug import DebugLog
+from sim.gl.framebuffer import Framebuffer
+from sim.gl.shader_log import ShaderError
+from sim.gl.task import Task
+from sim.printable import printable
+from sim.profile.status import TimerStatus
+from sim.render.bounding_sphere import joined
+from sim.render.render_view import JointRef, Overlay, ParticleRef, RenderView
+from sim.scene.scene import NodeId
+from sim.scene.view_state import Selection
+from sim.simulation import BakedStates, NoBakedStates
+
+_log = logging.getLogger(__name__)
+_TEXT_MAX = 200
+_LOOK = 0.02
+"""Time between two looks whether systems have prepared [s]."""
+_PREPARED = 0.01
+"""Time that a turn goes on with what they have left to do on the GPU [s]."""
+_LONG = 0.3
+"""Time from which on it is told that they prepare [s]."""
+
+
+class ViewportRenderer(QObject):
+    """Owns the engine; every call comes with the viewport's context current.
+
+    Signals:
+        drawn: A picture was drawn; carries `FrameInfo`.
+        ready: The engine was made, with no model in it.
+        gl_failed: One line about an OpenGL error.
+        troubled: Something is wrong with a simulated node; its id, or "", and one line.
+        measured: What pictures cost became known; carries a list of `FrameSample`, in order.
+        switched: Kernels run on what was wanted from now on; carries what that is, and why, in one line.
+        preparing: How far that is which takes longer than a moment: what is done to which nodes, or "", and a part.
+        painted: The viewport was painted; more may be left to do, see `gl_turn`.
+
+    Attributes:
+        engine: None before the context exists and after it is gone.
+        back_end: What kernels are wanted to run on.
+        cache_budget: Room for kept steps.
+        cache: What is kept of its steps, as long as it exists.
+        given: Gives the states of nodes that are baked.
+        second: A second engine, for what is looked at beside pictures; None for none.
+        ghosts: Drawn over pictures; None for none.
+        compared: How far they are from what is baked; None where that is never wanted.
+        precompiling: Compiles what is new beside; None where everything is compiled when it is needed.
+    """
+
+    drawn = Signal(object)
+    gl_failed = Signal(str)
+    measured = Signal(list)
+    painted = Signal()
+    preparing = Signal(str, float)
+    ready = Signal()
+    switched = Signal(str)
+    troubled = Signal(str, str)
+
+    def __init__(
+        self,
+        document: Document,
+        files: SceneFiles,
+        playback: Playback,
+        active: ActiveModel | None = None,
+        *,
+        debug: bool = False,
+    ) -> None:
+        super().__init__()
+        self._timing = ViewportTiming(playback, active)
+        self._document, self._playback, self._debug = document, playback, debug
+        self._files = files
+        self.engine: Engine | None = None
+        self.back_end = BackEndChoice.AUTO
+        self.cache_budget = CacheBudget.USUAL
+        self._switching: Task[None] | None = None
+        self.cache: SimulationCache | None = None
+        self.given: BakedStates = NoBakedStates()
+        self.second: SecondEngine | None = None
+        self.ghosts: Ghosts | None = None
+        self.compared: BakeComparison | None = None
+        self.precompiling: Precompiling | None = None
+        self._log: DebugLog | None = None
+        self._overlay = Overlay(marks=True)
+        self._scale, self._unit = 0.0, 1.0
+        self._comparison: ComparisonStatistics | None = None
+        self._failures: set[str] = set()
+        self._prepared, self._preparing_since = False, math.inf
+        self._reported = ("", 1.0)
+
+    # --- what the viewport calls ----------------------------------------------------------------------
+
+    def gl_init(self) -> None:
+        """Creates the engine in the viewport's context."""
+        self.gl_release()
+        context = Context.current()
+        self._log = DebugLog(context) if self._debug else None
+        context.back_ends.choice = self.back_end
+        if self.precompiling is not None:
+            self.precompiling.bind(context)
+        self.engine = Engine(context, background=True)
+        self.cache = self.engine.simulation.cached = SimulationCache(self.engine, StepStore(self.cache_budget.size))
+        self.ready.emit()
+
+    def gl_enter(self, framebuffer_id: int) -> None:
+        if self.engine is not None:
+            self.engine.context.default_framebuffer = framebuffer_id
+
+    def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
+        """Draws the scene at the playhead, or leaves the framebuffer as it is where that takes more turns."""
+        engine = self.engine
+        if engine is None:
+            return
+        self.gl_enter(framebuffer_id)
+        self._timing.begin(engine)
+        try:
+            output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
+            if engine.pictures.paint(output, self):
+                if self.ghosts is not None and self.cache is not None:
+                    self.ghosts.lay(engine, self.cache, output)
+                    self._release_second()
+                self._report(engine)
+        except Exception as error:  # the last picture stays; what is wrong with one node never comes here
+            self._fail(error)
+        self.painted.emit()
+
+    def gl_turn(self) -> bool:
+        """Does a part of what is to be done between pictures; returns whether one is to be painted now."""
+        if self.engine is None:
+            return False
+        try:
+            if self._switching is not None:
+                self._switch(self.engine, self._switching)
+            if self._prepares(self.engine):
+                return False
+            if self.precompiling is not None and self.precompiling.turn():
+                self.engine.pictures.outdate()
+                return True
+            if self.engine.simulation.is_due:
+                self.engine.pictures.outdate()
+                return True
+            beside = self._beside
+            if beside is not None and self.cache is not None:
+                return beside.turn(self.engine, self.cache)
+            return self.engine.pictures.turn(self)
+        except Exception as error:
+            self._fail(error)
+            return False
+
+    def _prepares(self, engine: Engine) -> bool:
+        """Does a part of what systems have left to do on the GPU, and tells how far they are; whether there was any."""
+        self._prepared = engine.simulation.prepare(time.monotonic() + _PREPARED)
+        progress = engine.simulation.progress
+        compiled = self.precompiling.progress if self.precompiling is not None else ("", 1.0)
+        if not progress and not compiled[0]:
+            self._preparing_since = math.inf
+        elif math.isinf(self._preparing_since):
+            self._preparing_since = time.monotonic()
+        is_long = time.monotonic() - self._preparing_since > _LONG
+        named = [self._document.scene.by_id[node_id] for node_id in progress if self._document.scene.has(node_id)]
+        names = ", ".join(node.name or node.id for node in named)
+        reported = ("", 1.0)
+        if is_long:
+            reported = (
+                (f"Compiling shaders for {compiled[0]}", compiled[1])
+                if compiled[0]
+                else (f"Preparing {names}", min(progress.values()))
+            )
+        reported = (reported[0], round(reported[1], 2))
+        if reported != self._reported:
+            self._reported = reported
+            self.preparing.emit(*reported)
+        return self._prepared
+
+    def give_up_preparing(self) -> None:
+        """Systems go by what they have, and prepare nothing else; what is not compiled is when it is needed."""
+        if self.precompiling is not None:
+            self.precompiling.cancel_preparing()
+        if self.engine is not None:
+            self.engine.simulation.cancel_preparing()
+
+    @property
+    def delay(self) -> float | None:
+        """Time until the next turn [s]; None where nothing is left to do."""
+        if self._switching is not None or self._prepared:
+            return 0.0
+        beside = self._beside
+        if beside is not None:
+            return beside.delay
+        if self.engine is None:
+            return None
+        is_told = self.engine.simulation.progress or self._reported[0] or self.is_compiling
+        waiting = (self.engine.pictures.delay, _LOOK if is_told else None)
+        return min((delay for delay in waiting if delay is not None), default=None)
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether nodes of the document wait until they are compiled."""
+        return self.precompiling is not None and bool(self.precompiling.progress[0])
+
+    @property
+    def _beside(self) -> Ghosts | BakeComparison | None:
+        """What a turn is for, beside the picture: that comes first, unless pictures follow one another all the time."""
+        if self.engine is None or (self.engine.pictures.delay is not None and not self._playback.playhead.playing):
+            return None
+        return next((one for one in (self.compared, self.ghosts) if one is not None and one.is_due), None)
+
+    def _release_second(self) -> None:
+        """Deletes what nobody wants any more; it comes and goes with settings, not with playing."""
+        view = self._document.scene.view
+        if self.ghosts is not None and not (view.ghosts or view.bake_ghost):
+            self.ghosts.release()
+            if self.second is not None:
+                self.second.release()
+
+    def gl_outdated(self) -> None:
+        if self.engine is not None:
+            self.engine.pictures.outdate()
+
+    def gl_resized(self) -> None:
+        """The next picture is drawn in any case: the framebuffer is another one, which shows nothing."""
+        if self.engine is not None:
+            self.engine.pictures.lose()
+
+    def gl_release(self) -> None:
+        """Deletes everything; may be called twice."""
+        if self._log is not None:
+            self._log.release()
+            self._log = None
+        for beside in (self.ghosts, self.compared, self.second):
+            if beside is not None:
+                beside.release()
+        if self.cache is not None:
+            self.cache.release()
+            self.cache = None
+        if self.precompiling is not None:
+            self.precompiling.release()
+        if self.engine is not None:
+            self.engine.release()
+            self.engine.context.release()
+            self.engine, self._switching = None, None
+
+    def switch_back_end(self, choice: BackEndChoice) -> None:
+        """Has kernels run on this once their programs are built, which takes turns from the next picture on."""
+        self.back_end = choice
+        self._switching = self.engine.library.prepare(choice) if self.engine is not None else None
+
+    def compile_beside(self, store: ModelStore, folder: Path | None) -> None:
+        """Has what is new compiled on a thread beside, and kept in a folder, if any; before there is an engine."""
+        if folder is not None:
+            self.precompiling = Precompiling(self._document, store, self._files, self._playback, folder)
+
+    def limit_steps(self, room: CacheBudget) -> None:
+        self.cache_budget = room
+        if self.cache is not None:
+            self.cache.limit(room.size)
+
+    def _switch(self, engine: Engine, steps: Task[None]) -> None:
+        try:
+            next(steps)
+        except StopIteration:
+            self._switching = None
+            engine.context.back_ends.choice = self.back_end
+            self.switched.emit(f"Back end: {engine.context.back_ends.status}")
+        except ShaderError as error:
+            self._switching = None
+            self.gl_failed.emit(f"{self.back_end} cannot be used: {error}")
+
+    # --- timing ---------------------------------------------------------------------------------------
+
+    @property
+    def timer_status(self) -> TimerStatus:
+        return self._timing.status
+
+    def set_timing(self, on: bool) -> None:
+        """Begins or ends measuring what pictures cost, from the next picture on; whoever calls asks for that."""
+        self._timing.wanted = on
+
+    def prepare(self) -> int:
+        """Brings the engine to the document as it is now, and returns its version; the context must be current."""
+        if self.engine is None:
+            return 0
+        self.engine.simulation.start_time = self._playback.settings.simulation_start
+        files = self._files
+        textures = {path: image for path, image in files.textures.items() if self.engine.has_texture(path, image)}
+        self.engine.set_files(files.meshes, files.images, textures, files.strands)
+        self.engine.simulation.given = self.given
+        # Also here, as pictures that follow one another leave no time for turns.
+        self._prepares(self.engine)
+        self.engine.apply(self._document.scene if self.precompiling is None else self.precompiling.admit())
+        if self.cache is not None:
+            self.cache.take(self._playback.playhead.time)
+        return self.engine.version
+
+    # --- questions ------------------------------------------------------------------------------------
+
+    def bounds(self, node_id: NodeId | None, bone: str | None) -> Bounds | None:
+        """Box in the world [m] of a bone, a node, or everything; the context must be current.
+
+        What has no size but a mark is shown together with everything, which it may light.
+        """
+        if self.engine is None:
+            return None
+        engine = self._at_moment()
+        box = self.own_bounds(node_id, bone) if node_id is not None else None
+        everything = engine.bounds()
+        view = engine.view(node_id) if node_id is not None else None
+        marks = view.marks() if view is not None else ()
+        return box or (with_point(everything, marks[0].position) if marks else everything)
+
+    def own_bounds(self, node_id: NodeId, bone: str | None) -> Bounds | None:
+        """Box in the world [m] of a bone or a node by itself; of a group around all that is in it."""
+        if self.engine is None:
+            return None
+        engine = self._at_moment()
+        joint = self.joint_of(Selection(node=node_id, bone=bone))
+        if joint is not None:
+            return engine.joint_bounds(joint.node, joint.joint)
+        found = [engine.bounds(inside) for inside in self._document.scene.with_contents([node_id])]
+        return joined([box for box in found if box is not None])
+
+    # --- overlay --------------------------------------------------------------------------------------
+
+    def set_hovered(self, joint: JointRef | None) -> bool:
+        """Marks the joint under the mouse; whether that changes the picture."""
+        changed = joint != self._overlay.hovered
+        self._overlay = replace(self._overlay, hovered=joint)
+        return changed
+
+    def mark_particles(self, hovered: ParticleRef | None, chosen: Mapping[NodeId, tuple[int, ...]]) -> bool:
+        """Marks particles of nodes; whether that changes the picture."""
+        marked = replace(self._overlay, hovered_particle=hovered, particles=dict(chosen))
+        changed = marked != self._overlay
+        self._overlay = marked
+        return changed
+
+    def reset_difference_scale(self) -> None:
+        """Lets the difference ramp find its upper end anew."""
+        self._scale = 0.0
+
+    def joint_of(self, selection: Selection) -> JointRef | None:
+        """The selected joint by index; None where no joint is selected or its model is not there."""
+        model = self.engine.model_of(selection.node) if self.engine and selection.node else None
+        if model is None or model.skeleton is None or selection.bone is None or selection.node is None:
+            return None
+        names = model.skeleton.names
+        return JointRef(selection.node, names.index(selection.bone)) if selection.bone in names else None
+
+    def _current_overlay(self) -> Overlay:
+        selected = self.joint_of(self._document.selection)
+        chosen = self._document.scene.with_contents(self._document.selection.all_nodes)
+        return replace(self._overlay, selected=selected, selected_nodes=chosen, difference_scale=self._scale or None)
+
+    # --- steps of a picture ---------------------------------------------------------------------------
+
+    def set_up(self, now: float) -> None:
+        """Makes everything that a picture shows, at monotonic time `now` [s]."""
+        engine = self._at_moment()
+        self._comparison = self._compare(engine)
+        engine.refresh(now)
+        if self.cache is not None:
+            self.cache.note_stop_reports()
+            self.cache.collect()
+            if self.compared is not None:
+                self.compared.take(engine, self.cache)
+
+    def render_view(self) -> RenderView:
+        assert self.engine is not None
+        render_view = self.engine.render_view(self._document.view_state.camera, self._current_overlay())
+        return render_view if self.compared is None else self.compared.coloured(render_view)
+
+    def _at_moment(self) -> Engine:
+        """The engine, brought to the document and the playhead."""
+        assert self.engine is not None
+        self.prepare()
+        time, cache = self._playback.seen, self.cache
+        if cache is not None:
+            # Distances are known of steps alone.
+            compares = self.compared is not None and self.compared.is_on
+            time = cache.show_between(time) if self._playback.is_between and not compares else cache.show(time)
+        self.engine.advance(time)
+        return self.engine
+
+    def _report(self, engine: Engine) -> None:
+        """Says what was drawn, and what went wrong."""
+        engine.collect()
+        self._report_errors()
+        for problem in engine.simulation.take_problems():
+            self.troubled.emit(problem.node, problem.text)
+        rate = self._playback.meter.drawn(time.monotonic())
+        frame, samples = self._timing.finish(engine)
+        self.drawn.emit(FrameInfo(rate, self._comparison, self._scale * self._unit, frame, self._unit))
+        if samples:
+            self.measured.emit(samples)
+
+    def _compare(self, engine: Engine) -> ComparisonStatistics | None:
+        scene = self._document.scene
+        characters = [node.id for node in scene.characters if node.id in scene.shown]
+        selected = self._document.selection.node
+        target = selected if selected in characters else next(iter(characters), None)
+        statistics = engine.compare(target, time.monotonic()) if target else None
+        self._unit = scene.node(target).settings.unit_scale if target else 1.0
+        if statistics is not None and statistics.maximum > self._scale:
+            self._scale = nice_ceiling(statistics.maximum * self._unit) / self._unit
+        return statistics
+
+    def _fail(self, error: Exception) -> None:
+        """Tells once that there is no picture; a picture that is begun is given up."""
+        assert self.engine is not None
+        self.engine.context.invalidate()
+        self.engine.pictures.outdate()
+        text = f"no picture can be drawn: {type(error).__name__}: {printable(str(error), _TEXT_MAX)}"
+        if text not in self._failures:
+            self._failures.add(text)
+            self.gl_failed.emit(text)
+            _log.info("drawing", exc_info=error)
+
+    def _report_errors(self) -> None:
+        if self._log is not None and self._log.errors:
+            errors, self._log.errors = self._log.errors, []
+            for error in dict.fromkeys(errors):
+                self.gl_failed.emit(f"OpenGL: {error}")

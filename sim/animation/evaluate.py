@@ -1,0 +1,162 @@
+"""Pose of a character at a time: sample, compose, multiply along the hierarchy, make the palette."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.animation.pose import Pose
+from sim.animation.pose_offsets import Offset, with_offsets
+from sim.animation.root_motion import root_motion, without_travel
+from sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
+from sim.maths.local_to_model import model_from_local
+from sim.maths.transform import compose
+
+TOGETHER = 960
+"""Joints of all moments that are evaluated at once; more cost more each, as memory is asked for anew every time."""
+
+
+def evaluate_pose(
+    model: CharacterModel,
+    clip: Clip | None,
+    time: float,
+    *,
+    interpolation: Interpolation = Interpolation.LINEAR,
+    lock_root: bool = False,
+    up_axis: str = "y",
+    offsets: Sequence[Offset] = (),
+) -> Pose:
+    """Pose of the skeleton of `model`, and weights of its morph targets.
+
+    Args:
+        model: A character; without a skeleton it has weights alone.
+        clip: One of its clips, or None for the bind pose.
+        time: Time in the clip [s], clamped to it.
+        interpolation: How the clip is read between its keys.
+        lock_root: Keep the motion joint over the ground where it was at the start of the clip; see
+            `sim.animation.root_motion`.  Nothing changes for clips that stay in place.
+        up_axis: Axis of the file that points up, "y" or "z".
+        offsets: What is done to single joints on top of that.
+
+    Raises:
+        ValueError: If the clip was made for another number of joints.
+    """
+    if clip is None:
+        return bind_pose(model, offsets)
+    local, skeleton = clip.sample(time, interpolation), model.skeleton
+    if skeleton is None:
+        return _boneless(local)
+    if len(local.positions) != skeleton.joint_count:
+        raise ValueError(f"clip {clip.name!r} has {len(local.positions)} joints, not {skeleton.joint_count}")
+    matrices = compose(local.positions, local.orientations, local.scales)
+    model_from_joint = model_from_local(matrices, skeleton.hierarchy)
+    motion = root_motion(skeleton, clip, up_axis) if lock_root else None
+    if motion is not None:
+        local, model_from_joint = without_travel(motion, skeleton, local, model_from_joint)
+    return _offset(model, skeleton, local, model_from_joint, offsets)
+
+
+def evaluate_poses(
+    model: CharacterModel,
+    clip: Clip,
+    times: Sequence[float],
+    *,
+    interpolation: Interpolation = Interpolation.LINEAR,
+    lock_root: bool = False,
+    up_axis: str = "y",
+) -> list[Pose]:
+    """What `evaluate_pose` gives for each of many moments, the same bits, most of it made together.
+
+    Raises:
+        ValueError: If the clip was made for another number of joints.
+    """
+    skeleton = model.skeleton
+    motion = root_motion(skeleton, clip, up_axis) if lock_root and skeleton is not None else None
+    if skeleton is None or motion is not None or len(times) < 2:
+        return [
+            evaluate_pose(model, clip, time, interpolation=interpolation, lock_root=lock_root, up_axis=up_axis)
+            for time in times
+        ]
+    together = max(TOGETHER // max(skeleton.joint_count, 1), 1)
+    return [
+        pose
+        for first in range(0, len(times), together)
+        for pose in _many(model, skeleton, clip, times[first : first + together], interpolation)
+    ]
+
+
+def _many(
+    model: CharacterModel, skeleton: Skeleton, clip: Clip, times: Sequence[float], interpolation: Interpolation
+) -> list[Pose]:
+    local = clip.sample_many(times, interpolation)
+    if local.positions.shape[1] != skeleton.joint_count:
+        raise ValueError(f"clip {clip.name!r} has {local.positions.shape[1]} joints, not {skeleton.joint_count}")
+    arrays = (local.positions, local.orientations, local.scales)
+    # The hierarchy is walked with the joints in front.
+    joints = model_from_local(np.ascontiguousarray(compose(*arrays).swapaxes(0, 1)), skeleton.hierarchy)
+    palette, centres = _palette(model, skeleton, joints)
+    moments = (np.ascontiguousarray(matrices.swapaxes(0, 1)) for matrices in (joints, palette))
+    poses = zip(*arrays, local.weights, *moments, strict=True)
+    return [Pose(LocalPose(p, q, s, w), matrix, entries, centres) for p, q, s, w, matrix, entries in poses]
+
+
+def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
+    """The pose in which the file stores the skeleton: the one the mesh was bound in, unless the file differs.
+
+    Args:
+        model: A character.
+        offsets: What is done to single joints on top of it.
+    """
+    skeleton, targets = model.skeleton, model.mesh.targets
+    weights = NO_WEIGHTS if targets is None else targets.rest_weights
+    if skeleton is None:
+        return _boneless(LocalPose(np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 3)), weights))
+    local = LocalPose(skeleton.bind_positions, skeleton.bind_orientations, skeleton.bind_scales, weights)
+    return _offset(model, skeleton, local, skeleton.model_from_bind, offsets)
+
+
+def assembled(model: CharacterModel, local: LocalPose, offsets: Sequence[Offset] = ()) -> Pose:
+    """The pose of local transforms and weights, with what is done to single joints on top of them."""
+    skeleton = model.skeleton
+    if skeleton is None:
+        return _boneless(local)
+    matrices = compose(local.positions, local.orientations, local.scales)
+    return _offset(model, skeleton, local, model_from_local(matrices, skeleton.hierarchy), offsets)
+
+
+def _offset(
+    model: CharacterModel,
+    skeleton: Skeleton,
+    local: LocalPose,
+    model_from_joint: npt.NDArray[np.float64],
+    offsets: Sequence[Offset],
+) -> Pose:
+    moved = with_offsets(skeleton, local, offsets) if offsets else local
+    if moved is not local:
+        matrices = compose(moved.positions, moved.orientations, moved.scales)
+        model_from_joint = model_from_local(matrices, skeleton.hierarchy)
+    return _posed(model, skeleton, moved, model_from_joint)
+
+
+def _boneless(local: LocalPose) -> Pose:
+    return Pose(local, np.zeros((0, 4, 4)), np.zeros((0, 4, 4)), np.zeros((0, 3)))
+
+
+def _posed(
+    model: CharacterModel, skeleton: Skeleton, local: LocalPose, model_from_joint: npt.NDArray[np.float64]
+) -> Pose:
+    return Pose(local, model_from_joint, *_palette(model, skeleton, model_from_joint))
+
+
+def _palette(
+    model: CharacterModel, skeleton: Skeleton, model_from_joint: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Palette (P, ..., 4, 4) and centres (P, 3) of joints (B, ..., 4, 4); all moments of an entry are one product."""
+    entries = model.skin.palette if model.skin is not None else None
+    if entries is None:
+        joints, after, centres = model_from_joint, skeleton.bind_from_model, skeleton.model_from_bind[:, :3, 3]
+    else:
+        joints, after, centres = model_from_joint.take(entries.entry_joints, 0), entries.bind_from_mesh, entries.centres
+    rows = joints.reshape(len(joints), math.prod(joints.shape[1:-1]), 4)
+    return (rows @ after).reshape(joints.shape), centres

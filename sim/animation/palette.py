@@ -1,0 +1,69 @@
+"""Packs a palette for skinning: matrix rows, or rigid motions as dual quaternions and a scale apart.
+
+A palette matrix is split into a scale about the joint's bind position, which keeps that point, and the
+rigid motion that follows.  Splitting about the joint and not about the origin keeps the joint where the
+clip puts it even when the scale is left out or blended differently from the motion.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.maths import dual_quaternion, quaternion
+from sim.maths.transform import polar
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+
+_RIGID = 5e-6
+"""Largest deviation of an element from a rotation that counts as float noise of the file, not as scale."""
+
+_NO_SCALE: Float64 = np.eye(3, 4)
+
+
+def lbs_rows(palette: Float64) -> Float32:
+    """The upper three rows of every matrix, shape (B, 3, 4)."""
+    return palette[:, :3].astype(np.float32)
+
+
+def dual_quaternions(palette: Float64, centres: Float64 | None = None) -> Float32:
+    """Rigid part of every matrix as real and dual quaternion, shape (B, 2, 4).
+
+    Every real part has w not negative.  Which of two equal signs a vertex takes is decided there, against
+    its strongest influence.
+
+    Args:
+        palette: shape (B, 4, 4).
+        centres: Bind positions of the joints, shape (B, 3), `Pose.centres`; the origin when None.
+    """
+    return rigid_and_scale(palette, centres)[0].astype(np.float32)
+
+
+def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[Float64, Float64]:
+    """Rigid motions (B, 2, 4) and scales (B, 3, 4) whose product, the scale acting first, is the palette.
+
+    Source: Kavan et al. 2008, section 4.3 (two-phase skinning), with the scale centred on the joint.
+    """
+    linear, translation = palette[:, :3, :3], palette[:, :3, 3]
+    scales = np.repeat(_NO_SCALE[None], len(palette), axis=0)
+    rotation = quaternion.from_matrix(linear)
+    scaling = np.flatnonzero(_scaling(linear, rotation))
+    if len(scaling):
+        turn, scales[scaling, :, :3] = polar(linear[scaling])
+        rotation[scaling] = quaternion.from_matrix(turn)
+        if centres is not None:
+            cached = centres[scaling]
+            scales[scaling, :, 3] = cached - _apply(scales[scaling, :, :3], cached)
+            translation = translation.copy()
+            translation[scaling] += _apply(linear[scaling] - turn, cached)
+    return dual_quaternion.from_rotation_translation(rotation, translation), scales
+
+
+def _scaling(linear: Float64, rotation: Float64) -> npt.NDArray[np.bool_]:
+    """Which matrices (B, 3, 3) are not the rotations that were taken from them (B, 4)."""
+    deviation = np.abs(quaternion.to_matrix(rotation) - linear)
+    return np.asarray(deviation.reshape(-1, 9).max(axis=1) > _RIGID)
+
+
+def _apply(linear: Float64, vectors: Float64) -> Float64:
+    moved: Float64 = (linear @ vectors[..., None])[..., 0]
+    return moved

@@ -1,0 +1,146 @@
+"""Materials of a model as they are drawn: those of its file, with what the settings of the node say instead."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sim.assets.materials import TextureFolder
+from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material
+from sim.characters.look_settings import TEXTURES, MaterialLook
+from sim.maths.srgb import light_of
+
+Looks = Sequence[MaterialLook]
+TOLD_MAX = 10
+"""Missing images of a model that get a line each; one more tells how many others there are."""
+
+_NAMED_MAX = 3
+_WHITE = (1.0, 1.0, 1.0)
+
+
+def dressed(material: Material, look: MaterialLook) -> Material:
+    """A material as it is drawn; colours of settings are encoded for screens, those of materials are light."""
+    colours = {name: getattr(look, name) for name in ("diffuse", "specular", "emission")}
+    numbers = {name: getattr(look, name) for name in ("shininess", "opacity")}
+    changes: dict[str, Any] = {name: light_of(colour) for name, colour in colours.items() if colour is not None}
+    changes |= {name: number for name, number in numbers.items() if number is not None}
+    for name in TEXTURES:
+        path = getattr(look, name)
+        if path is None:
+            continue
+        image = Path(path) if path else None
+        if name == "texture":
+            changes |= {"texture": image.name if image else None, "texture_path": image, "embedded": None}
+        else:
+            changes[name] = image
+    cached = tuple((name, sampler) for name, sampler in material.samplers if getattr(look, name) is None)
+    if cached != material.samplers:
+        changes["samplers"] = cached  # images of settings are repeated
+    if changes.get("emission_image") and "emission" not in changes and not any(material.emission):
+        changes["emission"] = _WHITE
+    if changes.get("surface_image") and material.surface_image is None:
+        changes |= {"metal": 1.0, "roughness": 1.0}
+    return replace(material, **changes) if changes else material
+
+
+def dressed_materials(model: CharacterModel, looks: Looks) -> tuple[Material, ...]:
+    """The materials of a model as they are drawn, in the order of the file."""
+    if not looks:
+        return model.materials
+    known = {look.material: look for look in reversed(looks)}
+    return tuple(dressed(one, known[one.name]) if one.name in known else one for one in model.materials)
+
+
+def own_image(material: Material, name: str) -> ImageSource | None:
+    """The image that the file gives a material, by the name of the texture among settings."""
+    image: ImageSource | None = material.image if name == "texture" else getattr(material, name)
+    return image
+
+
+def lost_name(material: Material, name: str) -> str:
+    """What the file calls an image of a material that was not found; "" where nothing is missing."""
+    return dict(material.lost).get(name, "")
+
+
+def idle_values(material: Material) -> frozenset[str]:
+    """Values of a material that say nothing, as others of it decide."""
+    idle = set()
+    if material.alpha_mode is AlphaMode.OPAQUE:
+        idle.add("opacity")
+    if material.is_unlit:
+        idle |= {"specular", "shininess", "normal_image", "surface_image", "occlusion_image"}
+    if material.surface_image is not None:
+        idle.add("shininess")
+    return frozenset(idle)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingImage:
+    """An image that was not found."""
+
+    file: str  # What the model file calls it
+    uses: tuple[tuple[str, str], ...]  # Materials that name it, each with the name of the texture among settings
+
+    @property
+    def materials(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(material for material, _ in self.uses))
+
+    @property
+    def line(self) -> str:
+        shown = [name or "unnamed" for name in self.materials[:_NAMED_MAX]]
+        rest = len(self.materials) - len(shown)
+        names = f"material{'s' * (len(self.materials) > 1)} {', '.join(shown)}" + (f" and {rest} more" if rest else "")
+        return f"the texture {self.file} of {names} was not found"
+
+
+def lost_images(
+    model: CharacterModel, looks: Looks, is_gone: Callable[[str], bool] = lambda _: False
+) -> tuple[MissingImage, ...]:
+    """Images that were not found and that nothing stands in for, in the order of the materials.
+
+    Args:
+        model: The model.
+        looks: What is other of its materials.
+        is_gone: Whether the image that a look names is missing too; it is listed by its path.
+    """
+    found: dict[str, list[tuple[str, str]]] = {}
+    known = {look.material: look for look in reversed(looks)}
+    for material in model.materials:
+        look, lost = known.get(material.name, MaterialLook()), dict(material.lost)
+        for name in TEXTURES:
+            path = getattr(look, name)
+            file = lost.get(name) if path is None else path if path and is_gone(path) else None
+            if file:
+                found.setdefault(file, []).append((material.name, name))
+    return tuple(MissingImage(file, tuple(dict.fromkeys(uses))) for file, uses in found.items())
+
+
+def lost_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
+    """A line for each of the first images that were not found, and one that counts the others."""
+    lines = tuple(one.line for one in lost[:TOLD_MAX])
+    more = len(lost) - len(lines)
+    return (*lines, f"{more:,} more textures were not found") if more else lines
+
+
+def located(
+    lost: Sequence[MissingImage], file: str, chosen: Path, find: Callable[[str], Path | None] | None = None
+) -> dict[tuple[str, str], str]:
+    """Paths for lost images after the user found one; others that lie beside it come along.
+
+    Args:
+        lost: What is missing.
+        file: The one that was looked for, as the model file calls it.
+        chosen: Where it is.
+        find: Finds a file of a recorded name in the folder of the chosen one.
+
+    Returns:
+        The path for each material and texture.
+    """
+    find = find or TextureFolder(chosen.parent).find
+    paths: dict[tuple[str, str], str] = {}
+    for one in lost:
+        path = chosen if one.file == file else find(one.file)
+        if path is not None:
+            paths |= dict.fromkeys(one.uses, os.path.abspath(path))
+    return paths

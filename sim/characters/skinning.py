@@ -1,0 +1,301 @@
+"""SkinnedMesh: deforms a character on the GPU, one pass a frame.
+
+Owns the rest-pose streams, the palette and the skinned buffer.  It knows neither clips nor drawing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.animation.palette import dual_quaternions, lbs_rows, rigid_and_scale
+from sim.animation.pose import Pose
+from sim.assets.model import Mesh, Skin
+from sim.characters.morphs import FEW, MorphBuffers
+from sim.characters.settings import SkinningMethod
+from sim.characters.warp_buffers import WARP_CASES, WarpBuffers
+from sim.gl.back_end import BackEnd
+from sim.gl.buffer import Buffer
+from sim.gl.buffer_upload import copy_buffer, upload_buffer
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.record import Record, record
+from sim.gl.task import Task, finish
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import Stream, VertexArray
+
+SKINNED = record("Skinned", position=(4, "f4"), normal=(4, "f4"))
+"""position.xyz, 1 | normal.xyz, 0; model space, file units."""
+
+SKINNED_TANGENT = record("SkinnedTangent", position=(4, "f4"), normal=(4, "f4"), tangent=(4, "f4"))
+"""The same, then tangent.xyz and handedness."""
+
+INFLUENCE_MAX = 8
+
+INFLUENCE_4 = np.dtype([("weights", "f4", 4), ("joints", "u2", 4)])
+INFLUENCE_8 = np.dtype([("weights", "f4", 4), ("weights_more", "f4", 4), ("joints", "u2", 4), ("joints_more", "u2", 4)])
+
+SHADER_FUNCTIONS = {
+    SkinningMethod.LBS: "skin_lbs",
+    SkinningMethod.DQS: "skin_dqs",
+    SkinningMethod.DQS_SCALE: "skin_dqs_scale",
+}
+
+
+def rest_records(mesh: Mesh) -> npt.NDArray[np.void]:
+    """Bind pose as records of shape (V,), `SKINNED_TANGENT` where the mesh has tangents, else `SKINNED`.
+
+    Normals and tangents have length 1, or 0 where the mesh gives no direction.
+    """
+    layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
+    out = layout.zeros(mesh.vertex_count)
+    out["position"][:, :3] = mesh.positions
+    out["position"][:, 3] = 1.0
+    out["normal"][:, :3] = _unit(mesh.normals)
+    if mesh.tangents is not None:
+        out["tangent"][:, :3] = _unit(mesh.tangents[:, :3])
+        out["tangent"][:, 3] = mesh.tangents[:, 3]
+    return out
+
+
+def influence_records(skin: Skin) -> npt.NDArray[np.void]:
+    """Joints and weights as records of shape (V,), `INFLUENCE_4` or `INFLUENCE_8` as the skin is wide."""
+    wide = skin.influence_max > 4
+    out = np.zeros(len(skin.joints), INFLUENCE_8 if wide else INFLUENCE_4)
+    out["joints"], out["weights"] = skin.joints[:, :4], skin.weights[:, :4]
+    if wide:
+        out["joints_more"], out["weights_more"] = skin.joints[:, 4:8], skin.weights[:, 4:8]
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class SkinningRecords:
+    """A mesh as its buffers hold it.
+
+    Attributes:
+        record: Layout of the vertices.
+        rest: Bind pose, shape (V,).
+        influences: Joints and weights, shape (V,); None for a mesh without joints.
+        deltas: Differences of morph targets, shape (R, 2 or 3, 4); None without any.
+    """
+
+    record: Record
+    rest: npt.NDArray[np.void]
+    influences: npt.NDArray[np.void] | None
+    deltas: npt.NDArray[np.float32] | None = None
+
+
+def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
+    """Packs a mesh for the GPU; touches no OpenGL."""
+    layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
+    deltas = mesh.targets.deltas if mesh.targets is not None and len(mesh.targets.deltas) else None
+    return SkinningRecords(layout, rest_records(mesh), influence_records(skin) if skin is not None else None, deltas)
+
+
+@dataclass(frozen=True, slots=True)
+class SkinningBuffers:
+    """Records on the GPU.
+
+    Attributes:
+        rest: Bind pose.
+        influences: Joints and weights; None for a mesh without joints.
+        vertices: Skinned records, the bind pose at first.
+        deltas: Differences of morph targets; None without any.
+    """
+
+    rest: Buffer
+    influences: Buffer | None
+    vertices: Buffer
+    deltas: Buffer | None = None
+
+
+def upload_skinning(context: Context, records: SkinningRecords) -> Task[SkinningBuffers]:
+    rest = yield from upload_buffer(context, records.rest, label="skinning rest")
+    influences = None
+    if records.influences is not None:
+        influences = yield from upload_buffer(context, records.influences, label="skinning influences")
+    vertices = yield from copy_buffer(rest, label="skinned vertices")
+    deltas = None
+    if records.deltas is not None:
+        deltas = yield from upload_buffer(context, records.deltas, label="morph differences")
+    return SkinningBuffers(rest, influences, vertices, deltas)
+
+
+def palette_texels(pose: Pose, method: SkinningMethod) -> npt.NDArray[np.float32]:
+    """Palette as the shader of the method reads it, shape (B, texels of a joint, 4).
+
+    Matrix rows for LBS (3), a dual quaternion for DQS (2), both parts of it and the scale's rows for DQS_SCALE (5).
+    """
+    if method is SkinningMethod.LBS:
+        return lbs_rows(pose.palette)
+    if method is SkinningMethod.DQS:
+        return dual_quaternions(pose.palette, pose.centres)
+    return np.concatenate(rigid_and_scale(pose.palette, pose.centres), axis=1, dtype=np.float32, casting="same_kind")
+
+
+class SkinnedMesh:
+    """A mesh with its deformed vertices on the GPU.
+
+    Args:
+        context: Where the buffers live.
+        library: Where the programs come from.
+        mesh: Geometry in the bind pose.
+        skin: Influences, or None for a mesh without joints, which morph targets and deformers alone move.
+        buffers: The mesh on the GPU, owned from now on; made here unless given.
+
+    Attributes:
+        record: Layout of the vertices.
+        rest: Bind-pose records.
+        vertices: Skinned records in file order.
+        write_count: How often the vertices were written; changes whenever they may have.
+        name: What its pass is called where passes are timed.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        library: ShaderLibrary,
+        mesh: Mesh,
+        skin: Skin | None,
+        buffers: SkinningBuffers | None = None,
+    ) -> None:
+        buffers = buffers or finish(upload_skinning(context, skinning_records(mesh, skin)))
+        self.context = context
+        self.library = library
+        self.vertex_count = mesh.vertex_count
+        self.record: Record = SKINNED if mesh.tangents is None else SKINNED_TANGENT
+        self.rest, self.vertices = buffers.rest, buffers.vertices
+        self.write_count = 0
+        self.name = ""
+        self._kernels: dict[tuple[SkinningMethod, bool, int], Kernel] = {}
+        self._applied: tuple[Pose | None, SkinningMethod, BackEnd] | None = (None, SkinningMethod.LBS, BackEnd.TF)
+        self._mesh, self._skin = mesh, skin
+        self._warps: WarpBuffers | None = None
+        self._morphs: MorphBuffers | None = None
+        if mesh.targets is not None and buffers.deltas is not None:
+            self._morphs = MorphBuffers(context, mesh.targets, buffers.deltas)
+        self._influences = buffers.influences
+        self._palette_buffer = Buffer(context, 16, usage="stream", label="skinning palette")
+        self._palette = BufferTexture(context, self._palette_buffer, "rgba32f")
+        streams = [Stream(self.rest)]
+        if skin is not None and self._influences is not None:
+            self._joint_count = int(skin.joints.max(initial=0)) + (skin.joints.size > 0)
+            streams.append(Stream(self._influences))
+        self._source = VertexArray(context, streams, label="skinning source")
+
+    @property
+    def deforms(self) -> bool:
+        """Whether joints or clips move the vertices; deformers do so with any."""
+        return self._influences is not None or self._morphs is not None
+
+    def skin(self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS) -> bool:
+        """Write `vertices` for a pose; the bind pose for None.
+
+        Poses are values: the very pose and method of the last call, and its back end, leave the buffer as it is.
+
+        Returns:
+            Whether the vertices were written.
+
+        Raises:
+            ValueError: If the pose has fewer joints than the skin uses.
+        """
+        if self._is_applied(pose, method):
+            return False
+        with self.context.timers.scope("skinning", self.name):
+            if pose is None:
+                self.rest.copy_to(self.vertices)
+            else:
+                self._run(pose, method)
+        self._applied = (pose, method, self._back_end())
+        self.write_count += 1
+        return True
+
+    def invalidate(self) -> None:
+        """Skin again at the next call even if pose and method are the same, because a shader was reloaded."""
+        self._applied = None
+
+    def read(self) -> npt.NDArray[np.void]:
+        """The vertices as structured records of shape (V,); waits for the GPU."""
+        return self.vertices.read()
+
+    def release(self) -> None:
+        for owned in (self._source, self._palette, self._palette_buffer, self._influences, self._morphs, self._warps):
+            if owned is not None:
+                owned.release()
+        self.vertices.release()
+        self.rest.release()
+
+    def prepare(self, method: SkinningMethod) -> None:
+        """Builds the program of a method, so that the first `skin` need not."""
+        if self.deforms:
+            for slots in (0, 1) if self._morphs is not None else (0,):
+                self._kernel(method, slots, is_warped=False)
+
+    def _is_applied(self, pose: Pose | None, method: SkinningMethod) -> bool:
+        if self._applied is None:
+            return False
+        last, last_method, back_end = self._applied
+        return last is pose and (pose is None or (last_method is method and self._back_end() is back_end))
+
+    def _back_end(self) -> BackEnd:
+        """What its kernels run on now: a comparison of back ends skins one pose by both."""
+        return self.context.back_ends.chosen(self.vertex_count, self.record.dtype.itemsize)
+
+    def _run(self, pose: Pose, method: SkinningMethod) -> None:
+        warps = pose.warps if pose.warps is not None and pose.warps.functions else None
+        if not self.deforms and warps is None:
+            self.rest.copy_to(self.vertices)
+            return
+        uniforms = self._palette_uniforms(pose, method) if self._influences is not None else {}
+        slot_count = 0
+        if self._morphs is not None:
+            slots = self._morphs.slots(pose.local.weights)
+            slot_count = len(slots)
+            if slot_count:
+                uniforms |= self._morphs.uniforms(slots)
+        if warps is not None:
+            self._warps = self._warps or WarpBuffers(self.context, self._mesh, self._skin)
+            uniforms |= self._warps.uniforms(warps)
+        self._kernel(method, slot_count, is_warped=warps is not None).run(self._source, self.vertices, **uniforms)
+
+    def _palette_uniforms(self, pose: Pose, method: SkinningMethod) -> dict[str, Any]:
+        if len(pose.palette) < self._joint_count:
+            raise ValueError(f"pose of {len(pose.palette)} joints for a skin that uses {self._joint_count}")
+        with self.context.timers.scope("palette"):
+            self._palette_buffer.orphan(palette_texels(pose, method))
+        return {"u_palette": self._palette}
+
+    def _kernel(self, method: SkinningMethod, slot_count: int, *, is_warped: bool) -> Kernel:
+        # No targets, few, or many.
+        key = method, is_warped, (slot_count > 0) + (slot_count > FEW)
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            defines: dict[str, object] = {
+                "TANGENT": self.record is SKINNED_TANGENT,
+                "MORPHS": slot_count > 0,
+                "MANY_MORPHS": slot_count > FEW,
+                "WARP_CASES": WARP_CASES if is_warped else None,
+            }
+            inputs: list[Record | np.dtype] = [self.record]
+            if self._influences is not None and self._skin is not None:
+                count = min(max(self._skin.influence_max, 1), INFLUENCE_MAX)
+                defines |= {"METHOD": SHADER_FUNCTIONS[method], "INFLUENCES": count}
+                inputs.append(self._influences.dtype)
+            kernel = self._kernels[key] = Kernel(
+                self.library,
+                "model/skin.glsl",
+                self.record,
+                inputs=inputs,
+                defines=defines,
+                records=self.vertex_count,
+            )
+        return kernel
+
+
+def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    wide = vectors.astype(np.float64)
+    length = np.linalg.norm(wide, axis=-1, keepdims=True)
+    missing = length < 1e-12
+    return np.where(missing, wide, wide / np.where(missing, 1.0, length))

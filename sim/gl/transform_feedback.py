@@ -1,0 +1,93 @@
+"""Capture: kernels at work by transform feedback, without rasterising, with as few calls as it takes."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
+
+from sim.gl.bootstrap import GL
+from sim.gl.errors import GLError
+from sim.gl.vertex_array import VertexArray
+
+if TYPE_CHECKING:
+    from sim.gl.kernel import Kernel
+
+GROUP = 3
+"""Vertices are captured as triangles: a software driver spends less per primitive (a tenth of the time of a skinning
+pass), and the order is the same."""
+
+TRIPLES_FROM = 3072
+"""Records from which on a number that does not fill the last triangle is worth a second draw."""
+
+
+def padded_count(count: int, per_vertex: int = 1) -> int:
+    """Number of records a buffer needs so that `count` of them can be captured in one draw."""
+    group = GROUP * per_vertex
+    return -(-count // group) * group
+
+
+class TransformFeedbackPass:
+    """Kernels that write into buffers while this is entered; made by `Kernel.writing`.
+
+    A framebuffer must be bound, as always.  A buffer must not be source and target at once.  Targets are GL names.
+    """
+
+    __slots__ = ("_each", "_kernel", "_source")
+
+    def __init__(self, kernel: "Kernel", source: VertexArray) -> None:
+        self._kernel, self._source, self._each = kernel, source, kernel.per_vertex
+        kernel.program.use()
+        source.bind(kernel.program, kernel.per_vertex)
+
+    def __enter__(self) -> Self:
+        GL.glEnable(GL.GL_RASTERIZER_DISCARD)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        GL.glDisable(GL.GL_RASTERIZER_DISCARD)
+        # Nothing stays bound where a pass might capture into it.
+        GL.glBindBufferBase(GL.GL_TRANSFORM_FEEDBACK_BUFFER, 0, 0)
+
+    def use(self, kernel: "Kernel", source: VertexArray) -> None:
+        """Go on with this kernel, its uniforms and textures as they are now, and this source."""
+        if kernel is not self._kernel:
+            if kernel.back_end is not self._kernel.back_end:
+                raise GLError(f"{kernel.program.label}: another back end than that of the kernel before")
+            kernel.program.use()
+        elif source is self._source:
+            return
+        self._kernel, self._source, self._each = kernel, source, kernel.per_vertex
+        source.bind(kernel.program, kernel.per_vertex)
+
+    def send(self, location: int, values: tuple[float, float, float, float]) -> None:
+        """Give a vec4 of the kernel in use a value, see `Program.location`."""
+        GL.glUniform4f(location, *values)
+
+    def write(self, target: int, first: int, count: int, *more: int) -> None:
+        """Write `count` records from `first` on, both in whole vertices; `more` targets for separate outputs."""
+        mode, rest = GL.GL_TRIANGLES, count % (GROUP * self._each)
+        if rest:
+            mode = GL.GL_POINTS
+            if count >= TRIPLES_FROM:
+                self.write(target, first, count - rest, *more)
+                first, count = first + count - rest, rest
+        if first or more:
+            for index, (name, size) in enumerate(zip((target, *more), self._kernel.sizes, strict=True)):
+                GL.glBindBufferRange(GL.GL_TRANSFORM_FEEDBACK_BUFFER, index, name, first * size, count * size)
+        else:
+            GL.glBindBufferBase(GL.GL_TRANSFORM_FEEDBACK_BUFFER, 0, target)
+        GL.glBeginTransformFeedback(mode)
+        GL.glDrawArrays(mode, first // self._each, count // self._each)
+        GL.glEndTransformFeedback()
+
+    def writer(self, count: int) -> Callable[[int], None]:
+        """`write` for a loop over targets: takes the first records, a `padded_count` of them, time and again."""
+        feedback, mode, vertices = GL.GL_TRANSFORM_FEEDBACK_BUFFER, GL.GL_TRIANGLES, count // self._each
+        bind, draw = GL.glBindBufferBase, GL.glDrawArrays
+        begin, end = GL.glBeginTransformFeedback, GL.glEndTransformFeedback
+
+        def write(target: int) -> None:
+            bind(feedback, 0, target)
+            begin(mode)
+            draw(mode, 0, vertices)
+            end()
+
+        return write

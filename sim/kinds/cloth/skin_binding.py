@@ -1,0 +1,190 @@
+"""How a cloth goes with the figure that wears it: where its particles start in a pose, and what carries them on.
+
+A cloth that is a part of the figure's own file belongs to the bind pose, and each particle goes with its vertex of the
+skin.  Any other belongs to the pose in which the simulation starts.  Tied to a bone, all of it goes with the bone; tied
+to the skin, held particles go with the vertices nearest to them, and the others with the held ones, by nearness.
+"""
+
+import dataclasses
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.animation.pose import Pose
+from sim.assets.model import Mesh, Skin
+from sim.characters.character import Character
+from sim.characters.reference import shaped_mesh, skin
+from sim.characters.settings import ModelSettings
+from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.cloth.model import ClothModel
+from sim.kinds.cloth.settings import ClothSource, PinTarget
+from sim.kinds.cloth.surface import section_triangles
+from sim.kinds.contract import World
+from sim.maths.transform import inverse_affine, transform_points
+from sim.scene.scene import Node
+from sim.skin.pose_snapshot import PoseSnapshot, motions, moved, nearest, of_joint, rows_of, spread
+
+Float64 = npt.NDArray[np.float64]
+Chosen = npt.NDArray[np.intp] | slice
+
+ALL = slice(None)
+
+_DIRECTIONS = np.array([d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SkinBindingKey:
+    """Everything that decides how a cloth is worn; what is large is told apart by identity.
+
+    Attributes:
+        model: The cloth.
+        character: Who wears it.
+        character_settings: Clip and skinning of the figure.
+        mesh: What the cloth was made of, if that is the file of the figure.
+        plain: What the pins follow, the section, held particles where it matters which, and the moment of the scene
+            clock that the simulation starts at [s].
+    """
+
+    model: ClothModel
+    character: Character
+    character_settings: ModelSettings
+    mesh: Mesh | None
+    plain: tuple[PinTarget, str, str, bytes, float]
+
+    def same(self, other: "SkinBindingKey | None") -> bool:
+        """Whether the cloth is worn in the same way."""
+        if other is None or self.model is not other.model or self.character is not other.character:
+            return False
+        return self.mesh is other.mesh and (self.character_settings, self.plain) == (
+            other.character_settings,
+            other.plain,
+        )
+
+
+def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey | None:
+    """How a cloth is worn now; None where it rides on no figure with bones, or as a whole on one of its bones."""
+    carrier = world.scene.by_id.get(node.attachment.node)
+    character = world.characters.get(node.attachment.node)
+    if carrier is None or node.attachment.bone or not isinstance(character, Character) or character.pose is None:
+        return None
+    settings, bindings_of = cloth.settings, carrier.settings
+    assert isinstance(bindings_of, ModelSettings)
+    is_own = settings.source is ClothSource.MESH and settings.mesh_path == bindings_of.path
+    held = cloth.pinned.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
+    plain = (settings.pin_target, settings.pin_bone, settings.mesh_section, held, world.start_time)
+    mesh = world.meshes.get(settings.mesh_path) if is_own else None
+    return SkinBindingKey(cloth.model, character, bindings_of, mesh, plain)
+
+
+def skin_binding_of(key: SkinBindingKey, cloth: Cloth) -> "SkinBinding | None":
+    """What follows from a key; None where the cloth goes with the node alone."""
+    model, (target, bone, *_) = key.character.model, key.plain
+    if key.mesh is not None and model.skin is not None and np.array_equal(key.mesh.triangles, model.mesh.triangles):
+        return SkinBinding(key, cloth, is_own=True)
+    if target is PinTarget.BONE:
+        is_tied = model.skeleton is not None and model.skeleton.find(bone) is not None
+    else:
+        is_tied = target is PinTarget.SURFACE and model.skin is not None
+    return SkinBinding(key, cloth, is_own=False) if is_tied else None
+
+
+class SkinBinding:
+    """A cloth on a figure, both as they stand now.
+
+    Args:
+        key: What decides about it.
+        cloth: The cloth.
+        is_own: Whether its particles are vertices of the figure.
+
+    Attributes:
+        key: See above.
+        is_own: See above.
+    """
+
+    def __init__(self, key: SkinBindingKey, cloth: Cloth, *, is_own: bool) -> None:
+        self.key, self.is_own = key, is_own
+        self._points, self._held = cloth.rest(), np.flatnonzero(cloth.pinned)
+        self._reference = self.at(key.character.pose_at(key.plain[-1]))
+        self._in_model = transform_points(inverse_affine(key.character.world_from_model), self._points)
+
+    def at(self, pose: Pose | None) -> PoseSnapshot:
+        assert pose is not None
+        return PoseSnapshot(pose, self.key.character.world_from_model)
+
+    def places(self, snapshot: PoseSnapshot, chosen: Chosen = ALL) -> Float64:
+        """Where particles are at rest on the figure in the world [m], shape (N, 3)."""
+        if self.is_own:
+            return self._skinned(snapshot, chosen)
+        points = self._points[chosen]
+        if snapshot.same(self._reference):
+            return points
+        return moved(self.motions(self._reference, snapshot, chosen), points)
+
+    def motions(self, before: PoseSnapshot, now: PoseSnapshot, chosen: Chosen = ALL) -> Float64:
+        """What carries particles from one moment to another, shape (N, 4, 4), or (1, 4, 4) for all."""
+        return motions(rows_of(self._influences, chosen), before, now)
+
+    def surface(self) -> tuple[Float64, npt.NDArray[np.uint32]]:
+        """The bind pose where the figure stands now: vertices in the world [m], and the triangles that are cloth."""
+        mesh = self.key.character.model.mesh
+        vertices = transform_points(self.key.character.world_from_model, mesh.positions.astype(np.float64))
+        return vertices, section_triangles(mesh, self.key.plain[2])
+
+    def outline(self, snapshot: PoseSnapshot) -> Float64:
+        """Where the outermost particles are at rest on the figure in the world [m], shape (N, 3).
+
+        Morphs and deformers count as they stand in the reference: this is asked for in every picture.
+        """
+        chosen, start = self._outermost
+        return (
+            start if snapshot.same(self._reference) else moved(self.motions(self._reference, snapshot, chosen), start)
+        )
+
+    @cached_property
+    def _outermost(self) -> tuple[npt.NDArray[np.intp], Float64]:
+        """Particles that are the last ones in some direction, and where they are in the reference."""
+        places = self.places(self._reference)
+        chosen = np.unique((places @ _DIRECTIONS.T).argmax(axis=0))
+        return chosen, places[chosen]
+
+    @cached_property
+    def _influences(self) -> Skin:
+        """Joints and weights of every particle."""
+        model, (target, bone, *_) = self.key.character.model, self.key.plain
+        if target is PinTarget.BONE and not self.is_own:
+            assert model.skeleton is not None
+            return of_joint(model.skeleton.index(bone))
+        assert model.skin is not None
+        if self.is_own:
+            return rows_of(model.skin, self._vertices)
+        snapshot = self._reference
+        mesh, pose = shaped_mesh(model.mesh, model.skin, snapshot.pose), snapshot.pose
+        body = skin(mesh, model.skin, pose.palette, self.key.character_settings.skinning, pose.centres)
+        # Without a held particle nothing says where it hangs: it goes with all that is near to it, as one.
+        chosen = self._held if len(self._held) else np.arange(len(self._points))
+        anchors = rows_of(model.skin, nearest(self._in_model[chosen], body.positions))
+        return spread(anchors, self._points[chosen] if len(self._held) else None, self._points)
+
+    @cached_property
+    def _vertices(self) -> npt.NDArray[np.intp]:
+        """Vertex of the figure that each particle is."""
+        mesh = self.key.character.model.mesh
+        vertices = np.unique(section_triangles(mesh, self.key.plain[2])).astype(np.intp)
+        _, first = np.unique(self.key.model.particle_of_vertex, return_index=True)
+        return vertices[first]
+
+    def _skinned(self, snapshot: PoseSnapshot, chosen: Chosen) -> Float64:
+        points, pose = self._in_model[chosen].astype(np.float32), snapshot.pose
+        model = self.key.character.model
+        mesh = model.mesh
+        shaped = shaped_mesh(mesh, model.skin, pose)
+        if shaped is not mesh:
+            rows = self._vertices[chosen]
+            points = points + (shaped.positions[rows] - mesh.positions[rows])
+        part = dataclasses.replace(mesh, positions=points, normals=np.zeros_like(points), tangents=None)
+        influences = rows_of(self._influences, chosen)
+        body = skin(part, influences, pose.palette, self.key.character_settings.skinning, pose.centres)
+        return transform_points(snapshot.world_from_model, body.positions)

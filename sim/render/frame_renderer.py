@@ -1,0 +1,176 @@
+"""One picture: which stages draw what, in which order, in which part of the image."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.gl.task import Task
+from sim.gl.uniform_block import UniformBlock
+from sim.guard import Guard
+from sim.render.background_pass import BackgroundPass
+from sim.render.blended_order import farthest_first
+from sim.render.body_pass import BodyPass
+from sim.render.detail_pass import DetailPass
+from sim.render.frame import FIELDS, Frame
+from sim.render.ground_pass import GroundPass
+from sim.render.guide_pass import GuidePass
+from sim.render.items import Item, Stage
+from sim.render.mesh_pass import MeshPass
+from sim.render.outline_pass import OutlinePass
+from sim.render.overlay_pass import bone_pass, marker_pass
+from sim.render.overlay_records import mark_records
+from sim.render.pass_context import PassContext, Passes, Scissor
+from sim.render.render_view import RenderView, divider_pixel
+from sim.render.shadow_pass import CASTING, ShadowPass
+from sim.render.target import RenderTarget
+from sim.render.transparent import TransparentPass
+from sim.scene.view import SkinningComparison, ViewSettings
+
+if TYPE_CHECKING:
+    from sim.render.progressive.frame_plan import FramePlan
+
+DRAFT_SAMPLES = 0
+Staged = dict[Stage, list[Item]]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRegion:
+    """Part of the picture that shows one way of skinning."""
+
+    second: bool
+    scissor: Scissor
+
+
+class FrameRenderer:
+    """All passes of a picture, and the target they draw into.
+
+    Attributes:
+        context: Where everything lives.
+        passes: What items draw with.
+        block: Constants of the frame, which shaders read.
+        target: What is drawn into.
+        depth_terms: What tells the depth [m] of what is in it; whether that is of a parallel view is the last.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
+        self.context = context
+        self.passes = Passes(context, library, guard)
+        self.block = UniformBlock(context, "Frame", FIELDS)
+        self.target = RenderTarget(context)
+        self.depth_terms = (0.0, 0.0, 0.0)
+        # What most pictures need is compiled now, not when the first of them waits for it.
+        for made in (BackgroundPass, ShadowPass, MeshPass, GroundPass, DetailPass, BodyPass, GuidePass, bone_pass,
+                     marker_pass, OutlinePass):  # fmt: skip
+            self.passes.get(made)
+
+    def bind(self, frame: Frame) -> None:
+        for member, value in frame.members().items():
+            self.block[member] = value
+        self.block.bind()
+        self.depth_terms = (*frame.depth_terms, float(frame.camera.orthographic))
+
+    def draw(self, render_view: RenderView, size: tuple[int, int], plan: "FramePlan") -> Task[None]:
+        """Draws a shot into the target at a size [px]; there are steps where the plan has some."""
+        frame = render_view.frame(*size)
+        self.bind(frame)
+        with plan.scope("background"):
+            target = self.target.begin(*size, DRAFT_SAMPLES if plan.is_draft else render_view.view.samples)
+            self.passes.get(BackgroundPass).draw()
+        shadow_map = self.passes.get(ShadowPass).map
+        staged: Staged = {}
+        outlined: list[tuple[list[Item], PassContext]] = []
+        for region in _regions(render_view.view, size):
+            look = render_view.look(second=region.second)
+            items = render_view.items_of(look) if region.second else render_view.items
+            staged = _staged(items)
+            ctx = PassContext(self.passes, frame, look, target, frame.clip_from_world, shadow_map, region.scissor)
+            outlined.append(([item for item in items if render_view.overlay.outlines(item)], ctx))
+            yield from self._draw_region(staged, ctx, plan)
+        ctx = PassContext(self.passes, frame, render_view.look(), target, frame.clip_from_world, shadow_map)
+        with plan.scope("bodies"):
+            yield from plan.draw(_farthest_first(staged["glass"], frame), "glass", ctx)
+        if staged["transparent"]:
+            with plan.scope(staged["transparent"][0].group):
+                transparent = self.passes.get(TransparentPass)
+                yield from transparent.draw(staged["transparent"], self.target, ctx, plan)
+        for items, region_painter in outlined:
+            if items:
+                with plan.scope("outline"):
+                    self.passes.get(OutlinePass).draw(items, region_painter, render_view.outlined)
+        with plan.scope("overlay"):
+            yield from plan.draw(staged["overlay"], "overlay", ctx)
+            if render_view.overlay.marks:
+                self.passes.get(marker_pass).draw(mark_records(render_view.marks, render_view.overlay.selected_nodes))
+
+    def draw_alone(self, render_view: RenderView, size: tuple[int, int], plan: "FramePlan") -> Task[None]:
+        """Draws what has a surface, and what is transparent, over nothing; alpha tells how much is covered."""
+        frame = render_view.frame(*size)
+        self.bind(frame)
+        target = self.target.begin(*size, render_view.view.samples)
+        staged = _staged(render_view.items)
+        ctx = PassContext(
+            self.passes, frame, render_view.look(), target, frame.clip_from_world, self.passes.get(ShadowPass).map
+        )
+        if frame.casts_shadow:
+            yield from self.cast(staged["shadow"], ctx, plan)
+        yield from plan.draw(staged["opaque"], "opaque", ctx)
+        yield from plan.draw(staged["detail"], "detail", ctx)
+        if staged["transparent"]:
+            yield from self.passes.get(TransparentPass).draw(staged["transparent"], self.target, ctx, plan)
+
+    def cast(self, items: Sequence[Item], ctx: PassContext, plan: "FramePlan") -> Task[None]:
+        """Draws what the first lamp sees into the shadow map, and binds the target of the painter again."""
+        shadow = self.passes.get(ShadowPass)
+        shadow.begin()
+        frame, look = ctx.frame, ctx.look
+        caster = PassContext(
+            self.passes, frame, look, shadow.target, frame.shadow_clip_from_world, shadow.map, state=CASTING
+        )
+        yield from plan.draw(sorted(items, key=lambda item: item.is_late), "shadow", caster)
+        ctx.target.bind()
+
+    def release(self) -> None:
+        for owner in (self.passes, self.block, self.target):
+            owner.release()
+
+    def _draw_region(self, staged: Staged, ctx: PassContext, plan: "FramePlan") -> Task[None]:
+        if ctx.frame.casts_shadow:
+            with plan.scope("shadow"):
+                yield from self.cast(staged["shadow"], ctx, plan)
+        for item in staged["opaque"]:
+            with plan.scope(item.group, item.name if item.instances is None else ""):
+                yield from plan.draw((item,), "opaque", ctx)
+        with plan.scope("details"):
+            yield from plan.draw(staged["detail"], "detail", ctx)
+        with plan.scope("ground"):
+            self.passes.get(GroundPass).draw(ctx.frame, ctx.shadow_map, ctx.scissor)
+
+
+def _farthest_first(items: Sequence[Item], frame: Frame) -> list[Item]:
+    """Items in the order in which they are laid over each other."""
+    places = [item.middle for item in items]
+    if not places:
+        return []
+    distances = frame.distances(np.array([np.zeros(3) if place is None else place for place in places]))
+    distances[[item.is_endless for item in items]] = np.inf
+    return [items[number] for number in farthest_first(distances)]
+
+
+def _staged(items: Sequence[Item]) -> Staged:
+    staged: Staged = {stage: [] for stage in get_args(Stage)}
+    for item in items:
+        for stage in item.stages:
+            staged[stage].append(item)
+    return staged
+
+
+def _regions(view: ViewSettings, size: tuple[int, int]) -> tuple[ViewRegion, ...]:
+    if view.comparison is not SkinningComparison.SPLIT:
+        return (ViewRegion(False, None),)
+    width, height = size
+    split = divider_pixel(view.divider, width)
+    return ViewRegion(False, (0, 0, split, height)), ViewRegion(True, (split, 0, width - split, height))

@@ -1,0 +1,283 @@
+"""Where the nodes of a scene stand at one moment: by their own transform, riding on another node or on a bone of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sim.animation.pose import Pose
+from sim.assets.model import CharacterModel
+from sim.maths import quaternion
+from sim.maths.euler import degrees_from_matrix
+from sim.maths.transform import decompose, inverse_affine, polar
+from sim.scene.params import bounded
+from sim.scene.scene import Node, NodeId, Scene
+from sim.scene.transform import Transform, node_matrix, rigid_matrix
+from sim.scene.vectors import Vec3
+
+Float64 = npt.NDArray[np.float64]
+
+_EVEN = 1e-9
+"""Largest shear and difference of scales, as a part of the scale, that counts as rounding."""
+
+
+class PosedCharacter(Protocol):
+    """A model as it is posed at one moment."""
+
+    @property
+    def model(self) -> CharacterModel:
+        """The runtime model."""
+
+    @property
+    def pose(self) -> Pose | None:
+        """Its pose; None for models without a skeleton."""
+
+    @property
+    def world_from_model(self) -> Float64:
+        """Placement of the file space in the world, shape (4, 4)."""
+
+
+Figures = Mapping[NodeId, PosedCharacter]
+
+
+class ParentFrame(msgspec.Struct, frozen=True, eq=False):
+    """What a node stands on: a rigid frame in the world (4, 4), and a scale for everything relative to it."""
+
+    world_from_carrier: Float64
+    scale: float
+
+    @property
+    def matrix(self) -> Float64:
+        """Both in one, shape (4, 4)."""
+        matrix = self.world_from_carrier.copy()
+        matrix[:3, :3] *= self.scale
+        return matrix
+
+
+WORLD = ParentFrame(np.eye(4), 1.0)
+
+Key = tuple[NodeId, str]
+"""What a node rides on: a node, and a bone of it or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class _BoneMatrices:
+    """Bones of one figure that carry something: their keys, their joints (N,), and the scale of what rides on them."""
+
+    character: NodeId
+    keys: tuple[Key, ...]
+    joints: npt.NDArray[np.intp]
+    scale: float
+
+
+@dataclass(slots=True)
+class _AttachedNodes:
+    """What no pose changes of nodes: the bones and other nodes that they ride on and, once asked, what is missing."""
+
+    nodes: Sequence[Node]
+    bones: list[_BoneMatrices]
+    others: list[Key]
+    missing: list[str] | None = None
+
+
+_KNOWN_MAX = 16
+"""Most groups of nodes that are remembered."""
+
+
+class WorldTransforms:
+    """Answers for one scene and its figures as they stand now; what was asked for once is kept.
+
+    What rides on a node is relative to the frame of that node without its scale, in metres; on a bone, to the frame of
+    the bone.  The scale of the carrier's node, by its geometric mean, scales it too.  A node or bone that is not there
+    leaves what would ride on it where its own transform puts it in the world.
+
+    Args:
+        scene: The scene.
+        characters: Models as they are posed, by node; never changed, but for their poses.
+        before: The answers for another moment: what does not depend on poses is taken over.
+
+    Attributes:
+        scene: The scene.
+        characters: The figures.
+    """
+
+    def __init__(self, scene: Scene, characters: Figures, before: "WorldTransforms | None" = None) -> None:
+        self.scene, self.characters = scene, characters
+        self._carriers: dict[Key, ParentFrame] = {}
+        is_same = before is not None and before.scene is scene and before.characters is characters
+        self._known: dict[int, _AttachedNodes] = before._known if before is not None and is_same else {}
+
+    def carrier(self, node: Node) -> ParentFrame:
+        """What the transform of a node is relative to; also of one that is not in the scene yet, or rides elsewhere."""
+        attachment = node.attachment
+        if not attachment.node:
+            return WORLD
+        key = (attachment.node, attachment.bone)
+        if key not in self._carriers:
+            # The highest first, so that long chains are no deep recursion.
+            direct = self.scene.by_id.get(attachment.node)
+            for above in reversed([direct, *self.scene.carriers(direct.id)] if direct is not None else []):
+                upper = (above.attachment.node, above.attachment.bone)
+                if upper[0] and upper not in self._carriers:
+                    self._find(*self._sorted([upper]))
+            self._find(*self._sorted([key]))
+        return self._carriers[key]
+
+    def carriers(self, nodes: Sequence[Node]) -> list[ParentFrame]:
+        """The same of many nodes, found together; fastest for the very nodes of the moment before."""
+        riders = self._riders(nodes)
+        self._find(riders.bones, riders.others)
+        known = self._carriers
+        return [known[node.attachment.node, node.attachment.bone] if node.attachment.node else WORLD for node in nodes]
+
+    def all_missing(self, nodes: Sequence[Node]) -> list[str]:
+        """The lines of `missing` of many nodes."""
+        riders = self._riders(nodes)
+        if riders.missing is None:
+            riders.missing = [line for node in nodes if (line := self.missing(node))]
+        return riders.missing
+
+    def world_from_parent(self, node: Node) -> Float64:
+        """What the transform of a node is relative to, shape (4, 4)."""
+        return self.carrier(node).matrix
+
+    def world_from_node(self, node: Node) -> Float64:
+        """Placement of a node in the world, its scale included, shape (4, 4)."""
+        own = node_matrix(node.transform)
+        return self.world_from_parent(node) @ own if node.attachment.node else own
+
+    def missing(self, node: Node) -> str:
+        """Why there is nothing to ride on, as one line; "" for nothing, or while a model is being read."""
+        attachment, stays = node.attachment, "it stays where its own transform puts it"
+        label = node.name or node.id
+        if not attachment.node:
+            return ""
+        if not self.scene.has(attachment.node):
+            return f"{label}: what it rides on is not in the scene; {stays}"
+        carrier = self.scene.node(attachment.node)
+        is_read = carrier.id in self.characters or not carrier.settings.is_character
+        if not attachment.bone or not is_read or self._joint(attachment.node, attachment.bone) is not None:
+            return ""
+        return f"{label}: {carrier.name or carrier.id} has no bone {attachment.bone!r}; {stays}"
+
+    def _riders(self, nodes: Sequence[Node]) -> _AttachedNodes:
+        found = self._known.get(id(nodes))
+        if found is None or found.nodes is not nodes:
+            keys = {(node.attachment.node, node.attachment.bone): None for node in nodes if node.attachment.node}
+            found = _AttachedNodes(nodes, *self._sorted(keys))
+            if isinstance(nodes, tuple):
+                if len(self._known) >= _KNOWN_MAX:
+                    self._known.clear()
+                self._known[id(nodes)] = found
+        return found
+
+    def _sorted(self, keys: Iterable[Key]) -> tuple[list[_BoneMatrices], list[Key]]:
+        """The bones among what carries, by figure, and the rest."""
+        bones: dict[NodeId, list[tuple[Key, int]]] = {}
+        others = []
+        for key in keys:
+            joint = self._joint(*key) if key[1] else None
+            if joint is None or not self.scene.has(key[0]):
+                others.append(key)
+            else:
+                bones.setdefault(key[0], []).append((key, joint))
+        return [self._bones(character, *zip(*found, strict=True)) for character, found in bones.items()], others
+
+    def _bones(self, character: NodeId, keys: tuple[Key, ...], joints: tuple[int, ...]) -> _BoneMatrices:
+        # Circles end here: a figure that rides on its own bone by way of others finds the world.
+        self._carriers |= dict.fromkeys(keys, WORLD)
+        scale = self._scale(self.scene.node(character))
+        for key in keys:
+            del self._carriers[key]
+        return _BoneMatrices(character, keys, np.array(joints, np.intp), scale)
+
+    def _find(self, bones: list[_BoneMatrices], others: list[Key]) -> None:
+        """Frames of carriers; those of bones are made rigid together."""
+        for riding in bones:
+            character = self.characters[riding.character]
+            assert character.pose is not None
+            frames = rigid_frames(character.world_from_model @ character.pose.model_from_joint.take(riding.joints, 0))
+            for key, frame in zip(riding.keys, frames, strict=True):
+                self._carriers[key] = ParentFrame(frame, riding.scale)
+        for key in others:
+            # One that carries another of them may have been found with that one.
+            if key not in self._carriers:
+                self._carriers[key] = WORLD
+                if self.scene.has(key[0]) and not key[1]:
+                    self._carriers[key] = self._frame(self.scene.node(key[0]))
+
+    def _frame(self, node: Node) -> ParentFrame:
+        """Frame of a node without its scale."""
+        below = self.carrier(node)
+        own = rigid_matrix(node.transform, below.scale)
+        frame = own if below is WORLD else below.world_from_carrier @ own
+        return ParentFrame(frame, self._scale(node))
+
+    def _scale(self, node: Node) -> float:
+        """Mean scale of a node in the world; 1 where it is flat."""
+        x, y, z = node.transform.scale
+        volume = abs(x * y * z)
+        own = volume ** (1.0 / 3.0) if volume > 0.0 else 1.0
+        return own * self.carrier(node).scale
+
+    def _joint(self, node_id: NodeId, bone: str) -> int | None:
+        """Number of a bone; None for one that is not there."""
+        character = self.characters.get(node_id)
+        if character is None or character.pose is None or character.model.skeleton is None:
+            return None
+        return character.model.skeleton.find(bone)
+
+
+def rigid_frames(matrices: Float64) -> Float64:
+    """Affine matrices (N, 4, 4) without their scale and shear; a mirroring one becomes a rotation too."""
+    rigid = matrices.copy()
+    linear = matrices[:, :3, :3]
+    rigid[:, :3, :3] = linear / np.maximum(np.linalg.norm(linear, axis=1, keepdims=True), np.finfo(float).tiny)
+    # The decomposition is needed only for what is not a rotation with an even scale already.
+    product = np.swapaxes(rigid[:, :3, :3], 1, 2) @ linear
+    scale = product[:, 0, 0]
+    even = np.abs(product - scale[:, None, None] * np.eye(3)).max(axis=(1, 2)) <= _EVEN * scale
+    uneven = ~even | (np.linalg.det(linear) <= 0.0)
+    if uneven.any():
+        rigid[uneven, :3, :3], _ = polar(linear[uneven])
+    return rigid
+
+
+def relative_transform(world_from_node: Float64, carrier: ParentFrame) -> Transform:
+    """Transform of a node on a carrier that stands as a matrix (4, 4) without shear puts it into the world.
+
+    What lies out of the range of transforms stops at its end.
+    """
+    position, orientation, scale = decompose(inverse_affine(carrier.matrix) @ world_from_node)
+    rotation = degrees_from_matrix(quaternion.to_matrix(orientation))
+    return bounded(Transform(position=vector(position), rotation=rotation, scale=vector(scale)))
+
+
+def vector(values: npt.ArrayLike) -> Vec3:
+    """Three numbers of an array as plain ones."""
+    x, y, z = np.asarray(values, np.float64).tolist()
+    return x, y, z
+
+
+def carrier_of(transform: Transform) -> ParentFrame:
+    """What stands on a node that rides on nothing itself."""
+    x, y, z = transform.scale
+    volume = abs(x * y * z)
+    return ParentFrame(rigid_matrix(transform), volume ** (1.0 / 3.0) if volume > 0.0 else 1.0)
+
+
+def rebased(raw: dict[str, Any], carrier: Mapping[str, Any]) -> None:
+    """Makes the transform of a node's JSON object relative to another node's that rides on nothing; both as in files.
+
+    Values that are none are left to whoever reads the file.
+    """
+    try:
+        own = msgspec.convert(raw.get("transform", {}), Transform)
+        other = msgspec.convert(carrier.get("transform", {}), Transform)
+    except msgspec.ValidationError:
+        return
+    if other != Transform():
+        raw["transform"] = msgspec.to_builtins(relative_transform(node_matrix(own), carrier_of(other)))

@@ -1,0 +1,125 @@
+"""Points that go with a figure: each has joints and weights, as the vertices of its skin have."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.animation.palette import rigid_and_scale
+from sim.animation.pose import Pose
+from sim.assets.model import Skin
+from sim.maths import dual_quaternion, quaternion
+from sim.maths.transform import inverse_affine
+
+Float64 = npt.NDArray[np.float64]
+
+WIDTH = 8
+"""Most joints that a point goes with."""
+
+_CHUNK = 1 << 20
+"""Numbers that are looked at together."""
+
+_SAME_PLACE = 1e-12
+"""Square of the distance to an anchor, as a part of the extent, below which a point is at it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoseSnapshot:
+    """A figure at one moment.
+
+    Attributes:
+        pose: Its pose.
+        world_from_model: Its placement, shape (4, 4).
+    """
+
+    pose: Pose
+    world_from_model: Float64
+
+    def same(self, other: "PoseSnapshot") -> bool:
+        if self.pose is other.pose and self.world_from_model is other.world_from_model:
+            return True
+        poses = np.array_equal(self.pose.palette, other.pose.palette) and self.pose.same_shape(other.pose)
+        return poses and np.array_equal(self.world_from_model, other.world_from_model)
+
+
+def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float64:
+    """What each point does from one moment to another, rigid in the space of the model, shape (P, 4, 4), in the world.
+
+    Those of the joints are blended as dual quaternions; one row of influences is for all points.
+    """
+    (first, _), (last, _) = (
+        rigid_and_scale(snapshot.pose.palette, snapshot.pose.centres) for snapshot in (before, now)
+    )
+    of_joint = dual_quaternion.multiply(last, quaternion.conjugate(first))
+    into_model = inverse_affine(before.world_from_model)
+    parts = []
+    for start in range(0, len(influences.joints), _CHUNK >> 6):
+        rows = slice(start, start + (_CHUNK >> 6))
+        mean = dual_quaternion.blend(of_joint[influences.joints[rows]], influences.weights[rows].astype(np.float64))
+        parts.append(now.world_from_model @ dual_quaternion.to_matrix(dual_quaternion.normalised(mean)) @ into_model)
+    return np.concatenate(parts)
+
+
+def moved(matrices: Float64, points: Float64) -> Float64:
+    """Points (P, 3) moved by affine matrices (P, 4, 4), or all by one of shape (1, 4, 4)."""
+    return turned(matrices, points) + matrices[:, :3, 3]
+
+
+def turned(matrices: Float64, vectors: Float64) -> Float64:
+    """Vectors (P, 3) turned by the linear parts of affine matrices (P, 4, 4) or (1, 4, 4)."""
+    out: Float64 = (matrices[:, :3, :3] @ vectors[..., None])[..., 0]
+    return out
+
+
+def rows_of(influences: Skin, chosen: npt.NDArray[np.intp] | slice) -> Skin:
+    """Influences of some points; one row is that of all."""
+    if len(influences.joints) == 1:
+        return influences
+    return Skin(influences.joints[chosen], influences.weights[chosen], influences.influence_max)
+
+
+def of_joint(joint: int) -> Skin:
+    return Skin(np.array([[joint]], np.uint16), np.ones((1, 1), np.float32), 1)
+
+
+def nearest(points: Float64, vertices: Float64) -> npt.NDArray[np.intp]:
+    """The vertex (V, 3) nearest to each point (P, 3)."""
+    squares = np.sum(vertices**2, axis=1)
+    found = np.empty(len(points), np.intp)
+    size = max(1, _CHUNK // len(vertices))
+    for start in range(0, len(points), size):
+        part = points[start : start + size]
+        found[start : start + size] = (squares - 2.0 * part @ vertices.T).argmin(axis=1)
+    return found
+
+
+def spread(influences: Skin, anchors: Float64 | None, points: Float64) -> Skin:
+    """Influences of points between anchors, mixed by the inverse square of the distance, so that nothing tears.
+
+    Args:
+        influences: Those of the anchors.
+        anchors: Their places, shape (A, 3), at which a point goes with the anchor alone; None mixes all evenly, for
+            points that go as one.
+        points: shape (P, 3).
+    """
+    used, columns = np.unique(influences.joints, return_inverse=True)
+    table = np.zeros((len(influences.joints), len(used)))
+    rows = np.repeat(np.arange(len(table)), influences.joints.shape[1])
+    np.add.at(table, (rows, columns.ravel()), influences.weights.ravel())
+    if anchors is None:
+        return _strongest(used, table.mean(axis=0, keepdims=True))
+    extent = max(float(np.ptp(points, axis=0).max()), np.finfo(float).tiny)
+    size, parts = max(1, _CHUNK // len(anchors)), []
+    for start in range(0, len(points), size):
+        apart = (points[start : start + size, None, :] - anchors) / extent
+        nearness = 1.0 / np.maximum(np.sum(apart**2, axis=2), _SAME_PLACE)
+        parts.append(_strongest(used, nearness @ table))
+    joints, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in ("joints", "weights"))
+    return Skin(joints, weights, joints.shape[1])
+
+
+def _strongest(joints: npt.NDArray[np.uint16], weights: Float64) -> Skin:
+    """Rows of weights (P, B) of some joints as influences."""
+    order = np.argsort(-weights, axis=1, kind="stable")[:, :WIDTH]
+    cached = np.take_along_axis(weights, order, axis=1)
+    return Skin(joints[order], (cached / cached.sum(axis=1, keepdims=True)).astype(np.float32), order.shape[1])
