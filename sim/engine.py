@@ -105,7 +105,7 @@ class Engine:
             GLError: From a step, if the driver cannot hold the model.
         """
         node = self._character_node(node_id)
-        view: CharacterView = KINDS[node.kind].load("figure")(self.context, self.library)
+        view: CharacterView = KINDS[node.kind].load("character")(self.context, self.library)
         yield from view.upload(prepared, images)
         if self._views.scene.has(node_id):
             node = self._character_node(node_id)

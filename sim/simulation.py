@@ -489,7 +489,7 @@ class Simulation:
 
     def _placed(self, kind: Kind, nodes: Sequence[Node], world: World) -> dict[NodeId, ColliderPlacement]:
         """Where solids are now; those that cannot be placed are left out."""
-        place, places = kind.load("solids"), world.places
+        place, places = kind.load("colliders"), world.places
         try:
             found: dict[NodeId, ColliderPlacement] = place(nodes, places)
         except Exception:  # of one of them: alone each is told by the guard
@@ -506,5 +506,5 @@ class Simulation:
 
 def _same(one: World, other: World) -> bool:
     """Whether two worlds hold the same scene, figures and files."""
-    pairs = ((getattr(one, name), getattr(other, name)) for name in ("scene", "figures", "meshes", "images", "strands"))
-    return all(mine is theirs for mine, theirs in pairs)
+    names = ("scene", "characters", "meshes", "images", "strands")
+    return all(getattr(one, name) is getattr(other, name) for name in names)

@@ -140,7 +140,7 @@ def stability(scene: OpenedScene, renderer: Renderer) -> list[Row]:
         system = renderer.engine.system(node.id)
         if system is None:
             continue
-        muted = "" if node.id in scene.scene.simulated else "silent"
+        muted = "" if node.id in scene.scene.simulated else "muted"
         state = system.stopped or muted or ("sound" if system.is_ready else "waits for a file")
         rows.append((node.name or node.id, state, system.warning or "none"))
     return rows if len(rows) > 1 else [("nothing is simulated",)]

@@ -168,7 +168,7 @@ class SceneRun:
         return {node: keys[node] for node in self.engine.simulation.states()}
 
     def _go_to_start(self) -> None:
-        self.engine.jump(step_end(self._start, -self._run_up))
+        self.engine.teleport(step_end(self._start, -self._run_up))
         with Progress("simulating the run-up") as progress:
             for step in range(1 - self._run_up, 1):
                 self.engine.step(step_end(self._start, step))

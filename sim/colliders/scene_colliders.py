@@ -61,8 +61,8 @@ class SceneColliders:
     """
 
     def __init__(self, context: Context) -> None:
-        self._buffer = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="solids")
-        self._texture = BufferTexture(context, self._buffer, "rgba32f", label="solids")
+        self._buffer = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="colliders")
+        self._texture = BufferTexture(context, self._buffer, "rgba32f", label="colliders")
         self._last: Mapping[NodeId, ColliderPlacement] = {}
         self._fixed: _StaticLayout | None = None
         self.now = NO_COLLIDERS

@@ -84,13 +84,13 @@ class FrameRenderer:
         staged: Staged = {}
         outlined: list[tuple[list[Item], PassContext]] = []
         for region in _regions(render_view.view, size):
-            look = render_view.look(second=region.second)
+            look = render_view.display(second=region.second)
             items = render_view.items_of(look) if region.second else render_view.items
             staged = _staged(items)
             ctx = PassContext(self.passes, frame, look, target, frame.clip_from_world, shadow_map, region.scissor)
             outlined.append(([item for item in items if render_view.overlay.outlines(item)], ctx))
             yield from self._draw_region(staged, ctx, plan)
-        ctx = PassContext(self.passes, frame, render_view.look(), target, frame.clip_from_world, shadow_map)
+        ctx = PassContext(self.passes, frame, render_view.display(), target, frame.clip_from_world, shadow_map)
         with plan.scope("bodies"):
             yield from plan.draw(_farthest_first(staged["glass"], frame), "glass", ctx)
         if staged["transparent"]:
@@ -113,7 +113,7 @@ class FrameRenderer:
         target = self.target.begin(*size, render_view.view.samples)
         staged = _staged(render_view.items)
         ctx = PassContext(
-            self.passes, frame, render_view.look(), target, frame.clip_from_world, self.passes.get(ShadowPass).map
+            self.passes, frame, render_view.display(), target, frame.clip_from_world, self.passes.get(ShadowPass).map
         )
         if frame.casts_shadow:
             yield from self.cast(staged["shadow"], ctx, plan)
@@ -126,7 +126,7 @@ class FrameRenderer:
         """Draws what the first lamp sees into the shadow map, and binds the target of the painter again."""
         shadow = self.passes.get(ShadowPass)
         shadow.begin()
-        frame, look = ctx.frame, ctx.look
+        frame, look = ctx.frame, ctx.display
         caster = PassContext(
             self.passes, frame, look, shadow.target, frame.shadow_clip_from_world, shadow.map, state=CASTING
         )

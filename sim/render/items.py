@@ -186,9 +186,9 @@ class SurfaceItem(Item):
             ctx.get(PickPass).faces(ctx, self.arrays.triangles, self.world_from_model, self.ranges)
 
     def pieces(self, display: DisplayOptions) -> Iterator[tuple[Item, DisplayOptions]]:
-        display = display.settings.display
-        lined = display in (DisplayMode.WIREFRAME, DisplayMode.SHADED_WIRE)
-        if display is not DisplayMode.WIREFRAME:
+        mode = display.settings.display
+        lined = mode in (DisplayMode.WIREFRAME, DisplayMode.SHADED_WIRE)
+        if mode is not DisplayMode.WIREFRAME:
             shown = display.displaying(DisplayMode.SHADED) if lined else display
             made = {}
             for p in self.ranges:

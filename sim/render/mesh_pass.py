@@ -88,7 +88,7 @@ class MeshPass:
         self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
 
     def draw(self, surface: "SurfaceItem", ctx: "PassContext") -> None:
-        display = ctx.look.settings.display
+        display = ctx.display.settings.display
         if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
             self._draw_faces(surface, display, ctx, blended=False)
         if display is DisplayMode.WIREFRAME:
@@ -98,7 +98,7 @@ class MeshPass:
 
     def draw_blended(self, surface: "SurfaceItem", ctx: "PassContext") -> None:
         """Draws what shows through, over everything that does not."""
-        display = ctx.look.settings.display
+        display = ctx.display.settings.display
         if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
             self._draw_faces(surface, display, ctx, blended=True)
 
@@ -109,7 +109,7 @@ class MeshPass:
         normals = display is DisplayMode.NORMALS and surface.scalar is Scalar.NONE
         placement, begun = surface.world_from_model, None
         for part in self._ordered(surface, ctx) if blended else surface.ranges:
-            material = surface.materials.get(part.material, ctx.look.settings.textures)
+            material = surface.materials.get(part.material, ctx.display.settings.textures)
             if material.is_blended != blended:
                 continue
             features = self._features(

@@ -79,7 +79,7 @@ class PickPass:
             Numbers of nodes from 1 on, 0 for none, and depths along the view [m], infinite for none, both (H, W) with
             row 0 at the top; and the nodes.
         """
-        frame, look = render_view.frame(*size), render_view.look()
+        frame, look = render_view.frame(*size), render_view.display()
         seen = [item for item in render_view.items_of(look) if "pick" in item.stages]
         items = [item for item in seen if not item.is_thin and "transparent" not in item.stages]
         nodes = tuple(dict.fromkeys(item.node.id for item in items))

@@ -279,7 +279,7 @@ class SceneViews:
 
 def _same(one: World, other: World) -> bool:
     """Whether two worlds hold the same scene, figures and files."""
-    names = ("scene", "figures", "meshes", "images", "textures", "strands")
+    names = ("scene", "characters", "meshes", "images", "textures", "strands")
     return all(getattr(one, name) is getattr(other, name) for name in names)
 
 

@@ -106,6 +106,6 @@ def f(model: Model, light=0):
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
-@pytest.mark.parametrize("part", ["system", "view", "solids", "figure", "panel"])
+@pytest.mark.parametrize("part", ["system", "view", "colliders", "character", "panel"])
 def test_the_parts_that_a_kind_names_are_there(kind, part: str) -> None:
     assert (kind.load(part) is not None) == bool(getattr(kind, part))

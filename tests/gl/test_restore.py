@@ -68,7 +68,7 @@ def further(run: Run) -> None:
 
 def from_the_start(run: Run) -> None:
     run.engine.simulation.reset()
-    run.engine.jump(0.0)
+    run.engine.teleport(0.0)
     for step in range(7):
         run.engine.step((step + 1) / 60)
 
@@ -76,7 +76,7 @@ def from_the_start(run: Run) -> None:
 def elsewhere_in_time(run: Run) -> None:
     """Pictures at other times, as a cursor that is dragged shows them."""
     for time in (0.9, 0.1, 0.4):
-        run.engine.jump(time)
+        run.engine.teleport(time)
         run.engine.refresh(time)
     run.engine.advance(0.77)
 

@@ -73,7 +73,7 @@ def in_hand(engine: Engine, points: np.ndarray) -> np.ndarray:
 
 def test_pins_keep_their_places_in_the_frame_of_the_bone(engine: Engine) -> None:
     take(engine, FIGURE, sheet())
-    engine.jump(0.0)
+    engine.teleport(0.0)
     run(engine, 0, 1)
     first, places = in_hand(engine, positions(engine)[:8]), positions(engine)[:8]
     run(engine, 1, 30)
@@ -117,7 +117,7 @@ def test_a_start_anew_ties_anew(engine: Engine) -> None:
     run(engine, 0, 10)
     once = positions(engine)
     engine.simulation.reset()
-    engine.jump(0.0)
+    engine.teleport(0.0)
     run(engine, 0, 10)
     np.testing.assert_array_equal(positions(engine), once)
 

@@ -131,8 +131,8 @@ class Handled:
 
     def knob(self, kind, point=0, axis=0):
         handles = self.editor.rooms["emitter"].tool._handles()
-        knob = next(knob for knob in handles.grips if knob.kind is kind and knob.axis == axis)
-        return QPointF(*handles.view.pixels(knob.knobs)[point])
+        knob = next(knob for knob in handles.knobs if knob.kind is kind and knob.axis == axis)
+        return QPointF(*handles.view.pixels(knob.points)[point])
 
 
 DRAGS = [

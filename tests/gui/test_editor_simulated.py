@@ -36,7 +36,7 @@ def two_cloths(fresh):
     return fresh, *nodes
 
 
-@pytest.mark.parametrize(("action", "name", "silent"), [("node.mute", "muted", 1), ("node.solo", "solo", 0)])
+@pytest.mark.parametrize(("action", "name", "muted"), [("node.mute", "muted", 1), ("node.solo", "solo", 0)])
 def test_a_silent_cloth_stands_still_and_says_why(two_cloths, action, name, muted):
     editor, *nodes = two_cloths
     before = {node: positions(editor, node) for node in nodes}

@@ -100,7 +100,7 @@ def test_another_clip_or_model_clears_the_strip(editor, play):
     assert frames.max() < editor.active.duration / editor.active.frame_step
 
 
-@pytest.mark.parametrize("figure", [True, False])
+@pytest.mark.parametrize("character", [True, False])
 def test_the_strip_has_the_frames_of_the_scene_with_another_rate_or_without_a_clip(editor, play, character):
     if character:
         editor.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "rate"), 15.0)

@@ -128,7 +128,7 @@ def test_they_are_saved_with_the_project(stage, tmp_path, qtbot):
 def test_the_bake_is_drawn_over_what_is_simulated_and_the_distance_is_told(stage, tmp_path, qtbot, monkeypatch):
     editor, _, cloth, _ = stage
     reported = []
-    monkeypatch.setattr(editor.client.compared, "_told", reported.append)
+    monkeypatch.setattr(editor.client.compared, "_reported", reported.append)
     editor.files.save_to(tmp_path / "a.sinew")
     with qtbot.waitSignal(editor.baking.ended, timeout=60000):
         editor.baking.start()

@@ -146,10 +146,10 @@ def test_knobs_of_an_emitter_are_dragged_on_a_restored_step(fresh, qtbot):
     stage.play(30)
     stage.go_back()
     handles = stage.editor.rooms["emitter"].tool._handles()
-    knob = next(one for one in handles.grips if one.kind is KnobKind.SPEED)
-    knob = QPointF(*handles.view.pixels(knob.knobs)[0].tolist())
+    knob = next(one for one in handles.knobs if one.kind is KnobKind.SPEED)
+    start = QPointF(*handles.view.pixels(knob.points)[0].tolist())
     before = stage.settings
-    stage.mouse.drag(knob, knob + QPointF(0.0, -20.0))
+    stage.mouse.drag(start, start + QPointF(0.0, -20.0))
     assert stage.settings != before
     stage.play(6)
     assert stage.is_sound()

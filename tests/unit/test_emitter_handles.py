@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sim.kinds.emitter.emission import EmissionAim, EmitterSource
-from sim.kinds.emitter.handles import ARROW_TIME, EmitterHandles, KnobKind, gripped
+from sim.kinds.emitter.handles import ARROW_TIME, EmitterHandles, KnobKind, dragged_setting
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths import quaternion
 from sim.maths.transform import compose
@@ -26,12 +26,12 @@ def handles(world=None, **values):
     return EmitterHandles(view, np.eye(4) if world is None else world, settings)
 
 
-def grip_of(made, kind, axis=0):
-    return next(i for i, knob in enumerate(made.grips) if knob.kind is kind and knob.axis == axis)
+def knob_of(made, kind, axis=0):
+    return next(i for i, knob in enumerate(made.knobs) if knob.kind is kind and knob.axis == axis)
 
 
 def knob(made, kind, point=0, axis=0):
-    return tuple(made.view.pixels(made.grips[grip_of(made, kind, axis)].knobs)[point])
+    return tuple(made.view.pixels(made.knobs[knob_of(made, kind, axis)].points)[point])
 
 
 def after(made, values):
@@ -54,8 +54,8 @@ def test_at_the_press_nothing_changes(kind, scale):
     made = handles(placed(scale), speed=4.0, cone_angle=33.0, **SHAPES[kind])
     press = knob(made, kind)
     hold = made.hit(press)
-    assert made.grips[hold.knob].kind is kind
-    ((name, value),) = gripped(made, hold, press, press).items()
+    assert made.knobs[hold.knob].kind is kind
+    ((name, value),) = dragged_setting(made, hold, press, press).items()
     np.testing.assert_allclose(value, getattr(made.settings, name), atol=1e-9)
 
 
@@ -69,7 +69,7 @@ def test_the_knob_follows_the_mouse(kind, scale, disc):
     hold = made.hit(press)
     wanted = {"speed": 6.0, "cone_angle": 70.0, "source_radius": 0.8, "source_size": (1.0, 0.8, 1.0)}[kind.value]
     cursor = knob(after(made, {kind.value: wanted}), kind)
-    value = gripped(made, hold, press, cursor)[kind.value]
+    value = dragged_setting(made, hold, press, cursor)[kind.value]
     reached = knob(after(made, {kind.value: value}), kind)
     assert np.linalg.norm(np.subtract(reached, cursor)) < 1.0
     np.testing.assert_allclose(value, wanted, rtol=0.01)
@@ -86,8 +86,8 @@ def test_the_cone_opens_through_all_directions_and_stays_within():
     press = knob(made, KnobKind.CONE)
     hold = made.hit(press)
     base = made.view.pixels([made.base])[0]
-    below = gripped(made, hold, press, (base[0], base[1] + 200.0))["cone_angle"]
-    above = gripped(made, hold, press, (base[0], base[1] - 200.0))["cone_angle"]
+    below = dragged_setting(made, hold, press, (base[0], base[1] + 200.0))["cone_angle"]
+    above = dragged_setting(made, hold, press, (base[0], base[1] - 200.0))["cone_angle"]
     assert 0.0 <= above < 10.0
     assert 170.0 < below <= 180.0
 
@@ -104,7 +104,7 @@ def test_nothing_becomes_negative(kind, values, name):
     press = knob(made, kind)
     middle = made.view.pixels([made.base])[0]
     far = tuple(middle + 3.0 * (middle - press))
-    value = gripped(made, made.hit(press), press, far)[name]
+    value = dragged_setting(made, made.hit(press), press, far)[name]
     assert value >= 0.0
     assert kind is KnobKind.RADIUS or value == 0.0
 
@@ -114,30 +114,30 @@ def test_both_sides_of_a_box_grow_together():
     for point, sign in ((0, 1.0), (1, -1.0)):
         press = knob(made, KnobKind.SIZE, point)
         cursor = (press[0] + sign * 40.0, press[1])
-        assert gripped(made, made.hit(press), press, cursor)["source_size"][0] > 1.0
+        assert dragged_setting(made, made.hit(press), press, cursor)["source_size"][0] > 1.0
 
 
 def test_a_line_has_ends_and_a_box_has_faces():
     line, box = handles(source=EmitterSource.LINE), handles(source=EmitterSource.BOX)
-    count = {made: sum(knob.kind is KnobKind.SIZE for knob in made.grips) for made in (line, box)}
+    count = {made: sum(knob.kind is KnobKind.SIZE for knob in made.knobs) for made in (line, box)}
     assert (count[line], count[box]) == (1, 3)
 
 
 def test_a_source_without_a_size_can_still_be_held():
     made = handles(source=EmitterSource.SPHERE, source_radius=0.0)
     press = knob(made, KnobKind.RADIUS)
-    assert gripped(made, made.hit(press), press, (press[0] + 30.0, press[1]))["source_radius"] > 0.0
+    assert dragged_setting(made, made.hit(press), press, (press[0] + 30.0, press[1]))["source_radius"] > 0.0
 
 
 def test_a_surface_that_emits_along_its_normals_has_none():
-    assert handles(source=EmitterSource.FACES, aim=EmissionAim.OUTWARD).grips == ()
-    assert [knob.kind for knob in handles(source=EmitterSource.FACES).grips] == [KnobKind.SPEED, KnobKind.CONE]
+    assert handles(source=EmitterSource.FACES, aim=EmissionAim.OUTWARD).knobs == ()
+    assert [knob.kind for knob in handles(source=EmitterSource.FACES).knobs] == [KnobKind.SPEED, KnobKind.CONE]
 
 
 def test_by_yaw_and_pitch_the_arrow_points_there_and_there_is_no_cone():
     made = handles(aim=EmissionAim.ANGLES, yaw=90.0, yaw_spread=20.0, pitch=0.0)
     np.testing.assert_allclose(made.direction, (-1.0, 0.0, 0.0), atol=1e-12)
-    assert [knob.kind for knob in made.grips] == [KnobKind.SPEED]
+    assert [knob.kind for knob in made.knobs] == [KnobKind.SPEED]
 
 
 def test_all_around_the_arrow_points_up_or_down():
@@ -147,10 +147,10 @@ def test_all_around_the_arrow_points_up_or_down():
 
 def test_the_edge_can_be_held_between_the_knobs():
     made = handles(source=EmitterSource.DISC, source_radius=0.8)
-    ring = made.grips[grip_of(made, KnobKind.RADIUS)].edge
+    ring = made.knobs[knob_of(made, KnobKind.RADIUS)].edge
     press = tuple(made.view.pixels(ring[7:8])[0])
     hold = made.hit(press)
-    assert (made.grips[hold.knob].kind, hold.on_edge) == (KnobKind.RADIUS, True)
+    assert (made.knobs[hold.knob].kind, hold.on_edge) == (KnobKind.RADIUS, True)
     assert made.hit((5.0, 5.0)) is None
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 from app.document.gesture import Gesture
 from app.editor.editor_context import EditorContext
 from sim.kinds.contract import Tool
-from sim.kinds.emitter.handles import EmitterHandles, KnobGrab, KnobKind, gripped
+from sim.kinds.emitter.handles import EmitterHandles, KnobGrab, KnobKind, dragged_setting
 from sim.scene.handles import HandleView
 from sim.scene.scene import NodeId, ParamRef
 from widgets.kinds.emitter.overlay import EmitterOverlay
@@ -71,7 +71,7 @@ class EmitterTool(Tool):
         hold = handles.hit(press) if handles else None
         if node is None or handles is None or hold is None:
             return False
-        name = _NAMES[handles.grips[hold.knob].kind]
+        name = _NAMES[handles.knobs[hold.knob].kind]
         gesture = self._document.new_gesture(f"Change the {name} of {node.name}")
         self._drag = _KnobDrag(node.id, handles, hold, press, gesture)
         self.refresh()
@@ -80,7 +80,7 @@ class EmitterTool(Tool):
     def drag(self, position: QPointF) -> None:
         held = self._drag
         if held is not None and self._document.scene.has(held.node):
-            values = gripped(held.handles, held.hold, held.press, (position.x(), position.y()))
+            values = dragged_setting(held.handles, held.hold, held.press, (position.x(), position.y()))
             refs = {ParamRef(held.node, "emitter", name): value for name, value in values.items()}
             self._document.set_values(refs, held.gesture)
             now = self._handles()
@@ -109,9 +109,9 @@ class EmitterTool(Tool):
 
 def _text(handles: EmitterHandles | None, hold: KnobGrab) -> str:
     """What a grip changes, and its value."""
-    if handles is None or hold.knob >= len(handles.grips):
+    if handles is None or hold.knob >= len(handles.knobs):
         return ""
-    knob, settings = handles.grips[hold.knob], handles.settings
+    knob, settings = handles.knobs[hold.knob], handles.settings
     value = {
         KnobKind.SPEED: f"{settings.speed:.3g} m/s",
         KnobKind.CONE: f"{settings.cone_angle:.3g}°",

@@ -52,13 +52,13 @@ class Knob:
 
     Attributes:
         kind: What dragging changes.
-        knobs: Places that are marked in the world [m], shape (K, 3).
+        points: Places that are marked in the world [m], shape (K, 3).
         edge: Polyline that can be held too, shape (N, 3); empty for none.
         axis: Of a size, which one.
     """
 
     kind: KnobKind
-    knobs: Float64
+    points: Float64
     edge: Float64
     axis: int = 0
 
@@ -81,13 +81,13 @@ class EmitterHandles:
         settings: Its settings.
 
     Attributes:
-        grips: What can be held, those in front of others first.
-        outline: Polylines that only explain the grips [m].
+        knobs: What can be held, those in front of others first.
+        outline: Polylines that only explain the knobs [m].
     """
 
     def __init__(self, view: HandleView, world_from_source: npt.ArrayLike, settings: EmitterSettings) -> None:
         self.view, self.world_from_source, self.settings = view, glm.dmat4(world_from_source), settings
-        self.grips: tuple[Knob, ...] = (*self._aim_grips(), *self._source_grips())
+        self.knobs: tuple[Knob, ...] = (*self._aim_knobs(), *self._source_knobs())
         self.outline: tuple[Float64, ...] = tuple(self._outline())
 
     # --- geometry -------------------------------------------------------------------------------------
@@ -120,13 +120,13 @@ class EmitterHandles:
 
     def hit(self, cursor: Cursor) -> KnobGrab | None:
         """What is under the cursor, knobs before edges; None for nothing."""
-        for number, knob in enumerate(self.grips):
-            pixels = self.view.pixels(knob.knobs)
+        for number, knob in enumerate(self.knobs):
+            pixels = self.view.pixels(knob.points)
             distances = np.nan_to_num(np.linalg.norm(pixels - cursor, axis=1), nan=np.inf)
             nearest = int(np.argmin(distances))
             if distances[nearest] <= _GRAB:
                 return KnobGrab(number, nearest)
-        for number, knob in enumerate(self.grips):
+        for number, knob in enumerate(self.knobs):
             if len(knob.edge):
                 pixels = self.view.pixels(knob.edge)
                 if polyline_distance(pixels, cursor) <= _EDGE_GRAB:
@@ -138,7 +138,7 @@ class EmitterHandles:
         """Points (..., 3) of the source in the world [m]."""
         return transform_points(np.asarray(self.world_from_source), points)
 
-    def _aim_grips(self) -> Iterator[Knob]:
+    def _aim_knobs(self) -> Iterator[Knob]:
         settings = self.settings
         if settings.source in _SURFACES and settings.aim is EmissionAim.OUTWARD:
             return  # every place of the surface has a direction of its own
@@ -149,7 +149,7 @@ class EmitterHandles:
             rim = self.rim_point(settings.cone_angle, turns)
             yield Knob(KnobKind.CONE, rim[: RING_POINTS : RING_POINTS // 4], rim)
 
-    def _source_grips(self) -> Iterator[Knob]:
+    def _source_knobs(self) -> Iterator[Knob]:
         settings = self.settings
         if settings.source in (EmitterSource.SPHERE, EmitterSource.DISC):
             ring = self._ring()
@@ -183,16 +183,16 @@ class EmitterHandles:
         return _unit(glm.inverse(glm.dmat3(self.world_from_source)) * direction)
 
     def _outline(self) -> Iterator[Float64]:
-        for knob in self.grips:
+        for knob in self.knobs:
             if knob.kind is KnobKind.SPEED:
-                yield np.array([self.base, knob.knobs[0]])
+                yield np.array([self.base, knob.points[0]])
             elif knob.kind is KnobKind.CONE and _top(self.settings):
-                yield from (np.array([self.base, knob]) for knob in knob.knobs)
+                yield from (np.array([self.base, point]) for point in knob.points)
             elif knob.kind is KnobKind.SIZE:
-                yield knob.knobs
+                yield knob.points
 
 
-def gripped(handles: EmitterHandles, hold: KnobGrab, press: Cursor, cursor: Cursor) -> dict[str, Any]:
+def dragged_setting(handles: EmitterHandles, hold: KnobGrab, press: Cursor, cursor: Cursor) -> dict[str, Any]:
     """The setting that a drag changes, with its value after the drag; at the place of the press nothing changes.
 
     Args:
@@ -200,7 +200,7 @@ def gripped(handles: EmitterHandles, hold: KnobGrab, press: Cursor, cursor: Curs
         hold: What is held.
         press, cursor: Start and present place of the mouse [px].
     """
-    knob, settings = handles.grips[hold.knob], handles.settings
+    knob, settings = handles.knobs[hold.knob], handles.settings
     if knob.kind is KnobKind.SPEED:
         way = _way(handles, handles.base, handles.direction, press, cursor)
         return {"speed": _within(settings.speed + way / ARROW_TIME, _SPEED_MAX)}
@@ -240,7 +240,7 @@ def _top(settings: EmitterSettings) -> float:
 def _cone_angle(handles: EmitterHandles, knob: Knob, hold: KnobGrab, press: Cursor, cursor: Cursor) -> float:
     """The angle whose point of the rim, at the turn that is held, is nearest to the cursor on the screen [°]."""
     before = handles.settings.cone_angle
-    part = hold.point / RING_POINTS if hold.on_edge else hold.point / len(knob.knobs)
+    part = hold.point / RING_POINTS if hold.on_edge else hold.point / len(knob.points)
     azimuth = 2.0 * np.pi * part
     held = handles.view.pixels(handles.rim_point([before], azimuth))[0]
     wanted = np.asarray(cursor) + held - np.asarray(press)

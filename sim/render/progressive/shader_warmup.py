@@ -75,7 +75,7 @@ class ShaderWarmup:
 
         Given up, it leaves nothing that `collect` does not delete.
         """
-        frame, output = render_view.frame(*SIZE), Framebuffer(self._context, SIZE, depth=None, label="rehearsal")
+        frame, output = render_view.frame(*SIZE), Framebuffer(self._context, SIZE, depth=None, label="shader warmup")
         if frame.casts_shadow:
             casting = [item for item in render_view.items if "shadow" in item.stages]
             self._alone(lambda: finish(self._cast(casting, render_view, FramePlan())))

@@ -72,7 +72,7 @@ def in_pole(wearer: Wearer, points: np.ndarray) -> np.ndarray:
 def test_a_section_starts_as_the_skin_is_now(make: Callable[..., Wearer], method: SkinningMethod, time: float) -> None:
     wearer = make(skinning=method)
     wearer.wear(wearer.section("banner"))
-    wearer.jump(time)
+    wearer.teleport(time)
     np.testing.assert_allclose(wearer.positions(), wearer.skinned(), rtol=0.0, atol=1e-6)
     np.testing.assert_array_equal(wearer.cloth.velocities(), 0.0)
 
@@ -81,7 +81,7 @@ def test_a_section_of_a_deformed_figure_starts_and_stays_on_its_surface(make: Ca
     wearer = make(deformers=(Wave(height=20.0, frequency=0.5), Taper(factor=1.4)))
     wearer.wear(wearer.section("banner"))
     for time in (0.0, 0.45):
-        wearer.jump(time)
+        wearer.teleport(time)
         np.testing.assert_allclose(wearer.positions(), wearer.skinned(), rtol=0.0, atol=1e-6)
     wearer.step(10)
     held = wearer.cloth.pinned
@@ -90,7 +90,7 @@ def test_a_section_of_a_deformed_figure_starts_and_stays_on_its_surface(make: Ca
 
 
 def test_its_threads_are_at_rest_in_the_bind_pose(wearer: Wearer) -> None:
-    wearer.jump(0.5)
+    wearer.teleport(0.5)
     springs = wearer.cloth.model.springs
     bind = wearer.model.mesh.positions[: wearer.cloth.model.particle_count].astype(np.float64)
     lengths = np.linalg.norm(np.diff(bind[springs.pairs], axis=1)[:, 0], axis=1)
@@ -141,7 +141,7 @@ def test_the_box_of_a_cloth_on_a_bone_and_on_the_skin_goes_with_the_figure(make:
 
 
 def test_a_reset_starts_where_the_simulation_does_whatever_is_shown(wearer: Wearer) -> None:
-    wearer.jump(0.0)
+    wearer.teleport(0.0)
     first = wearer.cloth.positions()
     wearer.step(20)
     once = wearer.cloth.positions()
@@ -156,9 +156,9 @@ def test_a_reset_starts_where_the_simulation_does_whatever_is_shown(wearer: Wear
 @pytest.mark.parametrize("placed", [Transform(), TURNED])
 def test_pins_stay_on_the_vertices_through_the_clip(make: Callable[..., Wearer], placed: Transform) -> None:
     wearer = make()
-    wearer.character = msgspec.structs.replace(wearer.character, transform=placed)
+    wearer.character_node = msgspec.structs.replace(wearer.character_node, transform=placed)
     wearer.wear(wearer.section("banner"))
-    wearer.jump(0.25)
+    wearer.teleport(0.25)
     for _ in range(30):
         wearer.step()
         held = wearer.cloth.pinned
@@ -172,19 +172,19 @@ def test_another_cloth_starts_where_it_was_put(make: Callable[..., Wearer], targ
     wearer = make()
     wearer.wear(sheet(wearer, target))
     expected = build_cloth(wearer.cloth.settings, None, wearer.cloth.placement).positions.astype(np.float32)
-    for start in (lambda: wearer.jump(0.0), lambda: wearer.engine.simulation.reset()):
+    for start in (lambda: wearer.teleport(0.0), lambda: wearer.engine.simulation.reset()):
         start()
         np.testing.assert_array_equal(wearer.cloth.positions(), expected)
-        wearer.jump(0.6)
+        wearer.teleport(0.6)
         assert np.linalg.norm(wearer.positions() - expected, axis=1).min() > 1.0
 
 
 def test_a_cloth_on_a_bone_starts_in_the_frame_of_the_bone(make: Callable[..., Wearer]) -> None:
     wearer = make()
     wearer.wear(sheet(wearer, PinTarget.BONE))
-    wearer.jump(0.0)
+    wearer.teleport(0.0)
     first = in_pole(wearer, wearer.positions())
-    wearer.jump(0.8)
+    wearer.teleport(0.8)
     np.testing.assert_allclose(in_pole(wearer, wearer.positions()), first, rtol=0.0, atol=2e-6)
     wearer.step(40)
     held = wearer.cloth.pinned
@@ -205,9 +205,9 @@ def test_a_cloth_on_the_skin_starts_as_near_to_it_and_without_a_tear(make: Calla
         held = wearer.positions()[wearer.cloth.pinned]
         return np.linalg.norm(held[:, None] - vertices, axis=2).min(axis=1)
 
-    wearer.jump(0.0)
+    wearer.teleport(0.0)
     near = heights()
-    wearer.jump(0.9)
+    wearer.teleport(0.9)
     np.testing.assert_allclose(heights(), near, rtol=0.0, atol=0.01)
     assert wearer.cloth.check().strain < 0.2
 
@@ -228,7 +228,7 @@ def test_no_loop_leaves_it_behind(make: Callable[..., Wearer], name: str) -> Non
     """The clip ends 6 m from where it begins."""
     wearer = make()
     wearer.wear(CLOTHS[name](wearer))
-    wearer.jump(0.0)
+    wearer.teleport(0.0)
     speed = 0.0
     for step in range(3 * LOOP):
         wearer.step()
@@ -245,7 +245,7 @@ def test_no_loop_leaves_it_behind(make: Callable[..., Wearer], name: str) -> Non
 def test_a_loose_cloth_goes_along(make: Callable[..., Wearer]) -> None:
     wearer = make()
     wearer.wear(CLOTHS["loose section"](wearer))
-    wearer.jump(0.9)
+    wearer.teleport(0.9)
     wearer.step(7)
     assert wearer.playhead.time < 0.1
     assert np.linalg.norm(wearer.positions() - wearer.skinned(), axis=1).max() < 1.5
@@ -254,11 +254,11 @@ def test_a_loose_cloth_goes_along(make: Callable[..., Wearer]) -> None:
 def test_a_cloth_that_goes_with_its_node_is_carried_where_that_is_put(make: Callable[..., Wearer]) -> None:
     wearer = make()
     wearer.wear(sheet(wearer, PinTarget.WORLD))
-    wearer.jump(0.0)
+    wearer.teleport(0.0)
     wearer.step(10)
     before, velocities = wearer.positions(), wearer.cloth.velocities()
     assert wearer.cloth_node is not None
-    wearer.wear(wearer.cloth_node, moved(wearer.character, (30.0, 0.0, 5.0)))
+    wearer.wear(wearer.cloth_node, moved(wearer.character_node, (30.0, 0.0, 5.0)))
     wearer.step()
     np.testing.assert_allclose(wearer.positions() - before, np.tile((30.0, 0.0, 5.0), (56, 1)), rtol=0.0, atol=1e-5)
     np.testing.assert_allclose(wearer.cloth.velocities(), velocities, rtol=0.0, atol=1e-12)
@@ -271,10 +271,10 @@ def test_a_figure_that_is_moved_a_little_swings_its_cloth(make: Callable[..., We
     for way in (0.0, 0.03):
         wearer = make(bind_pose=True)
         wearer.wear(sheet(wearer, PinTarget.BONE))
-        wearer.jump(0.0)
+        wearer.teleport(0.0)
         wearer.step(10)
         assert wearer.cloth_node is not None
-        wearer.wear(wearer.cloth_node, moved(wearer.character, (0.0, 0.0, way)))
+        wearer.wear(wearer.cloth_node, moved(wearer.character_node, (0.0, 0.0, way)))
         wearer.step()
         places.append(wearer.positions())
     gone, held = (places[1] - places[0])[:, 2], wearer.cloth.pinned
@@ -283,7 +283,7 @@ def test_a_figure_that_is_moved_a_little_swings_its_cloth(make: Callable[..., We
 
 
 def test_a_silent_cloth_rests_and_is_carried_when_it_is_heard_again(wearer: Wearer) -> None:
-    wearer.jump(0.0)
+    wearer.teleport(0.0)
     wearer.step(10)
     before, steps = wearer.cloth.positions(), wearer.cloth.step_count
     loud = wearer.cloth_node
@@ -365,7 +365,7 @@ def test_the_same_steps_give_the_same_bits(make: Callable[..., Wearer], name: st
     for _ in range(2):
         wearer = make()
         wearer.wear(CLOTHS[name](wearer))
-        wearer.jump(0.5)
+        wearer.teleport(0.5)
         wearer.step(50)
         outcomes.append(wearer.cloth.positions().tobytes())
     assert outcomes[0] == outcomes[1]
@@ -377,12 +377,12 @@ def test_a_state_that_is_gone_back_to_gives_the_same_bits(make: Callable[..., We
     wearer = make()
     node = CLOTHS[name](wearer)
     wearer.wear(node)
-    wearer.jump(0.0)
+    wearer.teleport(0.0)
     wearer.step(taken)
     state, playhead = wearer.engine.state(), wearer.playhead
     wearer.step(15)
     expected = wearer.cloth.positions().tobytes()
-    wearer.jump(0.3)
+    wearer.teleport(0.3)
     other = make()
     other.wear(node)
     for one in (wearer, other):
@@ -397,7 +397,7 @@ def test_a_state_of_a_silent_cloth_knows_how_far_its_figure_has_gone(make: Calla
     loud = wearer.section("banner")
     muted = msgspec.structs.replace(loud, muted=True)
     wearer.wear(loud)
-    wearer.jump(0.0)
+    wearer.teleport(0.0)
     wearer.step(10)
     wearer.wear(muted)
     wearer.step(30)
@@ -424,7 +424,7 @@ def test_the_cloth_of_a_section_lives_through_its_clip(
     """One ends 30 m from where it begins, the other in another pose, which tears a fabric of threads of millimetres."""
     wearer = Wearer(context, assets / "ezm" / file)
     wearer.wear(wearer.section(section))
-    wearer.jump(0.0)
+    wearer.teleport(0.0)
     np.testing.assert_allclose(wearer.positions(), wearer.skinned(), rtol=0.0, atol=2e-5)
     for _ in range(round(2.2 * wearer.model.clips[0].duration / STEP / 10)):
         wearer.step(10)
@@ -455,7 +455,7 @@ def test_the_cape_of_the_sample_hangs_from_the_chest_wherever_it_starts(context:
 
     first = in_chest()
     for time in (0.3, 0.8):
-        run.engine.jump(time)
+        run.engine.teleport(time)
         np.testing.assert_allclose(in_chest(), first, rtol=0.0, atol=2e-6)
     run.release()
 

@@ -121,7 +121,7 @@ def test_so_does_the_undo_of_the_cause_where_kept_steps_are_played_again(context
 
 
 def test_settings_under_which_it_ran_are_believed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.kinds.cloth.sound_states.StabilityMeter.allows", lambda *_: False)
+    monkeypatch.setattr("sim.kinds.cloth.sound_states.StabilityEstimator.allows", lambda *_: False)
     stage.stop()
     stage.change(stretch_stiffness=1e6)
     assert stage.cloth.stopped

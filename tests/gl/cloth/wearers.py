@@ -77,7 +77,7 @@ class Wearer:
 
     def __init__(self, context: Context, path: Path, **settings: Any) -> None:
         self.model = load_model(path)
-        self.character = Node(id="figure", name="Figure", settings=ModelSettings(path=str(path), **settings))
+        self.character_node = Node(id="figure", name="Figure", settings=ModelSettings(path=str(path), **settings))
         self.cloth_node: Node | None = None
         self.engine = Engine(context)
         self.engine.set_model("figure", self.model, {})
@@ -103,7 +103,9 @@ class Wearer:
 
     def section(self, name: str, **settings: Any) -> Node:
         """The cloth of a section."""
-        made = section_cloth(self.character, self.model, name, WorldTransforms(Scene(nodes=(self.character,)), {}))
+        made = section_cloth(
+            self.character_node, self.model, name, WorldTransforms(Scene(nodes=(self.character_node,)), {})
+        )
         assert isinstance(made, Node)
         return msgspec.structs.replace(
             made, id="cloth", name="Cloth", settings=msgspec.structs.replace(made.settings, **settings)
@@ -111,10 +113,10 @@ class Wearer:
 
     def wear(self, node: Node, character: Node | None = None, **changes: Any) -> None:
         """Takes the scene of these two, with other settings of the cloth if need be."""
-        self.character = character or self.character
+        self.character_node = character or self.character_node
         settings = msgspec.structs.replace(node.settings, **changes)
         self.cloth_node = msgspec.structs.replace(node, settings=settings)
-        self.engine.apply(Scene(nodes=(self.character, self.cloth_node)))
+        self.engine.apply(Scene(nodes=(self.character_node, self.cloth_node)))
 
     def change(self, **changes: Any) -> None:
         """Other settings of the cloth."""
@@ -123,7 +125,7 @@ class Wearer:
 
     def jump(self, time: float) -> None:
         self.playhead = Playhead(time, True, 1)
-        self.engine.jump(time)
+        self.engine.teleport(time)
 
     def step(self, count: int = 1) -> None:
         for _ in range(count):
@@ -135,7 +137,7 @@ class Wearer:
 
     def skinned(self) -> np.ndarray:
         """Where the vertices behind the particles are now, in double precision, shape (P, 3)."""
-        character, settings = self.character, self.character.settings
+        character, settings = self.character, self.character_node.settings
         assert isinstance(settings, ModelSettings)
         pose, mesh = character.pose, self.model.mesh
         shape = pose.local.weights, pose.warps

@@ -44,7 +44,7 @@ def test_a_step_begins_where_the_one_before_ended_and_after_a_jump_where_it_ends
     assert_holds(colliders.advance({"a": ball(1.0)}), (1.0, 1.0))
     assert_holds(colliders.advance({"a": ball(1.5), "b": ball(4.0)}), (1.0, 1.5), (4.0, 4.0))
     assert_holds(colliders.advance({"b": ball(5.0)}), (4.0, 5.0))
-    colliders.jump()
+    colliders.teleport()
     assert_holds(colliders.now, (4.0, 5.0))
     assert_holds(colliders.advance({"b": ball(9.0)}), (9.0, 9.0))
     assert not colliders.advance({})

@@ -68,7 +68,7 @@ class GpuStrands:
         self.tables = StrandTables(*self._textures, groom.is_straight, float(groom.lengths.max()), oracle.head)
         self.state = BufferRing(context, strand_records(oracle.now), label="strands")
         self.solver = StrandSolver(library, settings.knots)
-        self._solids = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="solids")
+        self._solids = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="colliders")
         self._solids_texture = BufferTexture(context, self._solids, "rgba32f")
         self.time = 0.0
 

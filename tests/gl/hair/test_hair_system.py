@@ -134,7 +134,7 @@ def test_a_jump_moves_and_turns_it_without_a_whip(engine: Engine, solver: HairSo
     shape = system.strands.offsets()
     turned = Transform(position=(5.0, 0.5, 2.0), rotation=(0.0, 90.0, 0.0))
     engine.apply(Scene(nodes=(msgspec.structs.replace(before, transform=turned),)))
-    engine.jump(3.0)
+    engine.teleport(3.0)
     moved = system.strands.offsets()
     np.testing.assert_allclose(moved, np.stack([shape[..., 2], shape[..., 1], -shape[..., 0]], axis=-1), atol=1e-5)
     engine.step(3.0 + STEP_TIME)

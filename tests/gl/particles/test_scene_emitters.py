@@ -118,7 +118,7 @@ def test_a_node_moved_by_hand_leaves_an_even_trail_and_a_jump_leaves_none(engine
     run(engine, 0, 1)
     np.testing.assert_array_equal(alive(engine)["velocity"][:, :3], 0.0)
     take(engine, moved(node, -5.0, 0.0, 0.0))
-    engine.jump(1.0)
+    engine.teleport(1.0)
     run(engine, 60, 61)
     np.testing.assert_array_equal(alive(engine)["velocity"][:, :3], 0.0)
 
@@ -182,7 +182,7 @@ def test_after_a_jump_in_time_skin_emits_without_a_spike(engine: Engine) -> None
     node = emitter(source=EmitterSource.FACES, on=ON_FIGURE, inherited_velocity=1.0, **BRIEF)
     take(engine, FIGURE, node)
     run(engine, 0, 3)
-    engine.jump(0.5)
+    engine.teleport(0.5)
     engine.step(0.5 + STEP_TIME)
     np.testing.assert_array_equal(alive(engine)["velocity"][:, :3], 0.0)
     engine.step(0.5 + 2.0 * STEP_TIME)
@@ -239,14 +239,14 @@ def test_an_image_says_where_skin_emits_and_is_waited_for_without_a_stop(
     pixels[:, :32, :3] = 255
     engine.set_files({}, {path: pixels})
     take(engine, FIGURE, node)
-    engine.jump(0.0)
+    engine.teleport(0.0)
     run(engine, 0, 30)
     rest = engine.character("figure")
     places = alive(engine)["position"][:, :3]
     chosen = humanoid.mesh.texcoords[:, 0] % 1.0 < 0.5
     assert 0.1 < chosen.mean() < 0.9
     assert len(places) == 300
-    engine.jump(0.0)
+    engine.teleport(0.0)
     skinned = skin(engine)
     assert rest.model is humanoid
     run(engine, 0, 1)
@@ -372,7 +372,7 @@ def test_what_has_no_state_follows_the_clock_both_ways_and_goes_on_from_there(en
         engine.refresh(0.0)
         assert system(engine).step_count == step
         assert system(engine).read().tobytes() == played.get(step, b"")
-    engine.jump(20 * STEP_TIME)
+    engine.teleport(20 * STEP_TIME)
     engine.step(21 * STEP_TIME)
     assert system(engine).read().tobytes() == played[21]
     # The clip begins again, the particles do not.
@@ -417,7 +417,7 @@ def test_pictures_in_between_change_nothing(engine: Engine) -> None:
     for pictures in (0, 1, 3):
         take(engine, *nodes)
         engine.simulation.reset()
-        engine.jump(0.0)
+        engine.teleport(0.0)
         for step in range(50):
             if pictures and step % pictures == 0:
                 take(engine, *nodes)

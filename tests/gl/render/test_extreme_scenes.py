@@ -117,7 +117,7 @@ def test_ends_of_all_ranges_give_pictures_steps_bounds_and_files(
         for node in scene.characters:
             engine.set_model(node.id, loaded, {})
         engine.simulation.reset()
-        engine.jump(0.0)
+        engine.teleport(0.0)
         for step in range(3):
             engine.step(step / 60)
         engine.refresh(0.0)

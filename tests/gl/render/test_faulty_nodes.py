@@ -78,7 +78,7 @@ def test_a_view_that_fails_is_left_out_and_told_once(
     assert reported(engine) == []
 
 
-@pytest.mark.parametrize("name", ["apply", "step", "poll", "reset", "jump"])
+@pytest.mark.parametrize("name", ["apply", "step", "poll", "reset", "teleport"])
 def test_a_system_that_fails_stops_alone(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, survived: list[BaseException], name: str
 ) -> None:
@@ -95,7 +95,7 @@ def test_a_system_that_fails_stops_alone(
         patch.setattr(ClothSystem, name, fails)
         engine.apply(Scene(nodes=(CLOTH,) if name == "apply" else (CLOTH, other)))
         engine.simulation.reset()
-        engine.jump(0.0)
+        engine.teleport(0.0)
         for step in range(3):
             engine.step(step / 60)
             engine.refresh(0.0)

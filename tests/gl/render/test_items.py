@@ -90,9 +90,9 @@ def rope(place: Vec3 = (0.0, 0.0, 0.0), **settings: object) -> Node:
 
 def drawn(stage: Stage, *nodes: Node) -> np.ndarray:
     """Where nodes change the picture."""
-    stage.display(*nodes)
+    stage.look(*nodes)
     shown = stage.picture()
-    stage.display(*(msgspec.structs.replace(node, visible=False) for node in nodes))
+    stage.look(*(msgspec.structs.replace(node, visible=False) for node in nodes))
     return np.abs(shown - stage.picture()).max(axis=2) > 20
 
 
@@ -101,7 +101,7 @@ def middle(first: int) -> tuple[int, int]:
 
 
 def test_a_line_goes_from_vertex_to_vertex_in_its_colour(stage: Stage) -> None:
-    stage.display(rope())
+    stage.look(rope())
     picture = stage.picture()
     for first in range(3):
         column, row = middle(first)
@@ -111,7 +111,7 @@ def test_a_line_goes_from_vertex_to_vertex_in_its_colour(stage: Stage) -> None:
 @pytest.mark.parametrize("width", [1.0, 3.0, 9.0])
 def test_a_line_is_as_wide_as_it_says(stage: Stage, width: float) -> None:
     level = np.array([[-1.0, 1.5, 0.0], [1.0, 1.5, 0.0]])
-    stage.display(rope(width=width))
+    stage.look(rope(width=width))
     view = stage.engine.view("rope")
     records = np.zeros(len(PLACES), RECORD)
     records["position"][:, :3] = level[[0, 1, 1, 1]]
@@ -121,7 +121,7 @@ def test_a_line_is_as_wide_as_it_says(stage: Stage, width: float) -> None:
 
 
 def test_a_line_that_passes_the_eye_is_cut_off_there(stage: Stage) -> None:
-    stage.display(rope(width=4.0))
+    stage.look(rope(width=4.0))
     records = np.zeros(len(PLACES), RECORD)
     records["position"][:, :3] = [(0.5, 1.0, -2.0), (0.5, 1.0, 20.0), (0.5, 1.0, 20.0), (0.5, 1.0, 20.0)]
     stage.engine.view("rope")._buffer.write(records)
@@ -134,7 +134,7 @@ def test_a_line_that_passes_the_eye_is_cut_off_there(stage: Stage) -> None:
 @pytest.mark.parametrize("knots", [False, True])
 @pytest.mark.parametrize("width", [1.0, 4.0])
 def test_without_a_colour_numbers_go_through_the_ramp(stage: Stage, knots: bool, width: float) -> None:
-    stage.display(rope(colour=None, knots=knots, width=width))
+    stage.look(rope(colour=None, knots=knots, width=width))
     picture = stage.picture()
     ends = [picture[row - 3 : row + 4, column - 3 : column + 4] for column, row in (
         pixel_of(FRONT, SIZE, PLACES[0]), pixel_of(FRONT, SIZE, PLACES[3])
@@ -152,7 +152,7 @@ def test_points_have_their_size(stage: Stage, size: float) -> None:
 
 
 def test_the_line_that_is_clicked_is_told(stage: Stage) -> None:
-    stage.display(rope())
+    stage.look(rope())
     for first in range(3):
         assert stage.engine.pick(FRONT, SIZE, *middle(first)) == Pick("rope", first)
     column, row = middle(0)
@@ -161,7 +161,7 @@ def test_the_line_that_is_clicked_is_told(stage: Stage) -> None:
 
 
 def test_the_point_that_is_clicked_is_told(stage: Stage) -> None:
-    stage.display(rope(knots=True))
+    stage.look(rope(knots=True))
     for index, place in enumerate(PLACES):
         column, row = pixel_of(FRONT, SIZE, place)
         assert stage.engine.pick(FRONT, SIZE, column + REACH - 1, row) == Pick("rope", index)
@@ -182,7 +182,7 @@ def test_a_line_before_a_wall_is_clicked_from_beside_it_and_one_behind_is_not(st
 
 
 def test_it_is_counted_framed_and_marked(stage: Stage) -> None:
-    stage.display(rope((0.0, 2.5, 0.0)))
+    stage.look(rope((0.0, 2.5, 0.0)))
     assert stage.engine.statistics() == Counts(vertices=4)
     np.testing.assert_array_equal(stage.engine.bounds().lo, PLACES.min(axis=0))
     assert [(mark.node_id, mark.position) for mark in stage.engine.marks()] == [("rope", (0.0, 2.5, 0.0))]
@@ -200,11 +200,11 @@ def test_what_did_not_change_is_told_nothing(stage: Stage, monkeypatch: pytest.M
     )
     node = rope()
     for time in (0.0, 0.1, 0.2):
-        stage.display(node, model_node(), time=time)
+        stage.look(node, model_node(), time=time)
         stage.picture()
     assert reported == ["rope"]
-    stage.display(rope(width=3.0), model_node())
+    stage.look(rope(width=3.0), model_node())
     assert reported == ["rope", "rope"]
     assert stage.engine.view("rope") is not None
-    stage.display()
+    stage.look()
     assert stage.engine.view("rope") is None

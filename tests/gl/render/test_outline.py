@@ -82,11 +82,11 @@ def test_a_selected_bone_is_drawn_alone_without_the_overlay_of_bones_and_its_cha
 
 def test_neither_pictures_without_an_overlay_nor_endless_planes_have_a_line(stage: Stage) -> None:
     plane = Node(id="plane", settings=ColliderSettings(shape=ColliderShape.PLANE))
-    stage.show({"model": twisted_bar()}, model_node(), plane, colliders=False)
+    stage.show({"model": twisted_bar()}, model_node(), plane, solids=False)
     bare = stage.picture()
     np.testing.assert_array_equal(stage.picture(overlay=Overlay(selected_nodes={"gone"})), bare)
     assert all(not item.has_outline for item in stage.engine.render_view(FRONT).items_of(
-        stage.engine.render_view(FRONT, Overlay(selected_nodes={"plane"})).look()) if item.node.id == "plane"
+        stage.engine.render_view(FRONT, Overlay(selected_nodes={"plane"})).display()) if item.node.id == "plane"
         )  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def test_colliders_on_characters_are_wires_and_muted_ones_grey(stage: Stage) -> 
     )
     stage.show({"model": model_of(quad(0.1, 0.1, (0.0, 0.0, 0.0)))}, model_node(), rides)
     with_it = stage.picture()
-    stage.look(model_node(), rides, colliders=False)
+    stage.look(model_node(), rides, solids=False)
     covered = np.abs(with_it - stage.picture()).max(axis=2)
     assert 0.5 < (covered[covered > 0] < 30).mean() < 0.95  # a faint fill, with some clear lines
     assert (covered > 60).sum() > 60

@@ -55,6 +55,6 @@ def test_bodies_neither_widen_the_picture_nor_are_picked_while_they_are_hidden(s
     np.testing.assert_allclose(stage.engine.bounds("wide").hi, [1.8, 1.7, 0.2])
     column, row = pixel_of(FRONT, SIZE, (1.6, 1.5, 0.0))
     assert isinstance(stage.engine.pick(FRONT, SIZE, column, row), Pick)
-    stage.look(model_node(), wide, colliders=False)
+    stage.look(model_node(), wide, solids=False)
     assert stage.engine.pick(FRONT, SIZE, column, row) is None
     assert stage.engine.bounds("wide") is not None

@@ -178,7 +178,7 @@ def test_edits_hold_between_other_guides_and_for_other_knots():
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({"guides": 90_000}, "letters"),
         ({"data": "AAA="}, "letters"),

@@ -100,7 +100,7 @@ HEAD = "frame,begin_s,pass,gpu_ms,cpu_ms,source\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("", "row 0: is no file of timings: there is no column 'frame'"),
         ("a;b;c\n1;2;3\n", "row 1: is no file of timings: there is no column 'frame'"),

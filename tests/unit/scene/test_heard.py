@@ -16,7 +16,7 @@ def scene(**states: str) -> Scene:
 
 
 @pytest.mark.parametrize(
-    ("states", "heard"),
+    ("states", "simulated"),
     [
         ({"a": "", "b": ""}, {"a", "b"}),
         ({"a": "m", "b": ""}, {"b"}),

@@ -20,12 +20,12 @@ class EmitterOverlay(HandlesCover[EmitterHandles]):
     def paint(self, painter: QPainter, handles: EmitterHandles) -> None:
         for line in handles.outline:
             self._stroke(painter, handles.view.pixels(line), QPen(_FAINT, 1.5))
-        for number, knob in enumerate(handles.grips):
+        for number, knob in enumerate(handles.knobs):
             marked = number == self._marked
             if len(knob.edge):
                 pen = QPen(_HELD if marked else _LINE, 3.0 if marked else 1.5)
                 self._stroke(painter, handles.view.pixels(knob.edge), pen)
-        for number, knob in enumerate(handles.grips):
+        for number, knob in enumerate(handles.knobs):
             self._paint_knobs(painter, handles, knob, number == self._marked)
 
     def _stroke(self, painter: QPainter, pixels: np.ndarray, pen: QPen) -> None:
@@ -42,7 +42,7 @@ class EmitterOverlay(HandlesCover[EmitterHandles]):
         painter.setPen(QPen(_SHADE, 1.0))
         painter.setBrush(_HELD if marked else _LINE)
         side = _KNOB * (1.35 if knob.kind is KnobKind.SPEED else 1.0) + (1.0 if marked else 0.0)
-        for x, y in handles.view.pixels(knob.knobs).tolist():
+        for x, y in handles.view.pixels(knob.points).tolist():
             if not np.isfinite((x, y)).all():
                 continue
             if knob.kind is KnobKind.SIZE:

@@ -98,7 +98,7 @@ def test_normals_follow(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "data", "told"),
+    ("key", "data", "reported"),
     [
         ("pc2", pc2(frames()[:, :3]), "frame 0: has 3 points, cache.obj has 4"),
         ("mdd", mdd(frames()[:, :2], np.arange(4.0)), "frame 0: has 2 points, cache.obj has 4"),

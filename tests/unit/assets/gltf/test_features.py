@@ -502,7 +502,7 @@ def test_further_textures_are_read_where_they_share_the_coordinates(tmp_path):
     assert any("coordinates of their own" in text for text in sample.load(tmp_path).warnings)
 
 
-@pytest.mark.parametrize(("length", "mode", "told"), [
+@pytest.mark.parametrize(("length", "mode", "reported"), [
     (1.0, "LINEAR", 0), (1.0004, "LINEAR", 0), (1.01, "LINEAR", 1), (2.0, "STEP", 1), (2.0, "CUBICSPLINE", 0),
 ])  # fmt: skip
 def test_rotation_keys_that_are_not_unit_are_told_once(length, mode, reported, tmp_path):
