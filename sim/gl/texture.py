@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sim.gl import raw
 from sim.gl.bootstrap import GL
-from sim.gl.buffer import Buffer
+from sim.gl.buffer import Buffer, Usage
 from sim.gl.context import SCRATCH_UNIT
 from sim.gl.errors import GLError, GLLimitError
 from sim.gl.objects import GLObject, new_name
@@ -285,3 +285,27 @@ class BufferTexture(Texture):
     @property
     def texel_count(self) -> int:
         return self.buffer.size // (self.format.dtype.itemsize * self.format.channels)
+
+
+class TexelBuffer(BufferTexture):
+    """A buffer and the texture over it, released together; `data` and `usage` as for `Buffer`."""
+
+    def __init__(
+        self,
+        context: "Context",
+        data: npt.NDArray[Any] | int,
+        pixels: str = "rgba32f",
+        *,
+        usage: Usage = "static",
+        label: str = "",
+    ) -> None:
+        buffer = Buffer(context, data, usage=usage, label=label)
+        try:
+            super().__init__(context, buffer, pixels)
+        except GLLimitError:
+            buffer.release()
+            raise
+
+    def release(self) -> None:
+        super().release()
+        self.buffer.release()
