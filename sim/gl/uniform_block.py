@@ -1,6 +1,6 @@
 """UniformBlock: values shared by all programs of a frame, laid out by the std140 rules.
 
-The GLSL text of the block and the bytes come from the same description, so the two sides cannot disagree.
+The GLSL text of the block and the bytes come from the same description.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ import numpy as np
 
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
+from sim.gl.objects import Owner
 from sim.gl.reflection import is_plain
 
 if TYPE_CHECKING:
@@ -31,13 +32,10 @@ STD140: dict[str, tuple[type, int, int, int, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class BlockField:
-    """Place of one member."""
-
     glsl: str  # Type of one element
-    count: int  # Array length; 0 for a member that is no array
-    # offset, stride: Bytes from the start of the block, and between elements of an array
-    offset: int
-    stride: int
+    count: int  # Array length; 0 for a single value
+    offset: int  # from the start of the block [byte]
+    stride: int  # between elements of an array [byte]
 
 
 def std140_layout(fields: dict[str, str | tuple[str, int]]) -> tuple[dict[str, BlockField], int]:
@@ -65,18 +63,17 @@ def std140_layout(fields: dict[str, str | tuple[str, int]]) -> tuple[dict[str, B
     return layout, -(-end // 16) * 16
 
 
-class UniformBlock:
+class UniformBlock(Owner):
     """A std140 block with its buffer.
 
-    Every program of the context that declares a block of this name reads it, once `bind` was called in the frame.
+    Every program of the context that declares a block of this name reads it after `bind`.
 
     Args:
-        context: Where it lives.
         name: Name of the block in GLSL.
         fields: Member to GLSL type or (type, length), in order.
 
     Attributes:
-        size: Bytes of the block.
+        size: Size of the block [byte].
     """
 
     def __init__(self, context: "Context", name: str, fields: dict[str, str | tuple[str, int]]) -> None:
@@ -87,10 +84,10 @@ class UniformBlock:
         self._members = {member: _view(self._bytes, place) for member, place in self.layout.items()}
         self._plain: dict[str, object] = {}
         self._dirty = True
-        self.buffer = Buffer(context, self._bytes, usage="stream", label=f"block {name}")
+        self.buffer = self.owns(Buffer(context, self._bytes, usage="stream", label=f"block {name}"))
 
     def __setitem__(self, member: str, value: Any) -> None:
-        """Set a member; matrices row-major as numpy writes them.  Nothing is sent before `bind`."""
+        """Sets a member, matrices row-major; `bind` sends it."""
         if type(value) is tuple and self._plain.get(member) == value:
             return
         target = self._members[member]
@@ -107,7 +104,7 @@ class UniformBlock:
         return self._members[member]
 
     def bind(self) -> None:
-        """Send what changed and bind to the binding point of this name."""
+        """Sends changed values and binds the buffer to the binding point of this name."""
         if self._dirty:
             self.buffer.orphan(self._bytes)
             self._dirty = False
@@ -120,12 +117,9 @@ class UniformBlock:
         )
         return f"layout(std140) uniform {self.name} {{\n{members}}};\n"
 
-    def release(self) -> None:
-        self.buffer.release()
-
 
 def _view(block: np.ndarray, place: BlockField) -> np.ndarray:
-    """The memory of one member as an array of values, matrices row-major, shape (elements, ...)."""
+    """The memory of one member, matrices row-major, shape (elements, ...)."""
     scalar, rows, components, _, _ = STD140[place.glsl]
     elements = max(place.count, 1)
     if rows == 1:

@@ -12,8 +12,7 @@ from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, M
 from sim.characters.look_settings import MaterialLook, look_of
 from sim.characters.materials import dressed_materials
 from sim.characters.settings import DoubleSided
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_upload import upload_buffer
+from sim.gl.buffer import Buffer, upload_buffer
 from sim.gl.context import Context
 from sim.gl.state import Cull
 from sim.gl.task import Task

@@ -4,8 +4,8 @@ import math
 import time
 
 from sim.gl.context import Context
-from sim.gl.fence import Fence
 from sim.gl.framebuffer import Framebuffer
+from sim.gl.readback import Fence
 from sim.gl.task import Task
 from sim.gl.uniform_block import UniformBlock
 from sim.render.progressive.frame_plan import ChunkBudget
