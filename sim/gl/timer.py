@@ -149,7 +149,7 @@ class Timers:
         )
 
     def calibrate(self) -> Calibration:
-        """Determines whether to trust the GPU timer; the first call measures for 0.1 s.  The context must be current."""
+        """Decides whether to trust the GPU timer; the first call measures for 0.1 s.  The context must be current."""
         if self.calibration is None:
             trials = self._run_trials(self._context) if has_timer() else []
             self.calibration = verdict(self._context.capabilities.renderer, trials)
