@@ -33,11 +33,7 @@ TITLES = {BackEndChoice.AUTO: "Automatic", BackEndChoice.TF: "Transform feedback
 
 @dataclass(frozen=True, slots=True)
 class BackEndComparison:
-    """Speed of both back ends on this machine.
-
-    Attributes:
-        ratios: Time of transform feedback over time of compute for each of `SIZES`.
-    """
+    """Speed ratios of this machine: time of transform feedback over time of compute for each of `SIZES`."""
 
     ratios: tuple[float, ...]
 
@@ -89,7 +85,6 @@ class BackEnds:
 
     @property
     def compared(self) -> BackEndComparison | None:
-        """The comparison, or None if this process has not measured it yet."""
         return _COMPARED.get(self._context.capabilities.renderer)
 
     def compare(self) -> BackEndComparison:

@@ -37,7 +37,6 @@ class Buffer(GLObject):
         data: Initial contents, or a size [byte] for uninitialised storage.
         dtype: Element type of `read` and `count`; by default the type of `data`, or bytes for a size.
         usage: "static" written once, "dynamic" often, "stream" every frame, "copy" written by the GPU, "read" staging.
-        label: Name in `Context.live`.
     """
 
     kind = "Buffer"
@@ -67,11 +66,7 @@ class Buffer(GLObject):
         return self.size // self.dtype.itemsize
 
     def write(self, data: npt.NDArray[Any], offset: int = 0) -> None:
-        """Replaces the bytes from `offset` [byte] on.
-
-        Raises:
-            GLLimitError: If the data exceeds the buffer.
-        """
+        """Replaces the bytes from `offset` [byte] on.  Raises GLLimitError if the data exceeds the buffer."""
         data = np.ascontiguousarray(data)
         self._check_range(offset, data.nbytes)
         if data.nbytes:
@@ -81,8 +76,7 @@ class Buffer(GLObject):
     def fill(self, data: npt.NDArray[Any]) -> None:
         """Fills the buffer with repetitions of the data, mostly by copies on the GPU.
 
-        Raises:
-            GLLimitError: If the data is empty or larger than the buffer.
+        Raises GLLimitError if the data is empty or larger than the buffer.
         """
         data = np.ascontiguousarray(data)
         if not data.nbytes:
@@ -141,7 +135,6 @@ class Buffer(GLObject):
             )
 
     def bind_base(self, target: int, index: int) -> None:
-        """Binds the whole buffer to an indexed target (uniform block or transform feedback)."""
         GL.glBindBufferBase(target, index, self.name)
 
     def _allocate(self, data: npt.NDArray[Any] | None) -> None:

@@ -29,7 +29,6 @@ class BufferRing(Owner):
 
     Args:
         records: Initial contents of both states; their number must be a multiple of `GROUP`.
-        label: Name in `Context.live`.
 
     Attributes:
         count: Number of records, padding included.

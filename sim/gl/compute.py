@@ -46,18 +46,15 @@ class ComputePass:
         GL.glBindBufferBase(GL.GL_SHADER_STORAGE_BUFFER, 0, 0)
 
     def use(self, kernel: "Kernel", source: VertexArray) -> None:
-        """Continues with this kernel, its current uniforms and textures, and this source."""
         if kernel is not self._kernel or source is not self._source:
             if kernel.back_end is not self._kernel.back_end:
                 raise GLError(f"{kernel.program.label}: runs on another back end than the kernel before")
             self._take(kernel, source)
 
     def send(self, location: int, values: tuple[float, float, float, float]) -> None:
-        """Sets a vec4 uniform of the current kernel, see `Program.location`."""
         GL.glUniform4f(location, *values)
 
     def write(self, target: int, first: int, count: int, *more: int) -> None:
-        """Writes `count` records from `first` on; `more` targets for separate outputs."""
         for index, name in enumerate((target, *more)):
             GL.glBindBufferBase(GL.GL_SHADER_STORAGE_BUFFER, index, name)
         end, most = first + count, GROUPS_MAX * GROUP_SIZE
@@ -67,7 +64,6 @@ class ComputePass:
         GL.glMemoryBarrier(BETWEEN)
 
     def writer(self, count: int) -> Callable[[int], None]:
-        """A fast `write` for loops over targets: always writes the first `count` records."""
         groups = -(-count // GROUP_SIZE)
         if groups > GROUPS_MAX:
             return lambda target: self.write(target, 0, count)

@@ -55,7 +55,6 @@ class Capabilities:
 
     @property
     def is_software(self) -> bool:
-        """Whether the renderer runs on the CPU, judged by its name."""
         name = self.renderer.lower()
         return any(part in name for part in SOFTWARE_RENDERERS)
 
@@ -65,7 +64,6 @@ class Capabilities:
 
     @property
     def has_debug_output(self) -> bool:
-        """Whether the driver can report errors through a callback."""
         return self.version_number >= (4, 3) or "GL_KHR_debug" in self.extensions
 
 
@@ -134,7 +132,6 @@ def open_native(version: tuple[int, int]) -> Any:
 
 
 def _remedy() -> str:
-    """The available version, if any, and advice."""
     for open_one in _backends(100):
         with contextlib.suppress(Exception):  # the backends raise bare Exception
             with open_one():
@@ -144,7 +141,6 @@ def _remedy() -> str:
 
 
 def _backends(code: int) -> Iterator[Callable[[], Any]]:
-    """Functions that open a context, the most likely first."""
     import glcontext
 
     if not sys.platform.startswith("linux"):
@@ -230,8 +226,7 @@ class Context:
     def current(cls) -> Self:
         """Adopts the current context of Qt; the caller keeps owning the native context.
 
-        Raises:
-            GLError: If none is current or it is older than 3.3.
+        Raises GLError if none is current or it is older than 3.3.
         """
         if not GL.glGetString(GL.GL_VERSION):
             raise GLError("no OpenGL context is current")
@@ -264,10 +259,6 @@ class Context:
     def collect(self) -> int:
         """Deletes the names of garbage-collected objects and returns their number; the context must be current."""
         return self.registry.collect()
-
-    def flush(self) -> None:
-        """Sends all commands to the GPU, without waiting."""
-        GL.glFlush()
 
     def finish(self) -> None:
         """Waits until all work is done; for measurements and tests only."""

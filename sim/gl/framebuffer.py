@@ -50,7 +50,6 @@ class Framebuffer(Owner):
         depth: Format of the depth attachment, or None.
         depth_compare: Make the depth texture answer filtered comparisons (`sampler2DShadow`).
         samples: 0 or 1 for none, otherwise limited to the maximum of the driver.
-        label: Name in `Context.live`.
 
     Attributes:
         colours: Colour textures; empty when multisampled or wrapped.
@@ -96,7 +95,6 @@ class Framebuffer(Owner):
         return self._wrapped if self._owner is None else self._owner.name
 
     def bind(self) -> None:
-        """Makes it the target of drawing, and its whole area the viewport."""
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self.name)
         GL.glViewport(0, 0, *self.size)
 
@@ -237,7 +235,6 @@ class Framebuffer(Owner):
         return texture
 
     def _select(self, index: int, target: "Framebuffer") -> None:
-        """Selects attachment `index` for reading and drawing; wrapped framebuffers have a single one."""
         if self.name:
             GL.glReadBuffer(GL.GL_COLOR_ATTACHMENT0 + index)
         if target._owner is not None:

@@ -81,7 +81,6 @@ class Kernel:
         return self._back_end
 
     def back_end_with(self, choice: BackEndChoice | None) -> BackEnd:
-        """The back end that a choice would give, see `BackEnds.choice`."""
         if self._pinned is not None:
             return self._pinned
         back_end = self._back_ends.chosen(self._records, self._size, choice)
@@ -89,7 +88,6 @@ class Kernel:
 
     @property
     def program(self) -> Program:
-        """The program of the current back end; takes uniforms and textures."""
         if self._choice is not self._back_ends.choice:
             self._choose()
         return self._program
@@ -100,11 +98,7 @@ class Kernel:
         self._program = self.prepare(self._back_end)
 
     def prepare(self, back_end: BackEnd) -> Program:
-        """The program for a back end, built at the first call.
-
-        Raises:
-            ShaderError: If it does not compile.
-        """
+        """The program for a back end, built at the first call.  Raises ShaderError if it does not compile."""
         if back_end not in self._programs:
             defines, text = self._defines[back_end], self._texts[back_end]
             self._programs[back_end] = self._library.program(self._file, defines=defines, around=text)

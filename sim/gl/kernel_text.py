@@ -110,7 +110,7 @@ def input_name(index: int) -> str:
 
 
 def texel_words(dtype: np.dtype) -> int:
-    """Channels of 4 bytes in the texels that cover a record; 0 if it is not a whole number of words."""
+    """Words of 4 bytes in each texel of a record; 0 if the record is not a whole number of words."""
     return next((words for words in (4, 2, 1) if dtype.itemsize % (4 * words) == 0), 0)
 
 
@@ -121,7 +121,6 @@ def is_texels(dtype: np.dtype) -> bool:
 
 
 def is_all_floats(dtype: np.dtype) -> bool:
-    """Whether all fields are 4-byte floats."""
     return all(dtype[name].base == np.float32 for name in dtype.names or ())
 
 
@@ -167,7 +166,6 @@ def _stores(index: int, dtype: np.dtype, vector: str) -> list[str]:
 
 
 def lane_name(name: str, lane: int) -> str:
-    """Field of one of the records that a vertex makes."""
     return f"{name}_lane{lane}"
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 class _Recipe:
-    """Files and definitions of a program, and the files it depends on."""
-
     def __init__(self, stages: Mapping[Stage, str], defines: Mapping[str, object], around: KernelText) -> None:
         self.stages, self.defines, self.around = dict(stages), dict(defines), around
         self.files: frozenset[str] = frozenset(stages.values())
@@ -115,7 +113,6 @@ class ShaderLibrary:
 
     @property
     def files(self) -> frozenset[str]:
-        """All files that any program depends on, relative to the root."""
         return frozenset().union(*(recipe.files for recipe, _ in self._programs.values()))
 
     @property

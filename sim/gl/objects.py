@@ -61,7 +61,6 @@ class ObjectRegistry:
         return count
 
     def delete_all(self) -> None:
-        """Deletes all names; the context must be current."""
         for kind, name in list(self._live):
             self.delete(kind, name)
         self._queue.clear()
@@ -126,7 +125,6 @@ class GLObject:
 
     @property
     def name(self) -> int:
-        """The GL name.  Raises GLError after `release`."""
         if self._deleted:
             raise GLError(f"{type(self).__name__} {self.label!r} was used after its release")
         return self._name
@@ -149,7 +147,6 @@ def get_integer(parameter: int) -> int:
 
 
 def new_name(generate: Callable[[int, np.ndarray], object]) -> int:
-    """One name from a `glGen*` function."""
     names = np.zeros(1, np.uint32)
     generate(1, names)
     return int(names[0])

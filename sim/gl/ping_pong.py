@@ -28,7 +28,6 @@ class PingPong(Owner):
 
     Args:
         records: Initial contents; their number must be a multiple of `GROUP`.
-        label: Name in `Context.live`.
 
     Attributes:
         count: Number of records, padding included.

@@ -32,9 +32,6 @@ class Program:
     declared but was optimised away accepts and ignores values, so that editing a shader cannot break drawing; a name
     that no version of the source ever declared raises KeyError with the nearest names.
 
-    Args:
-        label: Name in `Context.live`.
-
     Attributes:
         generation: Number of successful links; changes with every swap.
         reflection: Interface of the current generation.
@@ -58,8 +55,7 @@ class Program:
     def swap(self, sources: ProgramSources) -> None:
         """Builds and installs new sources, keeping the values of uniforms that still exist.
 
-        Raises:
-            ShaderError: If they do not compile or link; the program then stays unchanged.
+        Raises ShaderError if they do not compile or link; the program then stays unchanged.
         """
         binaries = self.context.binaries
         name = binaries.load(sources) if binaries is not None else None
@@ -105,7 +101,6 @@ class Program:
             self._set_value(info, value)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """The last value, shape (count, ...); raises KeyError when none was set."""
         return self._values[name]
 
     def set_if_active(self, name: str, value: Any) -> bool:
@@ -187,7 +182,6 @@ class Program:
 
 
 def _packed(kind: UniformType, size: int, value: Any) -> tuple[np.ndarray, bytes]:
-    """A read-only array to send, and its bytes."""
     array = kind.encode(value, size)
     array.flags.writeable = False
     return array, array.tobytes()

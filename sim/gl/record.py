@@ -24,7 +24,7 @@ FieldSpec = str | tuple[int, str]
 
 
 class RecordError(ValueError):
-    """A record breaks the layout rules."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,7 @@ class Record:
 
 
 def glsl_types(dtype: np.dtype) -> dict[str, str]:
-    """Field names in memory order with their GLSL types.
-
-    Raises:
-        RecordError: If GLSL has no type for a field.
-    """
+    """Field names in memory order with their GLSL types.  Raises RecordError if GLSL has no type for a field."""
     types = {}
     for field in dtype.names or ():
         base, count = _element(dtype, field)
@@ -58,7 +54,6 @@ def glsl_types(dtype: np.dtype) -> dict[str, str]:
 
 
 def _element(dtype: np.dtype, field: str) -> tuple[np.dtype, int]:
-    """Scalar type and component count of a field."""
     sub = dtype[field]
     base, shape = sub.subdtype if sub.subdtype is not None else (sub, ())
     if len(shape) > 1:

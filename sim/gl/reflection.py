@@ -22,8 +22,6 @@ ATTRIBUTE_TYPES: dict[int, tuple[int, bool]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UniformType:
-    """One GLSL type."""
-
     glsl: str  # Name in GLSL
     dtype: np.dtype  # numpy type of a component
     shape: tuple[int, ...]  # Shape of one value; () for scalars, (n,) for vectors, (rows, columns) for matrices
@@ -33,8 +31,7 @@ class UniformType:
     def encode(self, value: object, size: int) -> npt.NDArray[Any]:
         """Converts a value to a new array of shape (count, *shape), count at most `size`.
 
-        Raises:
-            ValueError: If the shape does not fit.
+        Raises ValueError if the shape does not fit.
         """
         if value is None:  # numpy would convert it to NaN
             raise ValueError(f"no value for {self.glsl}")
@@ -135,8 +132,6 @@ class AttributeInfo:
 
 @dataclass(frozen=True, slots=True)
 class BlockInfo:
-    """An active uniform block; `size` in bytes."""
-
     name: str
     index: int
     size: int
@@ -144,8 +139,6 @@ class BlockInfo:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """Interface of one linked program."""
-
     uniforms: dict[str, UniformInfo]  # By name
     attributes: tuple[AttributeInfo, ...]  # By location
     blocks: dict[str, BlockInfo]  # By name
@@ -174,8 +167,6 @@ def _parameter(program: int, name: int) -> int:
 
 
 class _Query:
-    """Output arguments of the glGetActive* functions."""
-
     def __init__(self, limit: int) -> None:
         self.text = ctypes.create_string_buffer(max(limit, 1) + 1)
         self.length = GL.GLsizei()
@@ -183,7 +174,6 @@ class _Query:
         self.type = GL.GLenum()
 
     def run(self, function: Any, program: int, index: int) -> tuple[str, int, int]:
-        """Name, array length and GL type of item `index`."""
         function(program, index, len(self.text), self.length, self.size, self.type, self.text)
         return self.text.value.decode("ascii"), int(self.size.value), int(self.type.value)
 

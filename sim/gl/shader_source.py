@@ -56,7 +56,6 @@ class _Resolver:
         self.files: list[str] = []
 
     def add(self, name: str, chain: tuple[str, ...]) -> None:
-        """Appends the lines of a file; includes are replaced by the included lines."""
         self.files.append(name)
         chain = (*chain, name)
         for number, line in enumerate(self._read(name).splitlines(), start=1):
@@ -126,5 +125,4 @@ def resolve(
 
 
 def reader(root: Path) -> Callable[[str], str]:
-    """A `read` function for files below `root`."""
     return lambda name: (root / name).read_text(encoding="utf-8")

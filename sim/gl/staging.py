@@ -29,7 +29,6 @@ class BufferSpan:
         return self.buffer.size if self.count is None else self.count * self.buffer.dtype.itemsize
 
     def read(self) -> npt.NDArray[Any]:
-        """Returns the current contents; waits for the GPU."""
         return self.buffer.read(count=self.count)
 
 
@@ -64,8 +63,6 @@ class StagedCopy:
 
 
 class StagingCopies:
-    """Starts copies; staging buffers are reused."""
-
     def __init__(self, context: "Context") -> None:
         self._context = context
         self._spare: list[Buffer] = []

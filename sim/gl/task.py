@@ -10,7 +10,6 @@ Task = Generator[None, None, Result]
 
 
 def finish(task: Task[Result]) -> Result:
-    """Runs all steps of a task and returns its result."""
     while True:
         try:
             next(task)

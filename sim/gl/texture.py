@@ -30,8 +30,6 @@ WRAPS: dict[str, int] = {
 
 @dataclass(frozen=True, slots=True)
 class PixelFormat:
-    """Storage of texels on the GPU, and their form in uploads and reads."""
-
     internal: int  # Storage on the GPU
     transfer: int  # Channels in uploads and reads
     element: int  # GL type of one channel in transfer
@@ -83,7 +81,6 @@ FORMATS: dict[str, PixelFormat] = {
 
 
 def pixel_format(name: str) -> PixelFormat:
-    """The format with this name.  Raises KeyError, which lists the known names."""
     try:
         return FORMATS[name]
     except KeyError:
@@ -113,7 +110,6 @@ class Texture2D(Texture):
         filtering: Integer formats always use "nearest".
         anisotropy: Ratio, limited to the maximum of the driver; 1 is off.
         compare: Make a depth texture answer comparisons (`sampler2DShadow`).
-        label: Name in `Context.live`.
 
     Raises:
         GLLimitError: If the size is not positive or exceeds the limit of the driver.
@@ -175,8 +171,7 @@ class Texture2D(Texture):
     def write(self, array: npt.NDArray[Any]) -> None:
         """Replaces all texels of the largest level, shape (height, width[, channels]).
 
-        Raises:
-            GLError: If shape or type do not fit.
+        Raises GLError if shape or type do not fit.
         """
         if array.shape[:2] != self.size[::-1]:
             raise GLError(f"texture {self.label!r} of {self.size} cannot take texels of shape {array.shape}")
@@ -210,7 +205,6 @@ class Texture2D(Texture):
         glTexSubImage2D(self.target, level, 0, first, width, rows, transfer, element, pointer)
 
     def level_size(self, level: int) -> tuple[int, int]:
-        """(width, height) of a level [texel]."""
         return max(1, self.size[0] >> level), max(1, self.size[1] >> level)
 
     def read(self, level: int = 0) -> npt.NDArray[Any]:

@@ -81,7 +81,6 @@ class TimerStamps(Owner):
 
 
 def has_timer() -> bool:
-    """Whether the driver has a timer; the context must be current."""
     bits = np.zeros(1, np.int32)
     glGetQueryiv(GL.GL_TIMESTAMP, GL.GL_QUERY_COUNTER_BITS, bits)
     return bool(bits[0])

@@ -110,13 +110,6 @@ class UniformBlock(Owner):
             self._dirty = False
         GL.glBindBufferBase(GL.GL_UNIFORM_BUFFER, self.context.block_binding(self.name), self.buffer.name)
 
-    def declaration(self) -> str:
-        members = "".join(
-            f"    {field.glsl} {name}{f'[{field.count}]' if field.count else ''};\n"
-            for name, field in self.layout.items()
-        )
-        return f"layout(std140) uniform {self.name} {{\n{members}}};\n"
-
 
 def _view(block: np.ndarray, place: BlockField) -> np.ndarray:
     """The memory of one member, matrices row-major, shape (elements, ...)."""

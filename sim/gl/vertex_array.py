@@ -74,7 +74,6 @@ class Stream:
         return self.buffer.dtype if self.dtype is None else self.dtype
 
     def attributes(self) -> dict[str, str]:
-        """Attribute name to field name."""
         return {self.rename.get(name, INPUT_PREFIX + name): name for name in self.layout.names or ()}
 
 
@@ -89,7 +88,6 @@ class VertexArray:
         streams: Buffers with structured element types.
         indices: Triangle or line indices, uint8, uint16 or uint32 elements.
         constants: Values of attributes that no stream feeds, up to 4 floats.
-        label: Name in `Context.live`.
     """
 
     def __init__(
@@ -124,8 +122,7 @@ class VertexArray:
     def bind(self, program: "Program", per_vertex: int = 1) -> None:
         """Binds for a program; `per_vertex` is the number of records that each vertex reads.
 
-        Raises:
-            KeyError: If an attribute has neither stream nor constant.
+        Raises KeyError if an attribute has neither stream nor constant.
         """
         signature = program.reflection.signature
         if signature not in self._owners:
@@ -171,8 +168,7 @@ class VertexArray:
     def texels(self, layouts: tuple[np.dtype, ...]) -> list[BufferTexture]:
         """The streams of these records as texels for a compute kernel, see `sim.gl.kernel_text.compute_text`.
 
-        Raises:
-            GLError: If a stream is missing, does not start at the first byte of its buffer, or renames fields.
+        Raises GLError if a stream is missing, does not start at the first byte of its buffer, or renames fields.
         """
         if layouts not in self._texels:
             self._texels[layouts] = [self._as_texels(layout) for layout in layouts]
@@ -213,7 +209,6 @@ class VertexArray:
         self._sources |= {attribute: (stream, name) for attribute, name in stream.attributes().items()}
 
     def _constants_of(self, program: "Program") -> list[tuple[float, ...]]:
-        """Location and four components of each attribute without a stream."""
         constants = []
         for attribute in program.reflection.attributes:
             if attribute.name not in self._sources:

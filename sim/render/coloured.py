@@ -122,7 +122,6 @@ class ColouredView(View):
 
 
 def _normals(places: npt.NDArray[np.float32], faces: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
-    """Area-weighted normals of the points of a surface; (N, 3), not of unit length."""
     corners = places[faces].astype(np.float64)
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     sums = [np.bincount(faces.ravel(), np.repeat(across[:, axis], 3), len(places)) for axis in range(3)]

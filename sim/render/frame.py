@@ -105,7 +105,6 @@ class Frame:
 
     @cached_property
     def eye(self) -> glm.dvec3:
-        """Position of the camera [m]."""
         return self.camera.position()
 
     def distances(self, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -122,7 +121,6 @@ class Frame:
 
     @cached_property
     def _depth(self) -> float:
-        """Depth of the centre of the subject [m]."""
         return glm.dot(self._rotation[2], self.eye - self.subject.centre)
 
     @cached_property
@@ -200,7 +198,6 @@ class Frame:
         return bool(self.lights) and self.lights[0].shadow
 
     def members(self) -> dict[str, npt.ArrayLike]:
-        """Values of the uniform block."""
         view = self.view
         positions, colours = _packed_lights(self.lights)
         return {
@@ -225,7 +222,6 @@ Vec4 = tuple[float, float, float, float]
 
 @functools.lru_cache(maxsize=16)
 def _packed_lights(lights: tuple[PointLight, ...]) -> tuple[tuple[Vec4, ...], tuple[Vec4, ...]]:
-    """(position, reach) and (colour, casts shadow) of `LIGHT_LIMIT` lights."""
     dark: list[Vec4] = [(0.0, 0.0, 0.0, 0.0)] * (LIGHT_LIMIT - len(lights))
     positions = [(*light.position, light.reach) for light in lights]
     colours = [_scaled(light_of(light.colour), light.intensity) for light in lights]

@@ -131,7 +131,6 @@ class FrameRenderer(Owner):
 
 
 def _farthest_first(items: Sequence[Item], frame: Frame) -> list[Item]:
-    """Items back to front."""
     if not items:
         return []
     centres = [np.zeros(3) if item.middle is None else item.middle for item in items]

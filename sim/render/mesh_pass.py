@@ -74,8 +74,7 @@ class Arrays(Protocol):
 class MaterialSource(Protocol):
     """Returns the materials of draw ranges, for instance `Materials`."""
 
-    def get(self, index: int, textured: bool) -> GpuMaterial:
-        """The material of a draw range, plain unless textured."""
+    def get(self, index: int, textured: bool) -> GpuMaterial: ...
 
 
 @dataclass(eq=False, kw_only=True)
@@ -154,7 +153,6 @@ class MeshPass(Owner):
             self._draw_edges(surface, (0.02, 0.03, 0.04, 0.30), ctx.scissor)
 
     def draw_blended(self, surface: SurfaceItem, ctx: PassContext) -> None:
-        """Draws the transparent parts, after everything opaque."""
         display = ctx.display.settings.display
         if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
             self._draw_faces(surface, display, ctx, blended=True)
@@ -180,7 +178,6 @@ class MeshPass(Owner):
 
     @staticmethod
     def _ordered(surface: SurfaceItem, ctx: PassContext) -> Sequence[DrawRange]:
-        """Ranges, back to front."""
         if surface.middles is None or len(surface.ranges) < 2:
             return surface.ranges
         return [surface.ranges[number] for number in farthest_first(ctx.frame.distances(surface.middles))]

@@ -66,7 +66,6 @@ class InstancedPass(Owner):
         self._array = self.owns(VertexArray(context, [Stream(self._buffer, rename=rename, divisor=1)], label=vertex))
 
     def draw(self, instances: npt.NDArray[np.void]) -> None:
-        """Draws all records of `instances`, shape (N,)."""
         if not len(instances):
             return
         self._buffer.orphan(np.ascontiguousarray(instances, self._record))
@@ -167,7 +166,6 @@ def bone_records(
 def joint_markers(
     segments: BoneSegments | None, places: Places, selected: int | None, hovered: int | None
 ) -> npt.NDArray[np.void]:
-    """Discs at the joints with segments, and at the selected joint."""
     if segments is None:
         return np.zeros(0, MARKER)
     joints = segments.joints
@@ -183,7 +181,6 @@ def joint_markers(
 
 
 def mark_records(marks: Sequence[Mark], selected: Collection[NodeId]) -> npt.NDArray[np.void]:
-    """Discs and stars of nodes."""
     records = np.zeros(len(marks), MARKER)
     if marks:
         records["centre"] = [(*mark.position, mark.radius) for mark in marks]

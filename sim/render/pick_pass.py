@@ -35,8 +35,6 @@ _THIN = PipelineState(multisample=False, program_point_size=False)
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The picked node, and the index of the triangle, line or point."""
-
     node: NodeId
     element: int
 
@@ -127,7 +125,6 @@ class PickPass(Owner):
             triangles.draw(self._program, first=part.first_triangle * 3, count=part.triangle_count * 3)
 
     def thin(self, ctx: PassContext, vertices: VertexArray, mode: Mode, first: int, count: int | None) -> None:
-        """Draws the numbers of lines or points, one pixel wide."""
         _THIN.apply(ctx.context)
         self._program["u_clip_from_model"] = ctx.clip_from_world
         self._program["u_first"] = first // 2 if mode == "lines" else first

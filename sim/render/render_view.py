@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JointRef:
-    """A joint of a character."""
-
     node: NodeId
     joint: int
 
@@ -116,7 +114,6 @@ class RenderView:
         return [mark for view in self.views for mark in view.marks()]
 
     def frame(self, width: int, height: int) -> Frame:
-        """Constants of an image of this size [px]."""
         return Frame(self.camera, self.view, self.lights, self.subject, width, height)
 
     def look_at(self, width: int, x: float) -> DisplayOptions:

@@ -81,7 +81,6 @@ class SceneViews:
         self._subject: tuple[list[Bounds], list[Bounds], BoundingSphere] | None = None
 
     def take(self, scene: Scene) -> None:
-        """Sets the scene; deletes views and characters of removed nodes."""
         if scene is self.scene:
             return
         self.scene = scene
@@ -213,7 +212,6 @@ class SceneViews:
             entry.apply(node, subject, world)
 
     def _catch_up(self) -> None:
-        """Applies the new transforms to attached views."""
         if not self._has_moved or self._world is None:
             return
         self._has_moved = False

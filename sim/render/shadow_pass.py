@@ -33,13 +33,11 @@ class ShadowPass(Owner):
         self.map: Texture2D = self.target.depth
 
     def begin(self) -> None:
-        """Clears the map and binds its framebuffer."""
         self.target.clear(None)
 
     def cast(
         self, ctx: PassContext, triangles: VertexArray, world_from_model: npt.NDArray[np.float64], shown: Spans
     ) -> None:
-        """Draws some triangles of a surface into the map."""
         ctx.state.apply(ctx.context)
         self._program["u_clip_from_model"] = ctx.clip_from_world @ world_from_model
         for first, count in shown:

@@ -72,7 +72,6 @@ class GroundRectangle:
         return first, second
 
     def within(self, x: float, z: float) -> Vec2:
-        """Coordinates (along, across) of a point."""
         return self.axis[0] * x + self.axis[1] * z, self.axis[0] * z - self.axis[1] * x
 
 

@@ -66,7 +66,6 @@ def draw_ranges(
 
 
 def spans(ranges: Iterable[DrawRange]) -> Spans:
-    """Triangles of draw ranges; neighbours are merged."""
     joined: list[tuple[int, int]] = []
     for part in ranges:
         if joined and sum(joined[-1]) == part.first_triangle:

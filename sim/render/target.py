@@ -33,7 +33,6 @@ class RenderTarget(Owner):
 
     @property
     def current(self) -> Framebuffer:
-        """The framebuffer of the last `begin`."""
         assert self._current is not None
         return self._current
 

@@ -63,7 +63,6 @@ class BlendTargets(Owner):
         return self._depth.depth
 
     def light(self) -> Framebuffer:
-        """Cleared sum of added light."""
         if self._light is None:
             formats = ("rgba16f",)
             self._light = self.owns(Framebuffer(self._context, self._size, formats, depth=None, label="gathered light"))

@@ -34,8 +34,6 @@ def unmeasured(_name: str, _detail: str = "") -> EmptyRun:
 
 
 class TimerScope(Protocol):
-    """Measures a block, as `Timers.scope`."""
-
     def __call__(self, name: str, detail: str = "") -> AbstractContextManager[object]: ...
 
 
@@ -66,7 +64,6 @@ def draft_strides(counts: Sequence[int], budget: int) -> list[int]:
 
 
 def drawn_of(item: Item, stride: int) -> int:
-    """Number of drawn instances."""
     return -(-(item.instances or 0) // stride)
 
 
@@ -155,7 +152,6 @@ class FramePlan:
             ctx.target.bind()
 
     def _pieces(self, item: Item, stage: Stage, ctx: PassContext) -> Task[None]:
-        """Sets an instanced item up and draws it in chunks; measures both."""
         variant = self.variants.get(item)
         stride = self.strides.get(item, 1)
         whole = DrawChunk(stride, 0, drawn_of(item, stride) if variant is None else 1, variant)
@@ -175,11 +171,9 @@ class FramePlan:
             yield
 
     def _piece(self, item: Item, whole: DrawChunk) -> int:
-        """Size of a chunk."""
         return whole.count if self.budget is None else max(round(self.budget.piece / item.weight), 1)
 
     def _now(self, ctx: PassContext) -> float:
-        """Time when all submitted work is finished [s]; 0 if not timed."""
         if not self.is_timed:
             return 0.0
         ctx.context.finish()

@@ -144,7 +144,6 @@ class Precompiler:
         return self._known[signature]
 
     def _signature(self, node: Node, colliders: tuple[Any, ...]) -> str:
-        """Text of everything that decides which shaders a node needs."""
         comparison = self._back_ends.compared
         back_end = self._back_ends.choice, comparison.compute_from if comparison is not None else "unknown"
         values = [

@@ -260,7 +260,6 @@ class RenderScheduler:
             self._cost, self._last = math.inf, time.monotonic()
 
     def _postpones(self, source: ViewSource) -> bool:
-        """Whether new shader variants must be compiled first."""
         if self.pending is None and (version := source.prepare()) != self._version:
             self.postponed, self._version = self.is_new(source.render_view()), version
         return self.postponed

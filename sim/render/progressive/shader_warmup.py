@@ -31,8 +31,6 @@ Draw = Callable[[Framebuffer], object]
 
 
 class ShaderWarmup:
-    """Remembers the shader variants that were drawn with."""
-
     def __init__(self, picture: FrameRenderer) -> None:
         self._picture, self._context = picture, picture.context
         self._drawn: set[ShaderVariant] = set()
