@@ -53,14 +53,7 @@ _COMPARED: dict[str, BackEndComparison] = {}
 
 
 class BackEnds:
-    """Chooses the back end of the kernels of one context.
-
-    Args:
-        compare: Measures both back ends.
-
-    Attributes:
-        choice: May be set between two frames; after `ShaderLibrary.prepare` this causes no pause.
-    """
+    """Chooses the back end of the kernels of one context; `choice` may be set between two frames."""
 
     def __init__(self, context: "Context", compare: Callable[["Context"], BackEndComparison]) -> None:
         self._context, self._compare = context, compare

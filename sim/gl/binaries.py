@@ -21,12 +21,9 @@ _log = logging.getLogger(__name__)
 
 
 class ProgramBinaries:
-    """A folder with program binaries of one driver, and with facts about it.
-
-    Files that cannot be read, written or used count as missing.
+    """A folder of program binaries of one driver, and of facts about it; unusable files count as missing.
 
     Args:
-        folder: Created with the first file.
         driver: Strings that identify the driver; binaries depend on them and on the sources.
         limit: Maximum size of the folder [byte].
 

@@ -29,9 +29,7 @@ USAGES: dict[str, int] = {
 
 
 class Buffer(GLObject):
-    """A buffer object.
-
-    Data moves through the copy targets, so uploads change no vertex array and no binding of a pass.
+    """A buffer object.  Uploads change no vertex array and no binding of a pass.
 
     Args:
         data: Initial contents, or a size [byte] for uninitialised storage.
@@ -89,10 +87,8 @@ class Buffer(GLObject):
             done += length
 
     def orphan(self, data: npt.NDArray[Any] | int | None = None) -> None:
-        """Replaces the storage; pending draws keep the old one, so the driver need not wait.
-
-        Args:
-            data: New contents, a new size [byte], or None to keep the size with undefined contents.
+        """Replaces the storage by data, or by a size [byte]; pending draws keep the old one, so the driver need not
+        wait.
         """
         if isinstance(data, np.ndarray):
             self.size = data.nbytes
@@ -104,13 +100,7 @@ class Buffer(GLObject):
     def read(
         self, dtype: npt.DTypeLike | None = None, *, offset: int = 0, count: int | None = None
     ) -> npt.NDArray[Any]:
-        """Returns the contents as a new array; waits for the GPU.
-
-        Args:
-            dtype: Element type; by default the type of the buffer.
-            offset: First byte.
-            count: Number of elements; by default all that follow.
-        """
+        """Returns elements from byte `offset` on as a new array, by default all; waits for the GPU."""
         element = self.dtype if dtype is None else np.dtype(dtype)
         length = (self.size - offset) // element.itemsize if count is None else count
         self._check_range(offset, length * element.itemsize)

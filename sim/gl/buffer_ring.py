@@ -1,6 +1,10 @@
-"""BufferRing: a kernel repeated over buffers that hold the last two states and the next one."""
+"""Buffers for kernels that run many times in a row: program, uniforms and textures are bound once before the first run.
 
-from collections.abc import Iterator
+`PingPong` computes the next state from the last one, `BufferRing` from the last two.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,14 +28,63 @@ WHOLE = {"WHOLE": True}
 SPAN, PART = "u_span", "u_part"
 
 
+class PingPong(Owner):
+    """Two buffers of the same records; a kernel computes one from the other.
+
+    The number of records, padding included, must be a multiple of `GROUP`; `runs` counts the kernel runs.
+    """
+
+    def __init__(self, context: "Context", records: npt.NDArray[np.void], *, label: str) -> None:
+        if len(records) % GROUP:
+            raise GLLimitError(f"{label}: {len(records)} records are no multiple of {GROUP}")
+        self.count = len(records)
+        self.runs = 0
+        self._sides = tuple(
+            self.owns(TexelBuffer(context, records, usage="copy", label=f"{label} {side}"))
+            for side in ("first", "second")
+        )
+        self._newest = 0
+        first, second = self._sides
+        self._turns = ((first.name, second.buffer.name), (second.name, first.buffer.name))
+
+    @property
+    def newest(self) -> Buffer:
+        return self._sides[self._newest].buffer
+
+    @property
+    def texture(self) -> TexelBuffer:
+        return self._sides[self._newest]
+
+    def write(self, records: npt.NDArray[np.void]) -> None:
+        self.newest.write(records)
+
+    def copy_from(self, other: Buffer) -> None:
+        """Replaces the newest records by a copy on the GPU."""
+        other.copy_to(self.newest)
+
+    def run(self, kernel: Kernel, source: str, varying: str, values: Sequence[tuple[float, float]]) -> None:
+        """Runs once for each pair of values, which the vec2 uniform `varying` receives.
+
+        The samplerBuffer `source` of the kernel reads the newest records; set other uniforms before.
+        """
+        program, side = kernel.program, self._newest
+        turns = itertools.cycle(self._turns if side == 0 else self._turns[::-1])
+        with kernel.writing() as capture:
+            bind, send, write = GL.glBindTexture, GL.glUniform2f, capture.writer(self.count)
+            kind, location = GL.GL_TEXTURE_BUFFER, program.location(varying)
+            GL.glActiveTexture(GL.GL_TEXTURE0 + program.unit(source))
+            for (first, second), (old, new) in zip(values, turns, strict=False):
+                bind(kind, old)
+                send(location, first, second)
+                write(new)
+        self._newest = (side + len(values)) % 2
+        self.runs += len(values)
+
+
 class BufferRing(Owner):
     """The last two states of a simulation, and buffers for the next one; compute needs buffers for the next two.
 
-    Args:
-        records: Initial contents of both states; their number must be a multiple of `GROUP`.
-
-    Attributes:
-        count: Number of records, padding included.
+    The number of records, padding included, must be a multiple of `GROUP`.
     """
 
     def __init__(self, context: "Context", records: npt.NDArray[np.void], *, label: str) -> None:
@@ -71,19 +124,15 @@ class BufferRing(Owner):
         self.before.write(now if before is None else before)
 
     def run(self, kernel: Kernel, names: tuple[str, str], first: int, count: int, of: int) -> None:
-        """Makes consecutive substeps.
+        """Makes `count` of the `of` substeps of a step, beginning with number `first`.
 
         With transform feedback each substep is a run, whose uniform `SPAN` receives start and end as fractions of the
         step. With compute the kernel, which has the macros `WHOLE`, makes all substeps in one run and stores the older
         state at binding 1; its uniform `PART` receives (first, count, of).
 
         Args:
-            kernel: Reads two samplers and writes records of the same kind, each from its own past only; other uniforms
-                are set before.
+            kernel: Reads two samplers and writes records of the same kind, each from its own past only.
             names: Names of the samplerBuffers of the newest and the older records.
-            first: Number of the first substep.
-            count: Number of substeps.
-            of: Number of substeps in a step.
         """
         if kernel.back_end is BackEnd.COMPUTE:
             self._run_whole(kernel, names, (first, count, of))

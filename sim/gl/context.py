@@ -110,13 +110,9 @@ def query_capabilities() -> Capabilities:
 
 
 def open_native(version: tuple[int, int]) -> Any:
-    """Creates a core-profile context of at least `version` and makes it current.
+    """Creates a core-profile context of at least `version` and makes it current; raises GLError with the reason.
 
-    Linux uses EGL without a surface, which needs no display server; other systems use their window system interface
-    (WGL with a hidden window on Windows, CGL on macOS).
-
-    Raises:
-        GLError: If there is no context of this version; the message has the reason.
+    Linux uses EGL without a surface, which needs no display server; other systems use their window system interface.
     """
     reasons = []
     for open_one in _backends(version[0] * 100 + version[1] * 10):
@@ -152,10 +148,9 @@ def _backends(code: int) -> Iterator[Callable[[], Any]]:
 
 
 def bind_small_framebuffer() -> tuple[int, int]:
-    """Creates and binds a 4 x 4 framebuffer; without one even transform feedback fails on a surfaceless context.
+    """Creates and binds a 4 x 4 framebuffer; returns its name and the name of its renderbuffer.
 
-    Returns:
-        Names of the framebuffer and of its renderbuffer.
+    A surfaceless context needs one even for transform feedback.
     """
     renderbuffer = new_name(GL.glGenRenderbuffers)
     GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, renderbuffer)
@@ -174,7 +169,6 @@ class Context:
         default_framebuffer: The small framebuffer of a headless context, or `defaultFramebufferObject()` of Qt, which
             the viewport sets when the context becomes current.
         debug_callback: Keeps the message callback of the driver alive; see `debug.DebugLog`.
-        binaries: Linked programs of this driver on disk, after `keep_binaries`.
         applied_state: The last pipeline state, or None if something else may have changed it.
     """
 
@@ -204,11 +198,8 @@ class Context:
     def headless(cls, version: tuple[int, int] | None = None) -> Self:
         """Creates a context without a window, makes it current and binds a small framebuffer.
 
-        Args:
-            version: The minimum; by default the version of compute, or 3.3 if that is unavailable.
-
-        Raises:
-            GLError: If the system offers no such context.
+        By default it has the version of compute, or 3.3 if that is unavailable.  Raises GLError if there is no such
+        context.
         """
         try:
             native = open_native(version or COMPUTE_VERSION)
@@ -224,10 +215,7 @@ class Context:
 
     @classmethod
     def current(cls) -> Self:
-        """Adopts the current context of Qt; the caller keeps owning the native context.
-
-        Raises GLError if none is current or it is older than 3.3.
-        """
+        """Adopts the current context of Qt, which keeps owning it; raises GLError if it is older than 3.3."""
         if not GL.glGetString(GL.GL_VERSION):
             raise GLError("no OpenGL context is current")
         return cls()

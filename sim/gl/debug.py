@@ -12,15 +12,9 @@ log = logging.getLogger(__name__)
 
 
 class DebugLog:
-    """Collects messages of KHR_debug; collects nothing if the driver lacks the extension.
+    """Collects messages of KHR_debug, if the driver has it; `errors` are of type "error" or high severity.
 
-    Args:
-        context: Must be current.
-        synchronous: Report inside the faulty call, so that a stack trace shows it.
-
-    Attributes:
-        errors: Texts of type "error" and of high severity, in order.
-        available: Whether the driver supports the extension.
+    With `synchronous` they are reported inside the faulty call, so that a stack trace shows it.
     """
 
     def __init__(self, context: "Context", *, synchronous: bool = True) -> None:

@@ -25,12 +25,7 @@ class ShaderMessage:
 
 
 class ShaderError(Exception):
-    """A shader file is missing, has wrong includes, or does not compile or link.
-
-    Attributes:
-        messages: One for each line of the log.
-        files: Files involved; a change of one of them is a reason to try again.
-    """
+    """A shader file is missing, has wrong includes, or does not compile; a change of one of `files` may fix it."""
 
     def __init__(self, messages: Sequence[ShaderMessage], files: Sequence[str]) -> None:
         super().__init__("\n".join(map(str, messages)))

@@ -39,22 +39,18 @@ class _Renderbuffer(GLObject):
 
 
 class Framebuffer(Owner):
-    """Colour, depth and stencil attachments of one size.
+    """Colour, depth and stencil attachments of one size [pixel].
 
     Single-sampled attachments are textures, which later passes can read; multisampled ones are renderbuffers, which
     must be resolved to a single-sampled framebuffer with the same formats.
 
     Args:
-        size: (width, height) [pixel].
-        colours: Format of each colour attachment.
-        depth: Format of the depth attachment, or None.
         depth_compare: Make the depth texture answer filtered comparisons (`sampler2DShadow`).
-        samples: 0 or 1 for none, otherwise limited to the maximum of the driver.
+        samples: 0 or 1 for none; limited to the maximum of the driver.
 
     Attributes:
         colours: Colour textures; empty when multisampled or wrapped.
         depth: Depth texture, or None.
-        samples: Actual number of samples; 0 for none.
     """
 
     def __init__(
@@ -105,11 +101,9 @@ class Framebuffer(Owner):
         attachment: int = 0,
         depth: float | None = 1.0,
     ) -> None:
-        """Clears one colour attachment and the depth, regardless of masks and scissor.
+        """Clears one colour attachment and the depth, regardless of masks and scissor; None leaves either.
 
-        Args:
-            colour: Four components, unsigned integers for an integer attachment; None leaves it.
-            depth: 0 to 1; None leaves it.
+        Integer attachments take the colour as unsigned integers.
         """
         self.bind()
         _UNLIMITED.apply(self.context)
@@ -121,9 +115,10 @@ class Framebuffer(Owner):
             GL.glClearBufferfv(GL.GL_DEPTH, 0, _components((depth,), False))
 
     def resolve_to(self, target: "Framebuffer", *, depth: bool = False) -> None:
-        """Copies every colour attachment (and the depth) to `target`, averaging samples.
+        """Copies all colour attachments (and the depth) to `target`, averaging samples; of integers one sample is
+        taken.
 
-        Sizes must agree when multisampled.  Integer attachments take one of the samples.
+        Sizes must agree when multisampled.
         """
         self._begin_copy(target)
         for index in range(min(len(self.formats), len(target.formats))):
@@ -150,13 +145,9 @@ class Framebuffer(Owner):
         GL.glBindFramebuffer(GL.GL_DRAW_FRAMEBUFFER, target.name)
 
     def test_against(self, depth: Texture2D | None) -> None:
-        """Attaches a depth texture of the same size that belongs to another framebuffer, or detaches it; binds the
-        framebuffer.
+        """Attaches a depth texture of the same size, or detaches it for None; binds the framebuffer.
 
-        While it is attached it must not be sampled.
-
-        Raises:
-            GLError: If the framebuffer has its own depth, or the sizes differ.
+        The framebuffer must have no depth of its own.  While it is attached the texture must not be sampled.
         """
         if self.depth is not None or (depth is not None and depth.size != self.size):
             raise GLError(f"framebuffer {self.label!r} of {self.size} cannot borrow this depth")
@@ -165,15 +156,13 @@ class Framebuffer(Owner):
         GL.glFramebufferTexture2D(GL.GL_FRAMEBUFFER, GL.GL_DEPTH_ATTACHMENT, GL.GL_TEXTURE_2D, name, 0)
 
     def read_pixels(self, attachment: int = 0, rect: Rect | None = None, *, flip: bool = False) -> npt.NDArray[Any]:
-        """Pixels of a colour attachment, shape (height, width, channels); waits for the GPU.
+        """Pixels of a colour attachment, shape (height, width, channels), bottom row first; waits for the GPU.
+
+        Multisampled framebuffers must be resolved first.
 
         Args:
             rect: (x, y, width, height) from the lower left corner; everything by default.
             flip: Put the top row first, as in image files.
-
-        Raises:
-            GLError: If multisampled (resolve first).
-            GLLimitError: If the rectangle is not inside.
         """
         pixels = self.formats[attachment]
         x, y, width, height = rect or (0, 0, *self.size)

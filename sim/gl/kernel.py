@@ -26,9 +26,8 @@ class Kernel:
     """A shader file with `void run(int id)`, with declared inputs and outputs; see `sim.gl.kernel_text`.
 
     Args:
-        output: One record captured interleaved, or a sequence of single-vec4 records, each written to its own buffer.
+        output: One record captured interleaved, or up to four single-vec4 records, each written to its own buffer.
         inputs: Layouts whose fields the function reads as `a_field`.
-        defines: Macros.
         compute_defines: Macros of the compute program only.
         per_vertex: Records that one vertex makes, if every count is a multiple of it; for transform feedback.
         records: Number of records per run, which decides the automatic choice of back end; 0 if they are few.
@@ -98,7 +97,7 @@ class Kernel:
         self._program = self.prepare(self._back_end)
 
     def prepare(self, back_end: BackEnd) -> Program:
-        """The program for a back end, built at the first call.  Raises ShaderError if it does not compile."""
+        """The program for a back end, built at the first call.  Raises ShaderError."""
         if back_end not in self._programs:
             defines, text = self._defines[back_end], self._texts[back_end]
             self._programs[back_end] = self._library.program(self._file, defines=defines, around=text)
@@ -107,7 +106,7 @@ class Kernel:
     def writing(self, source: VertexArray | None = None) -> TransformFeedbackPass | ComputePass:
         """Starts runs: `with kernel.writing(source) as run: run.write(...)`.  None is a source without streams.
 
-        Uniforms and textures must be set before.
+        Set uniforms and textures before.
         """
         run = ComputePass if self.back_end is BackEnd.COMPUTE else TransformFeedbackPass
         return run(self, self.no_source if source is None else source)
@@ -123,11 +122,7 @@ class Kernel:
     ) -> None:
         """Writes `count` records from `first` on to each target; by default all records of the source.
 
-        Args:
-            source: Streams of the inputs; None for a kernel without inputs, which needs a count.
-
-        Raises:
-            GLLimitError: If a target is too small, or the number of targets is wrong.
+        The source is None for a kernel without inputs.  Raises GLLimitError if a target is too small.
         """
         buffers = (targets,) if isinstance(targets, Buffer) else tuple(targets)
         if source is None:

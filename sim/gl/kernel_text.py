@@ -23,14 +23,7 @@ SPAN = "u_dispatch_span"
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """GLSL around a kernel file; empty for a complete shader.
-
-    Attributes:
-        head: Lines before it, the version first.
-        tail: Lines after it.
-        captures: Outputs for transform feedback, in memory order.
-        separate: Whether each output has its own buffer.
-    """
+    """GLSL around a kernel file, empty for a complete shader; `captures` are the outputs for transform feedback."""
 
     head: str = ""
     tail: str = ""
@@ -48,8 +41,7 @@ def capture_text(
     """A kernel as a vertex shader for transform feedback.
 
     Args:
-        inputs: Records whose fields are attributes; integers of any width stay integers.
-        outputs: Records whose fields are captured.
+        inputs, outputs: Records whose fields are attributes, and captured outputs.
         separate: Whether each field has its own buffer.
         per_vertex: Consecutive records that one vertex makes; vertices are expensive on a software driver.
     """
@@ -73,10 +65,6 @@ def compute_text(inputs: Sequence[np.dtype], outputs: Sequence[np.dtype]) -> Ker
 
     Invocations beyond the last record compute it again and do not store it: without divergent branches this is faster
     than an early return.
-
-    Args:
-        inputs: Records whose fields are read; see `texel_words`.
-        outputs: Records whose fields are stored, one buffer each; whole vec4s, see `record`.
     """
     head = ["#version 430 core", f"layout(local_size_x = {GROUP_SIZE}) in;", f"uniform ivec2 {SPAN};"]
     fields = _fields(INPUT_PREFIX, inputs) | _fields(OUTPUT_PREFIX, outputs)

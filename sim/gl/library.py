@@ -75,10 +75,9 @@ class ShaderLibrary:
         defines: Mapping[str, object] | None = None,
         around: KernelText = NOTHING,
     ) -> Program:
-        """The program made of these files; the same request returns the same object.
+        """The program made of these files, relative to the root; the same request returns the same object.
 
         Args:
-            vertex, fragment, geometry: File names relative to the root, with forward slashes.
             defines: Macros put after #version; True defines without a value, False skips the macro.
             around: Text that turns a kernel file into a vertex or a compute stage.
 
@@ -102,11 +101,7 @@ class ShaderLibrary:
         return "+".join(sorted({kernel.back_end for kernel in self.kernels}))
 
     def prepare(self, choice: BackEndChoice) -> Task[None]:
-        """Builds the programs that another choice of back end needs, one per step, so that switching causes no pause.
-
-        Raises:
-            ShaderError: From a step, if a program does not compile.
-        """
+        """Builds the programs that another back end needs, one per step; a step may raise ShaderError."""
         for kernel in list(self.kernels):
             kernel.prepare(kernel.back_end_with(choice))
             yield
@@ -121,16 +116,10 @@ class ShaderLibrary:
         return [message for messages in self._failing.values() for message in messages]
 
     def changed(self, names: Iterable[str]) -> list[ShaderMessage]:
-        """Rebuilds the programs that depend on the named files, directly or through includes.
+        """Rebuilds the programs that depend on the named files, and returns the messages of those that failed.
 
         A program that fails keeps its previous version and is tried again at the next change of one of its files.  The
         context must be current.
-
-        Args:
-            names: Paths relative to the root, with forward slashes.
-
-        Returns:
-            Messages of the programs that failed, without repetitions.
         """
         changed = set(names)
         messages: list[ShaderMessage] = []

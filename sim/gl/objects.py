@@ -103,13 +103,10 @@ class Owner:
 
 
 class GLObject:
-    """Owner of one GL name.
+    """Owner of one GL name; the label identifies it in `Context.live` and in error messages.
 
     `release()` deletes the name at once (the context must be current) and may be called twice.  If the object is
     garbage collected instead, `Context.collect` deletes the name.
-
-    Attributes:
-        label: Identifies the object in `Context.live` and in error messages.
     """
 
     kind = "Buffer"

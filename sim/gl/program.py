@@ -53,9 +53,8 @@ class Program:
         self.swap(sources)
 
     def swap(self, sources: ProgramSources) -> None:
-        """Builds and installs new sources, keeping the values of uniforms that still exist.
-
-        Raises ShaderError if they do not compile or link; the program then stays unchanged.
+        """Installs new sources, keeping the values of uniforms; raises ShaderError and stays unchanged if they are
+        wrong.
         """
         binaries = self.context.binaries
         name = binaries.load(sources) if binaries is not None else None

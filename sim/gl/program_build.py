@@ -42,16 +42,10 @@ class ProgramSources:
 
 
 def build_program(sources: ProgramSources, *, retrievable: bool = False) -> int:
-    """Compiles all stages and links them.
+    """Compiles all stages and links them; the caller owns the name.
 
-    Args:
-        retrievable: Whether the driver shall keep the linked program for `ProgramBinaries`.
-
-    Returns:
-        The program name; the caller owns it.
-
-    Raises:
-        ShaderError: With the messages of all stages that failed, or of the linker.
+    With `retrievable` the driver keeps the linked program for `ProgramBinaries`.  Raises ShaderError with the messages
+    of all stages that failed, or of the linker.
     """
     shaders = _compile_all(sources)
     try:

@@ -29,11 +29,7 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A named layout of whole vec4s; interleaved capture packs its fields exactly like the dtype.
-
-    Attributes:
-        dtype: Packed structured type, 4-byte fields of 1 to 4 components.
-    """
+    """A named, packed layout of whole vec4s; interleaved capture packs its fields exactly like the dtype."""
 
     name: str
     dtype: np.dtype
@@ -62,14 +58,10 @@ def _element(dtype: np.dtype, field: str) -> tuple[np.dtype, int]:
 
 
 def record(name: str, /, **fields: FieldSpec) -> Record:
-    """Makes a record.
+    """Makes a record of named fields: scalar type ("f4", "i4", "u4") or (components, type), in memory order.
 
-    Args:
-        fields: Name to scalar type ("f4", "i4", "u4") or (components, type), in memory order.
-
-    Raises:
-        RecordError: If a field is not a 4-byte scalar or vector or straddles a vec4, or if the record does not fill
-            whole vec4s or exceeds 16 of them.
+    Raises RecordError if a field is not a 4-byte scalar or vector or straddles a vec4, or if the record does not fill
+    whole vec4s or exceeds 16 of them.
     """
     items = [(key, spec) if isinstance(spec, str) else (key, spec[1], (spec[0],)) for key, spec in fields.items()]
     dtype = np.dtype(items)

@@ -19,14 +19,7 @@ INJECTED = "<definitions>"
 
 @dataclass(frozen=True, slots=True)
 class ShaderSource:
-    """Resolved text of one stage.
-
-    Attributes:
-        name: Path of the root file, relative to the shader folder, with forward slashes.
-        text: Input of the compiler.
-        origins: (file, line) of every line of `text`; index 0 is line 1.
-        files: All files that were read, the root first.
-    """
+    """Resolved text of one stage; `origins` has the (file, line) of every line."""
 
     name: str
     text: str
@@ -96,7 +89,6 @@ def resolve(
     """Resolves the includes of a file and injects definitions after its #version line.
 
     Args:
-        name: Root file, as `read` understands it.
         read: Returns the text of a file by its name; raises OSError when there is none.
         defines: Macro to value; True defines without a value, False and None skip the macro.
         around: Lines before and after all others; errors in the latter are reported at the end of the file.

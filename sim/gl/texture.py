@@ -106,9 +106,8 @@ class Texture2D(Texture):
         size: (width, height) [texel].
         pixels: Name of a format in `FORMATS`.
         mipmaps: Whether to allocate smaller levels, which `write_rows` fills.
-        wrap: Behaviour outside 0 to 1.
         filtering: Integer formats always use "nearest".
-        anisotropy: Ratio, limited to the maximum of the driver; 1 is off.
+        anisotropy: Limited to the maximum of the driver; 1 is off.
         compare: Make a depth texture answer comparisons (`sampler2DShadow`).
 
     Raises:
@@ -145,10 +144,7 @@ class Texture2D(Texture):
     def from_array(
         cls, context: "Context", array: npt.NDArray[Any], pixels: str | None = None, **options: Any
     ) -> "Texture2D":
-        """Texture from texels of shape (height, width) or (height, width, channels).
-
-        By default the type and the channels determine `pixels`; options as in the constructor.
-        """
+        """Texture from texels of shape (height, width[, channels]), which by default determine the format `pixels`."""
         if pixels is None:
             channels = 1 if array.ndim == 2 else array.shape[2]
             suffix = {"uint8": "8", "float32": "32f", "uint32": "32ui"}.get(array.dtype.name)
@@ -178,15 +174,9 @@ class Texture2D(Texture):
         self.write_rows(array)
 
     def write_rows(self, array: npt.NDArray[Any], *, level: int = 0, first: int = 0) -> None:
-        """Replaces some rows of one level, shape (rows, width[, channels]).
+        """Replaces some rows of one level from row `first` on, shape (rows, width[, channels]); level 0 is the largest.
 
-        Args:
-            array: Whole rows.
-            level: 0 is the largest.
-            first: Row at which the array begins.
-
-        Raises:
-            GLError: If shape or type do not fit.
+        Raises GLError if shape or type do not fit.
         """
         width, height = self.level_size(level)
         rows = len(array)
@@ -243,10 +233,8 @@ class Texture2D(Texture):
 class BufferTexture(Texture):
     """A buffer read by `texelFetch` through a `samplerBuffer` (`usamplerBuffer` for integer formats).
 
-    Later writes to the buffer, orphaning and resizing are visible at the next fetch.
-
-    Raises:
-        GLLimitError: If the buffer holds more texels than the driver can address.
+    Later writes to the buffer are visible at the next fetch.  Raises GLLimitError if it exceeds the limit of the
+    driver.
     """
 
     target = GL.GL_TEXTURE_BUFFER

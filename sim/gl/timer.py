@@ -89,9 +89,6 @@ def has_timer() -> bool:
 class Timers:
     """Measures passes of one context.
 
-    Args:
-        run_trials: Compares the GPU timer with a clock.
-
     Attributes:
         calibration: None before `calibrate` was called.
         vsync: Whether frames wait for the screen; set by the owner of the window.
@@ -155,11 +152,7 @@ class Timers:
         return self.calibration
 
     def switch(self, on: bool, source: TimeSource | None = None) -> None:
-        """Starts or stops measuring; the context must be current.
-
-        Args:
-            source: Timer or clock; by default the result of the calibration.
-        """
+        """Starts or stops measuring, by default with the calibrated source; the context must be current."""
         if on == self.enabled:
             return
         if not on:
@@ -179,12 +172,7 @@ class Timers:
             self._recorder.warm_up()
 
     def scope(self, name: str, detail: str = "") -> Run | EmptyRun:
-        """Measures a block, `with timers.scope("cloth", "Cape"):`; scopes nest.
-
-        Args:
-            name: Name of the pass.
-            detail: One of several passes of that name, usually the name of a node.
-        """
+        """Measures a block: `with timers.scope("cloth", "Cape"):` with pass and node; scopes nest."""
         recorder = self._recorder
         return NO_RUN if recorder is None else Run(recorder, name, detail)
 
@@ -194,10 +182,8 @@ class Timers:
         return NO_RUN if recorder is None else Run(recorder, name, detail, is_host=True)
 
     def finish_frame(self, moment: SceneMoment, *, running: bool = True) -> int | None:
-        """Ends a frame; returns its number, or None if it gives no sample.
-
-        Args:
-            running: Whether the next frame follows at once.
+        """Ends a frame; returns its number, or None if it gives no sample.  Pass whether the next frame follows at
+        once.
         """
         return None if self._recorder is None else self._recorder.finish_frame(moment, running=running)
 

@@ -11,11 +11,11 @@ import numpy as np
 from sim.gl.back_end import SIZES, BackEnd, BackEndComparison
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
+from sim.gl.buffer_ring import PingPong
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.objects import Owner, get_integer
-from sim.gl.ping_pong import PingPong
 from sim.gl.record import record
 from sim.gl.state import PipelineState
 from sim.gl.timer import TimerStamps

@@ -39,10 +39,7 @@ class BlockField:
 
 
 def std140_layout(fields: dict[str, str | tuple[str, int]]) -> tuple[dict[str, BlockField], int]:
-    """Offsets of all members and the size of the block [byte].
-
-    Args:
-        fields: Name to GLSL type, or (type, length) for an array.
+    """Offsets of all members, each a GLSL type or (type, array length), and the size of the block [byte].
 
     Source: OpenGL 3.3 core specification, section 2.11.4, "Standard Uniform Block Layout".
     """
@@ -64,16 +61,9 @@ def std140_layout(fields: dict[str, str | tuple[str, int]]) -> tuple[dict[str, B
 
 
 class UniformBlock(Owner):
-    """A std140 block with its buffer.
+    """A std140 block with its buffer; members are GLSL types or (type, array length), in order.
 
     Every program of the context that declares a block of this name reads it after `bind`.
-
-    Args:
-        name: Name of the block in GLSL.
-        fields: Member to GLSL type or (type, length), in order.
-
-    Attributes:
-        size: Size of the block [byte].
     """
 
     def __init__(self, context: "Context", name: str, fields: dict[str, str | tuple[str, int]]) -> None:

@@ -120,9 +120,8 @@ class VertexArray:
         return self.vertex_count if self.indices is None else self.indices.count
 
     def bind(self, program: "Program", per_vertex: int = 1) -> None:
-        """Binds for a program; `per_vertex` is the number of records that each vertex reads.
-
-        Raises KeyError if an attribute has neither stream nor constant.
+        """Binds for a program whose vertices read `per_vertex` records; raises KeyError for an attribute without
+        values.
         """
         signature = program.reflection.signature
         if signature not in self._owners:
@@ -141,12 +140,7 @@ class VertexArray:
         first: int = 0,
         instances: int | None = None,
     ) -> None:
-        """Draws with a program, whose uniforms and textures are set before.
-
-        Args:
-            count: Vertices or indices; by default all from `first` on.
-            instances: None draws without instancing.
-        """
+        """Draws with a program, by default all vertices or indices from `first` on; set its uniforms before."""
         program.use()
         self.bind(program)
         length = self.count - first if count is None else count
@@ -166,10 +160,7 @@ class VertexArray:
             GL.glDrawElementsInstanced(MODES[mode], length, element, start, instances)
 
     def texels(self, layouts: tuple[np.dtype, ...]) -> list[BufferTexture]:
-        """The streams of these records as texels for a compute kernel, see `sim.gl.kernel_text.compute_text`.
-
-        Raises GLError if a stream is missing, does not start at the first byte of its buffer, or renames fields.
-        """
+        """The streams of these records as texels for a compute kernel; raises GLError if it cannot read them."""
         if layouts not in self._texels:
             self._texels[layouts] = [self._as_texels(layout) for layout in layouts]
         return self._texels[layouts]

@@ -21,14 +21,7 @@ _STATE = PipelineState(depth_write=False, blend="alpha", cull="back")
 
 @dataclass(eq=False, kw_only=True)
 class BodyItem(Item):
-    """A translucent body.
-
-    Attributes:
-        faces: Triangles with normals.
-        world_from_body: Rigid placement, shape (4, 4).
-        colour: sRGB, and the alpha of a face seen head on.
-        wire: Lines on the surface, optional.
-    """
+    """A translucent body with normals, rigidly placed; alpha is the opacity of a face seen head on."""
 
     stages: tuple[Stage, ...] = ("glass", "pick")
     faces: VertexArray

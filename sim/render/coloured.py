@@ -27,11 +27,7 @@ POINT_SIZE = 5.0
 
 
 class ColouredArrays(Owner):
-    """Draws the arrays of a system, with a number for each point.
-
-    Args:
-        arrays: Arrays of the system of the node; uses "points" and optionally "triangles" or "counts".
-    """
+    """Draws arrays of the system of a node ("points", optionally "triangles" or "counts"), with a number per point."""
 
     def __init__(self, context: Context, node: Node, arrays: Mapping[str, Array]) -> None:
         self._context, self._node = context, node
@@ -103,12 +99,7 @@ class ColouredArrays(Owner):
 
 
 class ColouredView(View):
-    """The view of a node with coloured arrays instead of its items.
-
-    Args:
-        own: The regular view of the node.
-        item: Replaces its items.
-    """
+    """The view of a node with another item instead of its own."""
 
     def __init__(self, own: View, item: Item) -> None:
         self._own, self._item = own, item

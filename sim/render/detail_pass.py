@@ -61,18 +61,12 @@ class LinesItem(Item):
 
 @dataclass(eq=False, kw_only=True)
 class PointsItem(Item):
-    """Points in the world, drawn as small shaded balls or rings.
+    """Points in the world, drawn as small shaded balls or rings; attributes as for `LinesItem`.
 
     Attributes:
-        vertices: `a_position` in the world [m], three or four components; `a_scalar` for a ramp.
-        colour: sRGB-encoded; None for the ramp.
-        scalar_scale: Ramp coordinate per unit of the scalar.
         size: Width on the screen [px]; None for a width that decreases with the distance.
         is_ring: Whether they are rings with dark rims.
-        on_top: Whether they are visible through everything.
-        first, count: Range of vertices; None for all that follow the first.
-        shader: Vertex shader that computes the positions.
-        defines, uniforms: Of that shader.
+        shader: Vertex shader that computes the positions, with its `defines` and `uniforms`.
     """
 
     stages: tuple[Stage, ...] = ("detail", "pick")

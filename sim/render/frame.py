@@ -67,9 +67,7 @@ class PointLight:
 class BoundingSphere:
     """Sphere around the visible objects [m]; the shadow map, depth range and grid adapt to it.
 
-    Attributes:
-        box: Box of the visible objects without the ground; None if there are none.
-        around: Box of everything visible including particles, which the shadow map may exclude.
+    `box` holds them without the ground, `around` also holds particles; None if there are none.
     """
 
     centre: glm.dvec3
@@ -244,12 +242,7 @@ def joined(boxes: Sequence[Bounds]) -> Bounds | None:
 
 
 def subject_of(surfaces: Sequence[Bounds], particles: Sequence[Bounds], target: Vec3) -> BoundingSphere:
-    """The bounding sphere of a frame.
-
-    Args:
-        surfaces, particles: Boxes of surfaces, and of particles.
-        target: Centre if there are no boxes: the point that the camera looks at [m].
-    """
+    """The bounding sphere of boxes of surfaces and of particles; around the target [m] if there are none."""
     # Particles cast little shadow: they do not enlarge the sphere, so the shadow map stays sharp.
     box = joined(surfaces or particles)
     if box is None:

@@ -37,9 +37,7 @@ Staged = dict[Stage, list[Item]]
 class FrameRenderer(Owner):
     """All passes of an image, and the target they draw into.
 
-    Attributes:
-        block: Constants of the frame, which shaders read.
-        depth_terms: `Frame.depth_terms` of the last image, and 1 if it is orthographic.
+    `depth_terms` are the `Frame.depth_terms` of the last image, and 1 if it is orthographic.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:

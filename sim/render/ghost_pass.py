@@ -25,13 +25,7 @@ class ImageWithDepth:
 
 @dataclass(frozen=True, slots=True)
 class GhostStyle:
-    """Appearance of a ghost.
-
-    Attributes:
-        colour: Of the outline and the tint; sRGB-encoded.
-        tint: Amount of tint inside, 0 to 1.
-        inside, line: Opacities.
-    """
+    """Opacities inside and of the outline; amount of tint inside, 0 to 1; colour of both, sRGB-encoded."""
 
     colour: Vec3
     tint: float
@@ -58,12 +52,9 @@ class GhostPass(Owner):
         scene: ImageWithDepth,
         mask: Texture2D | None = None,
     ) -> None:
-        """Blends a ghost over a framebuffer.
+        """Blends a ghost, an image with alpha and depth, over a framebuffer of the same size.
 
-        Args:
-            ghost: An image with alpha and depth, of the same size; see `Engine.silhouette`.
-            scene: Depth of the scene, which may hide the ghost; of the same size.
-            mask: Image with alpha; the ghost is always behind its opaque parts.
+        It is hidden by the depth of the scene, and always behind the opaque parts of `mask`.
         """
         output.bind()
         program = self._programs[mask is not None]

@@ -30,13 +30,7 @@ ShaderVariant = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class DrawChunk:
-    """Instances that are drawn in one go.
-
-    Attributes:
-        stride: Each drawn instance stands for this many.
-        first, count: Range of drawn instances.
-        variant: A certain shader variant; None for the suitable one.
-    """
+    """Range of the drawn instances; each stands for `stride` of them.  `variant` selects a shader variant."""
 
     stride: int = 1
     first: int = 0
@@ -49,11 +43,9 @@ WHOLE = DrawChunk()
 
 @dataclass(frozen=True, slots=True)
 class BlendMode:
-    """How a transparent item is blended.
+    """How a transparent item is blended: it adds light or covers the background.
 
-    Attributes:
-        shines: Whether it adds light; otherwise it covers the background.
-        is_soft: Whether it fades near surfaces, for which it reads the scene depth; otherwise the depth test hides it.
+    A soft item fades near surfaces, for which it reads the scene depth; otherwise the depth test hides it.
     """
 
     shines: bool
@@ -115,10 +107,7 @@ class Item:
         raise NotImplementedError
 
     def variants(self, lights: int) -> tuple[ShaderVariant, ...]:
-        """Shader variants that an instanced item may use as the camera moves, with this number of lights.
-
-        The same variant in the same stage needs no other program.
-        """
+        """Shader variants that an instanced item may use as the camera moves, with this number of lights."""
         del lights
         return ()
 

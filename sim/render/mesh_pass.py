@@ -82,9 +82,7 @@ class SurfaceItem(Item):
     """A surface.
 
     Attributes:
-        world_from_model: Placement, shape (4, 4).
         texture_origin_bottom: Whether v = 0 is the bottom row.
-        scalar: The number that the ramp shows.
         scalar_scale: Ramp coordinate per unit of the scalar.
         emission: Emitted light, linear RGB.
         is_coloured: Whether vertex colours multiply the colours of the materials.

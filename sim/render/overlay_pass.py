@@ -37,14 +37,7 @@ _COLOURS = {PLAIN: (0.93, 0.95, 0.97, 0.85), HOVERED: (1.0, 0.85, 0.45, 1.0), SE
 
 
 class InstancedPass(Owner):
-    """Draws one shape per record; the records are replaced every frame.
-
-    Args:
-        vertex, fragment: Shader files.
-        record: Type of one instance; its fields feed `i_field`.
-        mode: Primitive of one instance.
-        corners: Vertices of one instance.
-    """
+    """Draws one shape of `corners` vertices per record; the fields feed `i_field`."""
 
     def __init__(
         self,
@@ -132,12 +125,7 @@ class SkeletonItem(Item):
 
 @dataclass(eq=False, kw_only=True)
 class GuideLinesItem(Item):
-    """Lines that help to edit settings, fainter behind the scene.
-
-    Attributes:
-        segments: Ends of the lines in their own frame [m], shape (n, 2, 3).
-        world_from_guides: Placement, shape (4, 4).
-    """
+    """Lines that help to edit settings, fainter behind the scene; segments [m] of shape (n, 2, 3)."""
 
     stages: tuple[Stage, ...] = ("overlay",)
     segments: npt.NDArray[np.float64]

@@ -40,12 +40,7 @@ class Pick:
 
 
 class PickPass(Owner):
-    """Draws the identities of the few pixels around the cursor, with a projection that magnifies them, and reads them
-    back.
-
-    Attributes:
-        current: Number of the current item, for items with their own shaders.
-    """
+    """Draws the identities of the pixels around the cursor and reads them back; `current` is the item being drawn."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._program = library.program("viewport/depth.vert", "viewport/pick.frag")
@@ -53,13 +48,7 @@ class PickPass(Owner):
         self.current = 0
 
     def pick(self, passes: Passes, render_view: RenderView, size: tuple[int, int], x: float, y: float) -> Pick | None:
-        """Returns the object nearest to the cursor, or None if nothing is within `REACH`.  Waits for the GPU.
-
-        Args:
-            passes: The passes of the renderer.
-            size: Width and height of the image [px].
-            x, y: Cursor from the top left [px].
-        """
+        """The object nearest to the cursor (x, y) from the top left [px], or None.  Waits for the GPU."""
         frame, display = render_view.frame(*size), render_view.look_at(size[0], x)
         items = [item for item in render_view.items_of(display) if "pick" in item.stages]
         clip_from_world = _magnifier(*size, x, y) * frame.clip_from_world
@@ -161,11 +150,7 @@ class OutlinePass(Owner):
         self._objects: Framebuffer | None = None
 
     def draw(self, items: "Sequence[Item]", ctx: PassContext, box: Bounds | None) -> None:
-        """Draws the outlines of items into the target of the context, visible through everything.
-
-        Args:
-            box: Box around all items [m]; None if unknown.
-        """
+        """Draws the outlines of items, visible through everything; `box` holds all of them [m], None if unknown."""
         size, pick = ctx.target.size, ctx.get(PickPass)
         if self._objects is None or self._objects.size != size:
             self.disown(self._objects)

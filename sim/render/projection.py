@@ -13,11 +13,7 @@ SPRITE_PIXELS = 48.0
 
 @dataclass(frozen=True)
 class Projection:
-    """A projection to a target.
-
-    Attributes:
-        viewport: Width and height of the target [px].
-    """
+    """A projection to a target of a size [px]."""
 
     clip_from_world: glm.dmat4
     viewport: tuple[int, int]
@@ -45,12 +41,8 @@ class Projection:
         return float(near)
 
     def takes_sprites(self, largest: float, box: Bounds | None, limit: float) -> bool:
-        """Whether particles in a box are small enough for point sprites.
-
-        Args:
-            largest: Width of the largest particle [m].
-            box: Box of the particles; None if unknown.
-            limit: Largest point of the driver [px].
+        """Whether particles up to a width [m] in a box are small enough for point sprites of the driver, up to `limit`
+        [px].
         """
         near = self.nearest(box) if box is not None else 0.0
         return near > 0.0 and self.pixels(largest, near) <= min(SPRITE_PIXELS, limit)

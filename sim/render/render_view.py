@@ -38,13 +38,11 @@ class Overlay:
 
     Attributes:
         selected: The selected joint, whose weights the heat map shows.
-        hovered: The joint under the mouse.
         selected_nodes: The selected nodes; for a joint its character.
         marks: Whether nodes and held particles have marks.
         difference_scale: Distance [file units] at the upper end of the difference ramp; None for a twentieth of the
             extent of each character.
         hovered_particle: The particle under the mouse, or held by it.
-        particles: The selected particles of each node.
     """
 
     selected: JointRef | None = None
@@ -62,12 +60,7 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class DisplayOptions:
-    """How objects are displayed.
-
-    Attributes:
-        second: Show the second of two compared skinning methods.
-        colliders: Colliders at this moment.
-    """
+    """How objects are displayed; `second` selects the second of two compared skinning methods."""
 
     settings: ViewSettings
     overlay: Overlay
@@ -81,13 +74,7 @@ class DisplayOptions:
 
 @dataclass(frozen=True, eq=False)
 class RenderView:
-    """A camera and the visible objects.
-
-    Attributes:
-        views: Visible views, in drawing order.
-        colliders: Colliders at this moment.
-        outlined: Box around the selected objects [m].
-    """
+    """A camera and the visible views in drawing order; `outlined` is the box of the selected objects [m]."""
 
     camera: Camera
     view: ViewSettings

@@ -55,11 +55,7 @@ class ViewEntry(View):
 class SceneViews:
     """Creates, updates and owns the views and characters of one scene.
 
-    Args:
-        guard: Restricts errors to the node that caused them.
-
     Attributes:
-        scene: The current scene.
         characters: Loaded characters by node.
         places: World transforms of all nodes.
         version: Changes whenever anything but time and transforms changes.
@@ -116,10 +112,7 @@ class SceneViews:
         return self._world is None or any(getattr(world, name) is not getattr(self._world, name) for name in names)
 
     def put_character(self, node: Node, view: CharacterView, world: World) -> None:
-        """Takes ownership of the view of a character, and of the character; replaces the previous ones of the node.
-
-        The scene need not contain the node yet.
-        """
+        """Takes ownership of a character and its view; the scene need not contain the node yet."""
         self.remove(node.id)
         self.characters = {**self.characters, node.id: view.character}
         self.settle()
@@ -158,8 +151,7 @@ class SceneViews:
     def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
         """Box in the world [m] of one node, or of all visible nodes; None if there is nothing.
 
-        The box of a particle system covers most particles; the box of all nodes excludes particles if there are
-        surfaces.
+        The box of all nodes excludes particles if there are surfaces.
         """
         self._catch_up()
         if node_id is None:
@@ -185,12 +177,7 @@ class SceneViews:
         colliders: Colliders = NO_COLLIDERS,
         nodes: Collection[NodeId] | None = None,
     ) -> RenderView:
-        """A view of the scene at the current moment.
-
-        Args:
-            overlay: Editor graphics.
-            nodes: Restricts the view to these nodes.
-        """
+        """A view of the scene at the current moment, optionally of some nodes only."""
         self._catch_up()
         boxes = self._boxes()
         views = tuple(entry for entry in self._visible if nodes is None or entry.node.id in nodes)
@@ -247,10 +234,7 @@ class SceneViews:
         return sphere
 
     def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
-        """The visible lights, lights with a shadow first: the first one owns the shadow map.
-
-        Without lights in the scene, a light beside the camera.
-        """
+        """The visible lights, lights with a shadow first; without lights in the scene, one near the camera."""
         if not self._lit:
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4

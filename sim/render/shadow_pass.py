@@ -18,12 +18,7 @@ CASTING = PipelineState(polygon_offset=(1.5, 2.0), multisample=False)
 
 
 class ShadowPass(Owner):
-    """Draws surfaces from the first light.
-
-    Attributes:
-        target: Framebuffer of the shadow map; other passes may draw into it.
-        map: Depth texture, which answers filtered comparisons.
-    """
+    """Draws surfaces from the first light; `map` is the depth texture, which answers filtered comparisons."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._program = library.program("viewport/depth.vert", "viewport/depth.frag")

@@ -23,14 +23,9 @@ _FARTHEST = 1e4
 
 
 def shadow_clip_from_world(light: Iterable[float], centre: Iterable[float], radius: float) -> glm.dmat4:
-    """Perspective projection from the light that just holds a sphere.
+    """Perspective projection from the light that just holds a sphere; lengths in metres.
 
     A light inside or close to the sphere sees a cone of at most 130 degrees; a very distant one is moved nearer.
-
-    Args:
-        light: Position of the light [m].
-        centre: Centre of the subject [m].
-        radius: Radius of the subject [m].
     """
     eye, middle = glm.dvec3(*light), glm.dvec3(*centre)
     distance = glm.length(eye - middle)
@@ -54,11 +49,9 @@ def texture_from_world(clip_from_world: glm.dmat4) -> glm.dmat4:
 
 @dataclass(frozen=True, slots=True)
 class GroundRectangle:
-    """Rectangle on the ground, in coordinates along `axis` and across it, both from the world origin [m].
+    """Rectangle on the ground, in coordinates along `axis` (x, z) and across it (-z, x), from the world origin [m].
 
-    Attributes:
-        axis: Unit vector (x, z); "across" is (-z, x).
-        lo, hi: Corners (along, across); infinite if the shadow is unbounded.
+    Infinite if the shadow is unbounded.
     """
 
     axis: Vec2
@@ -79,15 +72,9 @@ NO_SHADOW = GroundRectangle((1.0, 0.0), (0.0, 0.0), (0.0, 0.0))
 
 
 def shadow_rectangle(light: Sequence[float], lo: Sequence[float], hi: Sequence[float]) -> GroundRectangle:
-    """Rectangle around the shadow of a box on the plane y = 0.
+    """Rectangle around the shadow of a box on the plane y = 0, along the direction of the light; lengths in metres.
 
-    Args:
-        light: Position of the light [m], (3,).
-        lo, hi: Corners of the box [m], (3,).
-
-    Returns:
-        A rectangle along the direction of the light; of zero size for a box below the ground, infinite for a light that
-        is not above the whole box.
+    Of zero size for a box below the ground, infinite for a light that is not above the whole box.
     """
     x, height, z = light
     axis = _direction(light, lo, hi)

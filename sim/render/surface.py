@@ -43,12 +43,8 @@ class DrawRange:
 def draw_ranges(
     mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = (), apart: Collection[int] = ()
 ) -> tuple[DrawRange, ...]:
-    """Draw ranges of the sections of a mesh; neighbours with equal appearance are merged.
-
-    Args:
-        sides: Which sections are double-sided.
-        hidden: Names of hidden sections.
-        apart: Materials that are not merged, because their ranges are sorted.
+    """Draw ranges of the visible sections; neighbours with equal appearance are merged unless the material is in
+    `apart`.
     """
     ranges: list[DrawRange] = []
     for section in mesh.sections:
@@ -85,14 +81,7 @@ def culling(world_from_model: npt.NDArray[np.float64], double_sided: bool) -> Cu
 
 
 def unique_edges(triangles: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Every edge of a triangle list once, lower index first.
-
-    Args:
-        triangles: Corner indices, shape (T, 3).
-
-    Returns:
-        Index pairs, shape (E, 2), sorted.
-    """
+    """Every edge of a triangle list (T, 3) once, as sorted index pairs (E, 2), lower index first."""
     pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     pairs.sort(axis=1)
     # One 64-bit key per edge sorts several times faster than rows.
@@ -131,12 +120,7 @@ class GpuMaterial:
 def material_on_gpu(
     material: Material, texture: Texture2D, more: Mapping[Sampled, Texture2D] | None = None
 ) -> GpuMaterial:
-    """Converts a material for the shader.
-
-    Args:
-        texture: Base colour.
-        more: Further textures, by image and sampler.
-    """
+    """Converts a material with its base colour texture, and further textures by image and sampler, for the shader."""
     # Blinn-Phong exponent to GGX roughness: n = 2 / a^4 - 2, Walter et al. 2007 with a = roughness^2.
     roughness = float(np.clip((2.0 / (material.shininess + 2.0)) ** 0.25, 0.15, 1.0))
     values: dict[str, Any] = {}
@@ -171,13 +155,9 @@ def material_on_gpu(
 
 
 class Materials(Owner):
-    """Materials and textures of one model; an image used by several is uploaded once.
+    """Materials and textures of one model, which it owns; an image used by several is uploaded once.
 
-    Args:
-        textures: Images of the model by image and sampler, owned from now on.
-
-    Attributes:
-        drawn: The materials in the order of the file; a new tuple after every change.
+    `drawn` has the materials in the order of the file; it is a new tuple after every change.
     """
 
     def __init__(self, context: Context, model: CharacterModel, textures: Mapping[Sampled, Texture2D]) -> None:
@@ -195,12 +175,7 @@ class Materials(Owner):
         return frozenset(number for number, material in enumerate(self.drawn) if material.is_blended)
 
     def dress(self, looks: tuple[MaterialLook, ...], others: Mapping[Path, Texture2D]) -> None:
-        """Applies settings that override the file; does nothing if they are the same objects as before.
-
-        Args:
-            looks: Overrides of single materials.
-            others: Textures by path, for overrides that name one; a missing texture is ignored.
-        """
+        """Applies overrides of single materials, and textures for them by path; missing textures are ignored."""
         if self._applied is not None and self._applied[0] is looks and self._applied[1] is others:
             return
         self._applied = looks, others
@@ -268,12 +243,7 @@ class MeshBuffers(Owner):
 
 
 class SurfaceArrays(Owner):
-    """Vertex arrays that combine skinned vertices with the static buffers of their mesh.
-
-    Args:
-        skinned: Records with fields position and normal.
-        other: A second skinned buffer, to show the distance to it.
-    """
+    """Vertex arrays of skinned vertices and the static buffers of their mesh; `other` is compared with `skinned`."""
 
     def __init__(self, static: MeshBuffers, skinned: Buffer, other: Buffer) -> None:
         self._static, self._skinned = static, skinned
@@ -296,11 +266,9 @@ class SurfaceArrays(Owner):
 
 @dataclass(frozen=True, slots=True)
 class SortAnchors:
-    """Centres of draw ranges, by which transparent ranges are sorted.
+    """Centres of the boxes of draw ranges in bind space, shape (R, 3), by which transparent ranges are sorted.
 
-    Attributes:
-        middles: Centres of their boxes in bind space, shape (R, 3).
-        entries: Palette entry with the most weight in each range, shape (R,); None for a mesh without joints.
+    `entries` is the palette entry with the most weight in each range, shape (R,); None for a mesh without joints.
     """
 
     middles: npt.NDArray[np.float64]

@@ -43,11 +43,9 @@ class RenderTarget(Owner):
         return resolved.colours[0]
 
     def finish(self, output: Framebuffer) -> None:
-        """Copies the image to `output`, averaging the samples.
+        """Copies the image to `output`, averaging the samples through an intermediate image of the same format.
 
-        The average goes through an intermediate image of the same format: a blit that averages samples demands equal
-            formats,
-        and the window may have another one.
+        A blit that averages samples demands equal formats, and the window may have another one.
         """
         if not self.current.samples:
             self.current.resolve_to(output)

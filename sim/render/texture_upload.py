@@ -31,14 +31,7 @@ def upload_images(
 
 
 def upload_image(context: Context, image: MipImage, label: str = "", sampler: Sampler = REPEATED) -> Task[Texture2D]:
-    """Uploads an image; if it is larger than the limit of the driver, the upload begins with a smaller level.
-
-    Args:
-        image: Colours in sRGB, with all levels.
-
-    Raises:
-        GLLimitError: From the first step, if the image has no texels.
-    """
+    """Uploads an sRGB image with all its levels; if it exceeds the limit of the driver, without the largest ones."""
     # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
     ratio = 1.0 if context.capabilities.is_software or sampler.min_filter != REPEATED.min_filter else 8.0
     levels = image.within(context.capabilities.max_texture_size).levels
@@ -87,10 +80,7 @@ class SharedTextures(Service):
     def of(self, images: Mapping[Path, MipImage]) -> Mapping[Path, Texture2D]:
         """Textures of these images; uploads missing ones at once and releases all others.
 
-        Returns the same mapping for the same argument.
-
-        Raises:
-            GLError: If the driver cannot hold them.
+        Returns the same mapping for the same argument.  Raises GLError if the driver cannot hold them.
         """
         if images is not self._images:
             for path, image in images.items():

@@ -104,12 +104,7 @@ class TransparentPass(Owner):
         plan: "FramePlan",
         gathering: BlendTargets | None = None,
     ) -> Task[None]:
-        """Accumulates items, in a draft at half the size, and composes them over the image.
-
-        Args:
-            picture: Target of the image.
-            gathering: Accumulation buffers; by default those of the pass.
-        """
+        """Accumulates items, in a draft at half the size, and composes them over the image."""
         light, cover = yield from self.gather(items, picture, ctx, plan, gathering)
         colours = picture.copy()
         picture.current.bind()

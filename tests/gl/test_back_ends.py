@@ -14,13 +14,13 @@ from sim.gl import back_end
 from sim.gl.back_end import SIZES, BackEnd, BackEndChoice, BackEndComparison, BackEnds
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
+from sim.gl.buffer_ring import PingPong
 from sim.gl.compute import AFTER, BETWEEN, GROUPS_MAX
 from sim.gl.context import Context
 from sim.gl.errors import GLError
 from sim.gl.kernel import Kernel
 from sim.gl.kernel_text import GROUP_SIZE
 from sim.gl.library import ShaderLibrary
-from sim.gl.ping_pong import PingPong
 from sim.gl.record import record
 from sim.gl.task import finish
 from sim.gl.trials import compare_back_ends

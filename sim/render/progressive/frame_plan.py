@@ -47,13 +47,9 @@ def draft_strides(counts: Sequence[int], budget: int) -> list[int]:
     """For each instanced item the stride: a draft draws every stride-th instance, see `lod_scale`.
 
     Items share the budget equally; the rest of small ones goes to the others. Strides are powers of two, so that a
-    smaller draft shows a subset of a larger one.
+    smaller draft shows a subset of a larger one.  `counts` are weighted by their cost, see `load_of`.
 
     Source: R. Cook et al. 2007, "Stochastic simplification of aggregate detail".
-
-    Args:
-        counts: Instances of each item, weighted by their cost, see `load_of`.
-        budget: Maximum sum, but at least one per item.
     """
     left, strides = budget, [1] * len(counts)
     for rank, index in enumerate(sorted(range(len(counts)), key=counts.__getitem__)):
@@ -73,11 +69,7 @@ def load_of(item: Item, stride: int = 1) -> int:
 
 
 class DraftBudget:
-    """Finds the number of instances that this machine draws in the time of a draft.
-
-    Attributes:
-        elements: Maximum number of instances in a draft.
-    """
+    """Finds the number of instances (`elements`) that this machine draws in the time of a draft."""
 
     def __init__(self, is_software: bool) -> None:
         self.elements = LEAST if is_software else MOST
@@ -99,11 +91,7 @@ class DraftBudget:
 
 
 class ChunkBudget:
-    """Number of instances that are drawn without a break.
-
-    Attributes:
-        piece: That number.
-    """
+    """Number of instances (`piece`) that are drawn without a break."""
 
     def __init__(self) -> None:
         self.piece = LARGEST_CHUNK
@@ -121,7 +109,6 @@ class FramePlan:
     """How a frame is drawn.
 
     Attributes:
-        scope: Measures passes.
         strides: Strides of instanced items; by default 1.
         is_draft: Whether antialiasing is off and transparent items are accumulated at half the size.
         budget: Chunk size; None to draw everything in one go.

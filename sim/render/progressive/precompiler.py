@@ -46,12 +46,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PrecompileScene:
-    """A scene with its files.
-
-    Attributes:
-        files: Meshes, images, textures and strands, as for `Engine.set_files`.
-        start: Start of the simulation [s].
-    """
+    """A scene with its files (meshes, images, textures, strands) and the start of the simulation [s]."""
 
     scene: Scene
     models: Mapping[NodeId, PreparedModel]
@@ -66,7 +61,6 @@ class Precompiler:
     Args:
         open_context: Called on the worker thread; returns a current context that keeps binaries in the same folder.
         context: The context of the engine; must have binaries.
-        root: Folder of the shaders.
 
     Attributes:
         waiting: Nodes that are missing from the admitted scene, or keep their old settings in it.

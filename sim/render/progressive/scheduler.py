@@ -49,12 +49,6 @@ class PendingImage:
     """An image that is drawn in several turns; `show` before it is done waits for it.
 
     It uses the target of all images: drawing another one invalidates it.
-
-    Args:
-        block: Constants of the image, which its steps read.
-        size: Width and height [px].
-        steps: Draw it.
-        budget: Size of each step.
     """
 
     def __init__(
@@ -79,11 +73,7 @@ class PendingImage:
         return self._steps is None and self._is_idle
 
     def hand_out(self, duration: float) -> None:
-        """Continues drawing until a step exceeds this time [s]; does nothing while the GPU still works on earlier
-        steps.
-
-        The context must be current.
-        """
+        """Draws until a step exceeds this time [s], unless the GPU still works on earlier steps; needs the context."""
         if self._steps is None or not self._is_idle:
             return
         now = time.monotonic()
@@ -117,9 +107,7 @@ class PendingImage:
 
 
 class RenderScheduler:
-    """Draws images; for a window it also decides when and how.
-
-    The context must be current in all calls.
+    """Draws images; for a window it also decides when and how.  The context must be current in all calls.
 
     Attributes:
         pending: A full image for the window that is not finished or not shown yet.
@@ -139,10 +127,7 @@ class RenderScheduler:
         self._settles = math.inf
 
     def draw(self, output: Framebuffer, render_view: RenderView, *, draft: bool = False) -> None:
-        """Draws a view and copies it to `output`; a draft has no antialiasing and fewer instances.
-
-        The number of instances in a draft depends on the time of previous drafts.
-        """
+        """Draws a view and copies it to `output`; a draft has no antialiasing and maybe fewer instances."""
         self._context.invalidate()
         with self._timers.scope("draw"):
             plan = FramePlan(self._timers.scope)
@@ -160,8 +145,6 @@ class RenderScheduler:
     def begin(self, size: tuple[int, int], render_view: RenderView, *, alone: bool = False) -> PendingImage:
         """Starts drawing a view at a size [px], or with `alone` its surfaces over nothing; the next image invalidates
         it.
-
-        With many instances a software renderer draws only some before the call returns.
         """
         self._context.invalidate()
         with self._timers.scope("draw"):
@@ -189,10 +172,7 @@ class RenderScheduler:
         return self._shader_warmup.play_all(render_view)
 
     def paint(self, output: Framebuffer, source: ViewSource) -> bool:
-        """Draws the current scene, or returns False to keep the previous frame until another turn.
-
-        Slow frames in a sequence are drafts; the last one is drawn in full afterwards.
-        """
+        """Draws the current scene, as a draft in a slow sequence; returns False to keep the previous frame."""
         pending, target = self.pending, (output.name, output.size)
         if pending is not None and pending.size == output.size and not pending.done:
             return False
