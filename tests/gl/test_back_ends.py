@@ -166,7 +166,7 @@ def test_a_source_that_is_no_array_of_the_records_is_refused(context: Context, t
 
 
 def test_automatic_takes_what_was_found_faster_for_the_size(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    ends, renderer = BackEnds(context), context.capabilities.renderer
+    ends, renderer = BackEnds(context, compare_back_ends), context.capabilities.renderer
     monkeypatch.setattr(back_end, "_COMPARED", {})
     assert ends.chosen(SIZES[0] - 1, 32) is BackEnd.TF, "not even tried"
     assert "4 096" in ends.status
