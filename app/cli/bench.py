@@ -12,7 +12,7 @@ from typing import Any
 from app.cli.failure import CommandError, print_line, print_warnings
 from app.cli.options import add_back_end_option, output_file, positive, require_folder
 from app.cli.progress import Progress
-from sim.assets.format_registry import Format, Formats
+from sim.assets.formats import Format, Formats
 from sim.bench.old_report import BaselineReport, ReportError, comparison, differences, read_report
 from sim.bench.report import report, table
 from sim.bench.row import Row

@@ -11,15 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import print_line, print_warnings
-from sim.assets.format_registry import resolved
+from sim.assets.formats import resolved
 from sim.assets.images import ImageError, load_image
 from sim.export.atomic_file import atomic_path, naming
-from sim.export.error import ExportError
-from sim.export.failures import failures_of_libraries
+from sim.export.error import ExportError, failures_of_libraries
 from sim.export.formats import FILM_FORMATS, LAYER_FORMATS, PICTURE_WRITERS, RENDER_FORMATS, VideoFormat
-from sim.export.layers import Layers
-from sim.export.read_back import ReadBack
-from sim.export.video_file import Video
+from sim.export.image import Layers
+from sim.export.video_file import ReadBack, Video
 from sim.printable import size_text
 
 UInt8 = npt.NDArray[np.uint8]

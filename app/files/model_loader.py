@@ -12,9 +12,8 @@ from typing import Protocol
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
 
 from app.files.digest import file_digest
-from sim.assets.images import ImageBudget, ImageError
+from sim.assets.images import ImageBudget, ImageError, MipImage, load_mip_image
 from sim.assets.load import load_model
-from sim.assets.mip_levels import MipImage, load_mip_image
 from sim.assets.model import CharacterModel, ImageSource
 from sim.assets.raw import LoadCancelled, ModelError
 from sim.characters.materials import TOLD_MAX

@@ -11,8 +11,7 @@ import msgspec
 
 from app.cli.image_sink import NUMBERED
 from sim.export.error import missing_package
-from sim.export.formats import FILM_FORMATS, RENDER_FORMATS, VideoFormat
-from sim.export.options import VideoCodec, VideoOptions
+from sim.export.formats import FILM_FORMATS, RENDER_FORMATS, VideoCodec, VideoFormat, VideoOptions
 from sim.scene.params import param, params_of
 
 Words = list[str]

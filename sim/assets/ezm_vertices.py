@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import ElementFault, check_magnitude, quoted
-from sim.assets.load_watch import LoadWatch
-from sim.assets.number_text import (
+from sim.assets.ezm_text import (
     NumberFault,
     count_tokens,
     parse_hex,
@@ -17,7 +15,8 @@ from sim.assets.number_text import (
     token_rows,
     token_values,
 )
-from sim.assets.raw import RawVertices, UInt32
+from sim.assets.faults import ElementFault, check_magnitude, quoted
+from sim.assets.raw import LoadWatch, RawVertices, UInt32
 
 Float64 = npt.NDArray[np.float64]
 

@@ -1,25 +1,109 @@
-"""The file formats that are read; loading, dialogs, drops, settings, commands and messages ask these registries.
+"""Registries of the file formats that are read; loading, dialogs, drops, settings, commands and messages query them.
 
-A format becomes known everywhere by `MODEL_FORMATS.register(ModelFormat(...))`.  Asking imports no reader: that happens
-with the first file.
+`MODEL_FORMATS.register(ModelFormat(...))` adds a format.  A reader is imported with its first file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
-from sim.assets.format_registry import Format, Formats, resolved
-
 if TYPE_CHECKING:
-    from pathlib import Path
+    from sim.assets.raw import LoadWatch, RawModel
+    from sim.assets.strands import StrandSet
 
-    from sim.assets.load_watch import LoadWatch
-    from sim.assets.raw import RawModel
-    from sim.assets.strands.strand_set import StrandSet
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A kind of file.
+
+    Attributes:
+        name: What people call it.
+        suffixes: Endings of its files in lower case, such as ".png"; the first one is given to new files.
+        options: Settings class of what can be chosen; None where nothing can be.
+        module, package, extra: Library that it needs: as imported, as published, and the extra that installs it.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    options: type[msgspec.Struct] | None = None
+    module: str = ""
+    package: str = ""
+    extra: str = ""
+
+    def has_suffix(self, path: Path) -> bool:
+        return path.suffix.lower() in self.suffixes
+
+    def chosen(self, options: msgspec.Struct | None) -> tuple[msgspec.Struct, ...]:
+        """Last argument of a function that takes options, the defaults for None; nothing where there are none.
+
+        Raises:
+            TypeError: If the options are those of another format.
+        """
+        if options is not None and (self.options is None or not isinstance(options, self.options)):
+            raise TypeError(f"{type(options).__name__} are no options of {self.name}")
+        return () if self.options is None else (options or self.options(),)
+
+
+F = TypeVar("F", bound=Format)
+
+
+class Formats(Generic[F]):
+    """Formats for one purpose, in the order in which they are tried and offered."""
+
+    def __init__(self, *known: F) -> None:
+        self._known = list(known)
+
+    def __iter__(self) -> Iterator[F]:
+        return iter(self._known)
+
+    def register(self, added: F) -> None:
+        """Makes a format known everywhere.
+
+        Raises:
+            ValueError: If one of its suffixes is that of another.
+        """
+        if taken := set(added.suffixes) & set(self.suffixes()):
+            raise ValueError(f"{', '.join(sorted(taken))} is taken already")
+        self._known.append(added)
+
+    def unregister(self, removed: F) -> None:
+        self._known.remove(removed)
+
+    def suffixes(self) -> tuple[str, ...]:
+        return tuple(suffix for known in self._known for suffix in known.suffixes)
+
+    def typed(self, path: Path, chosen: F) -> tuple[Path, F]:
+        """File and format for a name that was typed while a format was chosen: a known ending names its own format."""
+        if path.suffix.lower() in self.suffixes():
+            return path, self.of(path)
+        return path.with_name(path.name + chosen.suffixes[0]), chosen
+
+    def of(self, path: Path) -> F:
+        """The format that the suffix of a path names.
+
+        Raises:
+            ValueError: If it names none; the text lists what there is.
+        """
+        for known in self._known:
+            if known.has_suffix(path):
+                return known
+        raise ValueError(f"{str(path)!r} does not end in {' or '.join(self.suffixes())}")
+
+
+def resolved(function: Callable[..., Any] | str) -> Callable[..., Any]:
+    """A function, or the one that "package.module:name" names, whose module is imported now."""
+    if not isinstance(function, str):
+        return function
+    module, _, name = function.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return found
+
 
 SNIFFED = 4096
 """First bytes of a file that tell its format."""
@@ -124,16 +208,16 @@ MODEL_FORMATS = Formats(
     ),
     ModelFormat(
         key="md2", name="Quake II MD2", suffixes=(".md2",),
-        sniff="sim.assets.frames.md2_reader:is_md2", reader="sim.assets.frames.md2_reader:read_md2",
+        sniff="sim.assets.md2_reader:is_md2", reader="sim.assets.md2_reader:read_md2",
     ),
     ModelFormat(
         key="pc2", name="PC2 point cache", suffixes=(".pc2",),
-        sniff="sim.assets.frames.point_cache:is_pc2", reader="sim.assets.frames.point_cache:read_pc2",
+        sniff="sim.assets.point_cache:is_pc2", reader="sim.assets.point_cache:read_pc2",
     ),
     # Nothing marks how an MDD file begins.
     ModelFormat(
         key="mdd", name="MDD point cache", suffixes=(".mdd",), by_suffix=True,
-        sniff=lambda _: False, reader="sim.assets.frames.point_cache:read_mdd",
+        sniff=lambda _: False, reader="sim.assets.point_cache:read_mdd",
     ),
     # Comments may hide how an OBJ file begins.
     ModelFormat(
@@ -154,12 +238,12 @@ IMAGE_FORMATS = Formats(
 STRAND_FORMATS = Formats(
     StrandFormat(
         name="HAIR strands", suffixes=(".hair",), magic=b"HAIR", unit=0.00254, is_z_up=True,
-        reader="sim.assets.strands.hair_reader:read_hair",
+        reader="sim.assets.strands:read_hair",
     ),
     # Nothing marks how a TressFX file begins.
     StrandFormat(
         name="TressFX strands", suffixes=(".tfx",), unit=0.01, is_z_up=False,
-        reader="sim.assets.strands.tfx_reader:read_tfx",
+        reader="sim.assets.strands:read_tfx",
     ),
 )  # fmt: skip
 

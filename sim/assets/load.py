@@ -11,9 +11,8 @@ import numpy as np
 from sim.assets.build import build_model
 from sim.assets.faults import MAX_FILE_BYTES, ElementFault
 from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, SNIFFED, UTF8_MARK, ModelFormat
-from sim.assets.load_watch import LoadWatch
 from sim.assets.model import CharacterModel
-from sim.assets.raw import ModelError, RawModel
+from sim.assets.raw import LoadWatch, ModelError, RawModel
 
 _OTHER_FORMATS = (
     (b"GIF8", "a GIF image"),

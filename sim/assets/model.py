@@ -1,9 +1,10 @@
-"""The runtime character: compact, immutable arrays that pose, skinning and drawing read.
+"""The runtime character: compact, immutable arrays for posing, skinning and drawing.
 
-Built once from a `RawModel`; file space, file order.  Matrices act on column vectors and are named
+Built from a `RawModel`; file space, file order.  Matrices act on column vectors and are named
 destination_from_source; quaternions are (x, y, z, w).
 """
 
+import dataclasses
 import enum
 import functools
 from collections.abc import Sequence
@@ -342,3 +343,12 @@ class CharacterModel:
             if clip.name == name:
                 return clip
         raise KeyError(name)
+
+
+def upright_mesh(model: CharacterModel) -> Mesh:
+    """Mesh of a file with v = 0 at the bottom of the image, as fabrics are drawn."""
+    mesh = model.mesh
+    if model.default_texture_origin == "bottom":
+        return mesh
+    u, v = mesh.texcoords.T
+    return dataclasses.replace(mesh, texcoords=np.stack([u, np.float32(1.0) - v], axis=1))

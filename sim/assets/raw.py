@@ -1,9 +1,10 @@
-"""What a model file says, unchanged: file order, no welding, no dropping, file space.
+"""The content of a model file as stored: file order, file space, no welding.
 
-Readers produce a `RawModel`, the writer consumes one, `build` turns one into a `CharacterModel`.
+Readers produce a `RawModel`, the EZMesh writer consumes one, `sim.assets.build` turns one into a `CharacterModel`.
 Vertex data is float32 as the formats store it; transforms and keys are float64.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -168,3 +169,44 @@ class RawModel:
     up_axis: str | None = None  # "Y" or "Z"; None where it is told by the shape
     texture_origin: str | None = None  # "top" or "bottom"; None where it is told by the writer
     warnings: Notes = field(default_factory=Notes)  # What was odd but usable, one sentence each
+
+
+SMALLEST_STEP = 0.005
+
+
+class LoadWatch:
+    """Counts finished work and checks for cancellation; passed to everything that may take long.
+
+    Attributes:
+        total: Work in all, in bytes of text or in nodes; set once the reader knows it.
+    """
+
+    def __init__(
+        self, progress: Callable[[float], None] | None = None, cancelled: Callable[[], bool] | None = None
+    ) -> None:
+        self.total = 0
+        self._done = 0
+        self._reported = -1.0
+        self._progress = progress
+        self._cancelled = cancelled
+
+    def advance(self, work: int = 0) -> None:
+        """Note `work` more as done.
+
+        Raises:
+            LoadCancelled: If the caller has asked to stop.
+        """
+        if self._cancelled is not None and self._cancelled():
+            raise LoadCancelled
+        self._done += work
+        if self.total > 0:
+            self._report(min(1.0, self._done / self.total))
+
+    def finish(self) -> None:
+        self._report(1.0)
+
+    def _report(self, fraction: float) -> None:
+        step = fraction - self._reported
+        if self._progress is not None and (step >= SMALLEST_STEP or fraction == 1.0 > self._reported):
+            self._reported = fraction
+            self._progress(fraction)

@@ -24,7 +24,7 @@ PICTURE = (1280, 720)
 COLD = "seek on disk"
 
 
-def cached_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
+def kept_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
     """Rows for each size, all for one step and measured in turns.
 
     Steps are forgotten, kept, or waited for.  A seek has the GPU show another kept step, from what the system keeps of

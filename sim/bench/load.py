@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.ezm_xml import parse_xml
+from sim.assets.ezm_text import parse_xml
 from sim.assets.load import load_model
 from sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
 from sim.bench.glb import write_synthetic_glb

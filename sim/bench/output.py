@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.format_registry import resolved
+from sim.assets.formats import resolved
 from sim.bench.row import Row, row_of
 from sim.export.atomic_file import write_atomically
 from sim.export.error import missing_package
 from sim.export.formats import FILM_FORMATS, PICTURE_WRITERS, SCENE_FORMATS, VideoFormat
-from sim.export.read_back import ReadBack
 from sim.export.scene.recording import SceneRecording, Track
 from sim.export.scene.writing import write_scene
+from sim.export.video_file import ReadBack
 
 PICTURES = (30,)
 PICTURE = 480, 270

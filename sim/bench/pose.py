@@ -9,8 +9,7 @@ import numpy as np
 
 from sim.animation.evaluate import evaluate_pose, evaluate_poses
 from sim.assets.build_skeleton import build_skeleton
-from sim.assets.clip import UniformClip
-from sim.assets.curve_clip import CurveClip
+from sim.assets.clip import CurveClip, UniformClip
 from sim.assets.model import Bounds, CharacterModel, Interpolation, Mesh
 from sim.assets.raw import RawChannel
 from sim.bench.cloth import of_a_substep

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import OpenEXR
 
-from sim.export.layers import Layers
+from sim.export.image import Layers
 from sim.maths.srgb import linear_from_srgb
 
 FAR = np.float32(1e30)

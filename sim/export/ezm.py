@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.build_skeleton import unique_names
+from sim.assets.clip import frame_step
 from sim.assets.raw import ModelError, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
-from sim.assets.timing import frame_step
 from sim.export.atomic_file import atomic_file
 
 Values = npt.NDArray[np.generic]

@@ -1,29 +1,79 @@
-"""The file formats that are written; commands, menus, dialogs and messages ask these registries, one for each content.
+"""Registries of the file formats that are written, one for each content, and their options.
 
-A format becomes known everywhere by `SURFACE_WRITERS.register(Writer(...))`, and likewise for the others; the menu has
-those that are known when the program starts.
+`SURFACE_WRITERS.register(Writer(...))` adds a format, likewise for the others; the menu lists the formats known when
+the program starts.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.format_registry import Format, Formats, resolved
+from sim.assets.formats import Format, Formats, resolved
 from sim.export.atomic_file import atomic_file
-from sim.export.options import GlbOptions, UsdOptions, VideoOptions
+from sim.scene.params import param
 
 if TYPE_CHECKING:
-    import msgspec
-
     from sim.assets.raw import RawModel
     from sim.export.npz import FrameArrays
     from sim.export.surface import ExportSurface
+
+
+class Characters(enum.Enum):
+    """How characters are written; "skeleton" is a former name of "auto"."""
+
+    AUTO = "auto"
+    SKIN = "skin"
+    POINTS = "points"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Characters | None:
+        return cls.AUTO if value == "skeleton" else None
+
+
+_CHARACTERS = (
+    "Characters as skins on joints (skin, a linear approximation where the format blends otherwise), as points for"
+    " every frame, or (auto) as skins where these give what is drawn and else as points."
+)
+
+
+class GlbOptions(msgspec.Struct, frozen=True):
+    """What can be chosen of a glTF file of a scene."""
+
+    characters: Annotated[Characters, param(_CHARACTERS)] = Characters.AUTO
+    normals: Annotated[
+        bool, param("Normals of every frame, so that the light follows; without, files are half as large.")
+    ] = True
+
+
+class UsdOptions(msgspec.Struct, frozen=True):
+    """What can be chosen of a USD file."""
+
+    characters: Annotated[Characters, param(_CHARACTERS)] = Characters.AUTO
+    normals: Annotated[
+        bool, param("Write smooth normals of every frame, for programs that make none; doubles the file.")
+    ] = False
+
+
+class VideoCodec(enum.Enum):
+    """How the pictures of an MP4 are compressed."""
+
+    H264 = "h264"
+    AV1 = "av1"
+
+
+class VideoOptions(msgspec.Struct, frozen=True):
+    """What can be chosen of an MP4."""
+
+    codec: Annotated[VideoCodec, param("H.264 plays everywhere; AV1 takes less room and time.")] = VideoCodec.H264
+
 
 C = TypeVar("C")
 Arrays = Mapping[str, "npt.NDArray[Any] | FrameArrays"]
@@ -99,7 +149,7 @@ class LayerFormat(Format):
     """A format of one picture with layers.
 
     Attributes:
-        write: Function "package.module:name" that takes the layers, see `sim.export.layers`, and the file.
+        write: Function "package.module:name" that takes the layers, see `sim.export.image`, and the file.
         read: The same for a function that gives how far the file differs from the layers at most.
         check: The same for a function that takes the file alone, and fails where it cannot be read to its end.
     """
@@ -118,8 +168,8 @@ MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
 
 SURFACE_WRITERS: Formats[Writer[ExportSurface]] = Formats(
     Writer(name="NumPy arrays", suffixes=(".npz",), write="sim.export.surface:write_arrays"),
-    Writer(name="Wavefront OBJ", suffixes=(".obj",), write="sim.export.obj:write_obj"),
-    Writer(name="PLY", suffixes=(".ply",), write="sim.export.ply:write_ply"),
+    Writer(name="Wavefront OBJ", suffixes=(".obj",), write="sim.export.surface:write_obj"),
+    Writer(name="PLY", suffixes=(".ply",), write="sim.export.surface:write_ply"),
 )
 """Of a posed mesh."""
 
@@ -129,7 +179,7 @@ ARRAY_WRITERS: Formats[Writer[Arrays]] = Formats(
 """Of named arrays, which may be recorded frame by frame."""
 
 PICTURE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
-    Writer(name="PNG", suffixes=(".png",), write="sim.export.png:write_png"),
+    Writer(name="PNG", suffixes=(".png",), write="sim.export.image:write_png"),
 )
 """Of RGB pixels, shape (H, W, 3), or with an opacity that they are not multiplied by, (H, W, 4); row 0 at the top."""
 
@@ -214,6 +264,6 @@ RENDER_FORMATS: Formats[Format] = Formats(*PICTURE_WRITERS, *LAYER_FORMATS, *FIL
 """Of everything that is rendered."""
 
 PAGE_FORMATS: Formats[Writer[str]] = Formats(
-    Writer(name="web page", suffixes=(".html",), write="sim.export.text:write_text"),
+    Writer(name="web page", suffixes=(".html",), write=lambda text, file: file.write(text.encode())),
 )
 """Of pages."""

@@ -6,7 +6,7 @@ from typing import Any
 from sim.assets.images import ImageError
 from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
 from sim.export.gltf_file import GlbChunk
-from sim.export.stored_image import stored_image
+from sim.export.image import stored_image
 
 DIELECTRIC = 0.04
 """Part of the light that a surface reflects which is not metal."""

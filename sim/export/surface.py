@@ -1,4 +1,4 @@
-"""A posed mesh ready to be written: what every export format needs, and nothing of how it was made."""
+"""A posed mesh, and its files: NumPy arrays, Wavefront OBJ, PLY."""
 
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sim.animation.pose import Pose
 from sim.assets.model import CharacterModel
 from sim.export.npz import write_npz
+from sim.printable import printable
 
 Float32 = npt.NDArray[np.float32]
 Int32 = npt.NDArray[np.int32]
@@ -90,3 +91,54 @@ def write_arrays(surface: ExportSurface, file: BinaryIO) -> None:
 
 def _material_name(model: CharacterModel, index: int, fallback: str) -> str:
     return model.materials[index].name if index >= 0 else fallback
+
+
+ROWS_AT_ONCE = 4096
+
+
+def write_obj(surface: ExportSurface, file: BinaryIO) -> None:
+    """Writes positions, texture coordinates, normals and one group for each section.
+
+    Numbers carry nine digits, so that reading them gives the same float32 values.
+    """
+    file.write(f"o {_word(surface.name)}\n".encode())
+    _write_rows(file, "v %.9g %.9g %.9g\n", surface.positions)
+    _write_rows(file, "vt %.9g %.9g\n", surface.texcoords)
+    _write_rows(file, "vn %.9g %.9g %.9g\n", surface.normals)
+    for material, first, count in surface.ranges:
+        file.write(f"usemtl {_word(material)}\n".encode())
+        corners = surface.triangles[first : first + count].astype(np.int64) + 1
+        _write_rows(file, "f %d/%d/%d %d/%d/%d %d/%d/%d\n", np.repeat(corners, 3, axis=1))
+
+
+def _write_rows(file: BinaryIO, line: str, rows: npt.NDArray[np.generic]) -> None:
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = rows[start : start + ROWS_AT_ONCE]
+        file.write((line * len(part) % tuple(part.ravel().tolist())).encode())
+
+
+def _word(name: str) -> str:
+    """A name as one word; OBJ separates by blanks."""
+    return printable("_".join(name.split())) or "unnamed"
+
+
+VERTEX = np.dtype([(name, "<f4") for name in ("x", "y", "z", "nx", "ny", "nz", "s", "t")])
+FACE = np.dtype([("count", "u1"), ("corners", "<u4", (3,))])
+
+
+def write_ply(surface: ExportSurface, file: BinaryIO) -> None:
+    """Writes vertices with normal and texture coordinate, then triangles; little-endian."""
+    file.write(_header(len(surface.positions), len(surface.triangles)).encode("ascii"))
+    columns = np.column_stack((surface.positions, surface.normals, surface.texcoords))
+    file.write(np.ascontiguousarray(columns, "<f4").tobytes())
+    faces = np.empty(len(surface.triangles), FACE)
+    faces["count"] = 3
+    faces["corners"] = surface.triangles
+    file.write(faces.tobytes())
+
+
+def _header(vertex_count: int, triangle_count: int) -> str:
+    properties = [f"property float {name}" for name in VERTEX.names or ()]
+    lines = ["ply", "format binary_little_endian 1.0", f"element vertex {vertex_count}", *properties]
+    lines += [f"element face {triangle_count}", "property list uchar uint vertex_indices", "end_header"]
+    return "\n".join(lines) + "\n"

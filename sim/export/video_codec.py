@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.export.error import ExportError
-from sim.export.options import VideoCodec, VideoOptions
+from sim.export.formats import VideoCodec, VideoOptions
 
 UInt8 = npt.NDArray[np.uint8]
 

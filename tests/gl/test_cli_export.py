@@ -23,7 +23,7 @@ from sim.characters.reference import skin
 from sim.characters.settings import ModelSettings, SkinningMethod
 from sim.export.formats import SCENE_FORMATS
 from sim.export.scene import points_file, writing
-from sim.export.scene.glb_frames import GlbFrames
+from sim.export.scene.glb import GlbFrames
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.hair.settings import HairSettings, HairSource

@@ -19,9 +19,8 @@ from app.cli.main import main
 from app.cli.render import turned
 from app.cli.scene import opened
 from app.cli.variants import varied
-from sim.assets.format_registry import resolved
-from sim.export.formats import FILM_FORMATS, SCENE_FORMATS
-from sim.export.options import VideoCodec, VideoOptions
+from sim.assets.formats import resolved
+from sim.export.formats import FILM_FORMATS, SCENE_FORMATS, VideoCodec, VideoOptions
 from sim.export.video_file import GifVideo, WebpVideo
 from sim.scene.camera import Camera
 

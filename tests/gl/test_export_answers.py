@@ -21,8 +21,7 @@ from sim.assets.load import load_model
 from sim.assets.model import Interpolation
 from sim.characters.reference import skin
 from sim.characters.settings import SkinningMethod
-from sim.export.formats import SCENE_FORMATS
-from sim.export.options import GlbOptions
+from sim.export.formats import SCENE_FORMATS, GlbOptions
 from sim.export.scene.recording import SceneRecording
 from sim.export.scene.writing import write_scene
 from tests.gltf_rules import Checked

@@ -13,14 +13,12 @@ import numpy.typing as npt
 from sim.assets.faults import ElementFault, PartCounter
 from sim.assets.formats import GltfOptions
 from sim.assets.gltf.accessors import Accessors, Budget
-from sim.assets.gltf.clips import read_clips
 from sim.assets.gltf.container import Buffers, ModelFolder, split_file
 from sim.assets.gltf.document import GltfDocument, GltfMesh, GltfNode, Instancing, decode_document, part_of
 from sim.assets.gltf.materials import MaterialReader
-from sim.assets.gltf.nodes import read_skeleton, shown_nodes
+from sim.assets.gltf.nodes import read_clips, read_skeleton, shown_nodes
 from sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
-from sim.assets.load_watch import LoadWatch
-from sim.assets.raw import RawMesh, RawModel, RawSection, RawSkin, RawVertices
+from sim.assets.raw import LoadWatch, RawMesh, RawModel, RawSection, RawSkin, RawVertices
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.notes import Notes

@@ -1,11 +1,22 @@
 """Alembic archives (Ogawa) by `alembic3d`: meshes, points and curves with a sample for each frame.
 
-Faces of a material are a set that bears its name; the material itself has no place there.
+Each material has a face set of its name; Alembic has no place for the material itself.  Alembic stores the corners of
+faces clockwise, seen from outside.  Strands are polylines: its cubic curves do not reach their first and last points.
 
-Alembic has the corners of faces clockwise, seen from outside.  Strands are polylines: its cubic curves do not reach
-their first and last points.
+The archive is written by a process of its own: the library ends its process, or never ends, when a disk fills.
 """
 
+import contextlib
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +25,63 @@ import numpy as np
 import numpy.typing as npt
 from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
-from sim.export.scene.per_node import write_apart
+from sim.export.error import is_full
 from sim.export.scene.recording import SceneRecording, Topology, Track
+
+PATIENCE = 5.0
+"""How long a disk may be full before writing is given up [s]."""
+
+PERIOD = 0.02
+START = "from sim.export.scene.alembic import serve; serve()"
+
+
+def write_apart(writer: Callable[..., None], recording: SceneRecording, files: tuple[Path, ...]) -> None:
+    """Runs `writer(recording, files)`, a function of a module, elsewhere; characters are not handed on.
+
+    Raises:
+        RuntimeError: If it fails, with what it said; or if the disk stays full.
+    """
+    unused: dict[str, Any] = {"rig": None, "materials": (), "normals": None, "tangents": None}
+    plain = replace(recording, tracks=tuple(replace(one, **unused) for one in recording.tracks))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with tempfile.TemporaryFile() as said:
+        command = [sys.executable, "-c", START]
+        process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=said, stderr=said)
+        assert process.stdin is not None
+        try:
+            with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
+                pickle.dump((writer.__module__, writer.__name__, plain, files), pipe)
+            status = _watched(process, files[0])
+        finally:
+            process.kill()
+            process.wait()
+        if status:
+            said.seek(0)
+            raise RuntimeError(said.read().decode(errors="replace") or f"writing ended with status {status}")
+
+
+def serve() -> None:
+    """Does what standard input says; the process ends without tidying up, which is what such libraries fail at."""
+    module, name, recording, files = pickle.load(sys.stdin.buffer)
+    try:
+        getattr(importlib.import_module(module), name)(recording, files)
+    except Exception:
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
+
+
+def _watched(process: "subprocess.Popen[Any]", path: Path) -> int:
+    """Its exit status; a process that goes on where there is no room is ended."""
+    full_since = None
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(PERIOD)
+        now = time.monotonic()
+        full_since = (full_since or now) if is_full(path) else None
+        if full_since is not None and now - full_since > PATIENCE:
+            raise RuntimeError("no room left")
+
 
 Frames = list[list[npt.NDArray[np.float32]]]
 ID_MASK = 0x7FFFFFFF

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sim.animation.evaluate import assembled
 from sim.animation.pose import Pose
 from sim.assets.model import LocalPose, Targets
-from sim.export.options import Characters
+from sim.export.formats import Characters
 from sim.export.scene.recording import JointMotion, SceneRecording, Track
 
 Float32 = npt.NDArray[np.float32]

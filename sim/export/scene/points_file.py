@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.export.obj import write_obj
 from sim.export.scene.recording import SceneRecording, Track
+from sim.export.surface import write_obj
 
 PC2_MARK = b"POINTCACHE2\0"
 PC2_HEAD = np.dtype([("version", "<i4"), ("points", "<i4"), ("start", "<f4"), ("step", "<f4"), ("frames", "<i4")])

@@ -11,11 +11,18 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Sdf, Usd, UsdGeom, UsdSkel, Vt
 
-from sim.export.options import UsdOptions
+from sim.export.formats import UsdOptions
 from sim.export.scene import usd_skel
 from sim.export.scene.recording import SceneRecording, Topology, Track, plain_material
-from sim.export.scene.usd_materials import add_material, bind_material
-from sim.export.scene.usd_parts import identifier, vectors, write_colours, write_texcoords, write_topology
+from sim.export.scene.usd_parts import (
+    add_material,
+    bind_material,
+    identifier,
+    vectors,
+    write_colours,
+    write_texcoords,
+    write_topology,
+)
 
 Frames = list[list[npt.NDArray[np.float32]]]
 ROOT = Sdf.Path("/World")

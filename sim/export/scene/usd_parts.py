@@ -1,13 +1,165 @@
-"""What files of USD are made of, whatever they hold."""
+"""Parts of USD files: arrays, topology, colours, and materials as `UsdPreviewSurface`.
 
+Source: UsdPreviewSurface specification 2.6.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pxr import Sdf, Tf, UsdGeom, Vt
+from pxr import Gf, Sdf, Tf, UsdGeom, UsdShade, Vt
 
+from sim.assets.model import AlphaMode, Material, Sampled
+from sim.export.gltf_materials import is_metal_exact, metal_and_base, roughness_of
 from sim.export.scene.recording import Track
-from sim.export.scene.usd_materials import add_material, base_colour, bind_material
+
+TYPES = Sdf.ValueTypeNames
+Four = tuple[float, float, float, float]
+Three = tuple[float, float, float]
+
+_BLACK = (0.0, 0.0, 0.0)
+_WRAPS = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
+_COLOURS = "diffuseColor", "specularColor", "emissiveColor"
+
+
+@dataclass(frozen=True, slots=True)
+class _Texture:
+    """An image of a material: value * scale + bias, and which of its channels feed which inputs of the surface."""
+
+    name: str
+    used: Sampled
+    inputs: Mapping[str, str]
+    scale: Four = (1.0, 1.0, 1.0, 1.0)
+    bias: Four = (0.0, 0.0, 0.0, 0.0)
+    is_colour: bool = False
+
+
+def add_material(mesh: Any, name: str, material: Material, *, has_colours: bool = False) -> Any:
+    """Writes a material below a mesh, from which it can be bound to parts of it.
+
+    Args:
+        mesh: The mesh.
+        name: Of the material, valid and unique there.
+        material: The material, whose images are files.
+        has_colours: Whether what has no image takes its colour from the vertices.
+    """
+    stage, path = mesh.GetPrim().GetStage(), mesh.GetPath().AppendChild(name)
+    written = UsdShade.Material.Define(stage, path)
+    surface = _shader(stage, path.AppendChild("Surface"), "UsdPreviewSurface")
+    for key, value in _values(material).items():
+        if key in _COLOURS:
+            surface.CreateInput(key, TYPES.Color3f).Set(Gf.Vec3f(*value))
+        else:
+            surface.CreateInput(key, TYPES.Int if isinstance(value, int) else TYPES.Float).Set(value)
+    shown = _shown_input(material)
+    if has_colours and material.image is None:
+        reader = _shader(stage, path.AppendChild("Colours"), "UsdPrimvarReader_float3")
+        reader.CreateInput("varname", TYPES.String).Set("displayColor")
+        surface.GetInput(shown).ConnectToSource(reader.CreateOutput("result", TYPES.Float3))
+    textures = list(_textures(material, shown))
+    if textures:
+        reader = _shader(stage, path.AppendChild("Coordinates"), "UsdPrimvarReader_float2")
+        reader.CreateInput("varname", TYPES.String).Set("st")
+        coordinates = reader.CreateOutput("result", TYPES.Float2)
+    for texture in textures:
+        made = _texture(stage, path, texture, coordinates)
+        for key, channel in texture.inputs.items():
+            output = made.CreateOutput(channel, TYPES.Float3 if channel == "rgb" else TYPES.Float)
+            target = surface.GetInput(key) or surface.CreateInput(
+                key, TYPES.Normal3f if key == "normal" else TYPES.Float
+            )
+            target.ConnectToSource(output)
+    written.CreateSurfaceOutput().ConnectToSource(surface.CreateOutput("surface", TYPES.Token))
+    return written
+
+
+def bind_material(prim: Any, material: Any) -> None:
+    UsdShade.MaterialBindingAPI.Apply(prim).Bind(material)
+
+
+def base_colour(material: Material) -> Three:
+    """The colour that a material has without its image."""
+    return _base(material)[0]
+
+
+def _shown_input(material: Material) -> str:
+    """The input that has the colour: what is not lit shines by itself."""
+    return "emissiveColor" if material.is_unlit else "diffuseColor"
+
+
+def _base(material: Material) -> tuple[Three, float, bool]:
+    """Base colour, part of metal, and whether these say all; else the colours are diffuse and specular."""
+    if material.surface_image is not None:
+        return material.diffuse, material.metal, True  # the colour is that of both, and the image says which is metal
+    base, metal = metal_and_base(material)
+    return (base, metal, True) if is_metal_exact(material, base, metal) else (material.diffuse, 0.0, False)
+
+
+def _values(material: Material) -> dict[str, Any]:
+    """What the surface is without images."""
+    base, metal, is_exact = _base(material)
+    values: dict[str, Any] = {"diffuseColor": base, "roughness": roughness_of(material)}
+    if material.is_unlit:
+        # With the index of air it reflects nothing.
+        values |= {"diffuseColor": _BLACK, "emissiveColor": base, "metallic": 0.0, "roughness": 1.0, "ior": 1.0}
+    elif is_exact:
+        values["metallic"] = metal
+    else:
+        values |= {"useSpecularWorkflow": 1, "specularColor": material.specular}
+    if any(material.emission) and not material.is_unlit:
+        values["emissiveColor"] = material.emission
+    if material.alpha_mode is not AlphaMode.OPAQUE:
+        values["opacity"] = material.opacity
+    if material.alpha_mode is AlphaMode.MASK:
+        values["opacityThreshold"] = material.alpha_cutoff
+    return values
+
+
+def _textures(material: Material, shown: str) -> Iterator[_Texture]:
+    base, metal, _ = _base(material)
+    if (used := material.sampled("texture")) is not None:
+        inputs = {shown: "rgb"} | ({"opacity": "a"} if material.alpha_mode is not AlphaMode.OPAQUE else {})
+        yield _Texture("Texture", used, inputs, (*base, material.opacity), is_colour=True)
+    if material.is_unlit:
+        return
+    if (used := material.sampled("surface_image")) is not None:
+        scale = (1.0, material.roughness, metal, 1.0)
+        yield _Texture("Metal", used, {"roughness": "g", "metallic": "b"}, scale)
+    if (used := material.sampled("normal_image")) is not None:
+        lean = material.normal_scale
+        scale, bias = (2.0 * lean, 2.0 * lean, 2.0, 1.0), (-lean, -lean, -1.0, 0.0)
+        yield _Texture("Normals", used, {"normal": "rgb"}, scale, bias)
+    if (used := material.sampled("occlusion_image")) is not None:
+        part = material.occlusion
+        scale, bias = (part, part, part, 1.0), (1.0 - part, 1.0 - part, 1.0 - part, 0.0)
+        yield _Texture("Occlusion", used, {"occlusion": "r"}, scale, bias)
+    if (used := material.sampled("emission_image")) is not None and any(material.emission):
+        yield _Texture("Emission", used, {"emissiveColor": "rgb"}, (*material.emission, 1.0), is_colour=True)
+
+
+def _texture(stage: Any, path: Any, texture: _Texture, coordinates: Any) -> Any:
+    made = _shader(stage, path.AppendChild(texture.name), "UsdUVTexture")
+    made.CreateInput("st", TYPES.Float2).ConnectToSource(coordinates)
+    # Images stand in a folder beside the stage; without the dot they would be searched for elsewhere.
+    image, sampler = texture.used
+    assert isinstance(image, Path), "images were put beside the stage"
+    place = f"./{image.parent.name}/{image.name}"
+    made.CreateInput("file", TYPES.Asset).Set(Sdf.AssetPath(place))
+    made.CreateInput("sourceColorSpace", TYPES.Token).Set("sRGB" if texture.is_colour else "raw")
+    made.CreateInput("scale", TYPES.Float4).Set(Gf.Vec4f(*texture.scale))
+    made.CreateInput("bias", TYPES.Float4).Set(Gf.Vec4f(*texture.bias))
+    for axis, wrap in zip("ST", (sampler.wrap_s, sampler.wrap_t), strict=True):
+        made.CreateInput(f"wrap{axis}", TYPES.Token).Set(_WRAPS[wrap])
+    return made
+
+
+def _shader(stage: Any, path: Any, kind: str) -> Any:
+    shader = UsdShade.Shader.Define(stage, path)
+    shader.CreateIdAttr(kind)
+    return shader
 
 
 def vectors(values: npt.NDArray[Any]) -> Any:

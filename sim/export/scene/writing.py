@@ -12,16 +12,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from sim.assets.format_registry import resolved
-from sim.assets.formats import ImageFormat
+from sim.assets.formats import ImageFormat, resolved
 from sim.assets.model import EmbeddedImage
 from sim.export.atomic_file import atomic_path, naming
-from sim.export.error import ExportError
-from sim.export.failures import failures_of_libraries
+from sim.export.error import ExportError, failures_of_libraries
 from sim.export.formats import SceneFormat
+from sim.export.image import ImageStore, Placed
 from sim.export.scene.characters import as_chosen
 from sim.export.scene.recording import SceneRecording, Topology, Track
-from sim.export.stored_image import ImageStore, Placed
 
 TOLERANCE = 1e-5
 """Largest share of the extent by which what is read back may differ from what was written."""

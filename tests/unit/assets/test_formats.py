@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.assets.format_registry import Format, Formats
-from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, model_format_name
+from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, Format, Formats, model_format_name
 from sim.assets.load import is_model
 from sim.export.formats import ARRAY_WRITERS, MODEL_WRITERS, PICTURE_WRITERS, SURFACE_WRITERS
 

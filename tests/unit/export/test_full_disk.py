@@ -13,8 +13,8 @@ from app.cli.failure import failure_text
 from app.cli.image_sink import picture_sink
 from sim.export.error import ExportError
 from sim.export.formats import FILM_FORMATS, LAYER_FORMATS, PICTURE_WRITERS, SCENE_FORMATS
-from sim.export.layers import Layers
-from sim.export.scene import per_node as apart
+from sim.export.image import Layers
+from sim.export.scene import alembic as apart
 from sim.export.scene import writing
 from sim.export.scene.recording import SceneRecording, Track
 

@@ -13,10 +13,9 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import Material
 from sim.export.error import ExportError
-from sim.export.formats import SCENE_FORMATS, SceneFormat
-from sim.export.options import Characters, UsdOptions
+from sim.export.formats import SCENE_FORMATS, Characters, SceneFormat, UsdOptions
 from sim.export.scene.characters import linear_positions
-from sim.export.scene.glb_frames import GlbFrames
+from sim.export.scene.glb import GlbFrames
 from sim.export.scene.recording import JointMotion, SceneRecording, Track
 from sim.export.scene.writing import write_scene
 from sim.export.video_file import GifVideo

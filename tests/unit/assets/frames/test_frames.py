@@ -9,7 +9,7 @@ import pytest
 from app.kinds.model.unit_question import is_plausible
 from sim.animation.evaluate import evaluate_pose
 from sim.assets.build_mesh import vertex_normals
-from sim.assets.frames.frame_clip import FrameClip
+from sim.assets.clip import FrameClip
 from sim.assets.influences import reach_of
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel, Interpolation

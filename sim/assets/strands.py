@@ -1,11 +1,19 @@
-"""Strands as files have them: polylines from roots to tips, and the same in segments of equal length."""
+"""Strands, polylines from roots to tips, and their files: HAIR and TressFX, both little-endian.
 
-from dataclasses import dataclass
+Sources: C. Yuksel, "HAIR file format"; AMD TressFX 4, `TressFXFileFormat.h`.
+"""
+
+import struct
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.assets.faults import ElementFault, check_magnitude
+from sim.assets.formats import STRAND_FORMATS, StrandFormat, resolved
+from sim.assets.load import read_bytes
+from sim.assets.raw import ModelError
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -128,3 +136,120 @@ def _walk(lines: Float64, chord: Float64, segments: int) -> tuple[Float64, npt.N
         passed |= ended
         knots[:, number] = np.where(ended[:, None], lines[:, -1], begin + share[:, None] * along)
     return knots, passed
+
+
+_HAIR_HEADER = struct.Struct("<4s4I5f88s")
+_SEGMENTS, _POINTS, _THICKNESS, _TRANSPARENCY, _COLOURS = 1, 2, 4, 8, 16
+
+
+def read_hair(data: bytes) -> StrandSet:
+    """The strands of a file.
+
+    Raises:
+        ElementFault: If it cannot be used.
+    """
+    if len(data) < _HAIR_HEADER.size:
+        raise ElementFault("header", f"has {len(data)} bytes, {_HAIR_HEADER.size} are needed")
+    magic, strands, points, flags, segments, *_ = _HAIR_HEADER.unpack_from(data)
+    if magic != b"HAIR":
+        raise ElementFault("header", "does not begin with HAIR")
+    if strands == 0:
+        raise ElementFault("header", "has 0 strands")
+    if not flags & _POINTS:
+        raise ElementFault("header", "says that there are no points")
+    sizes = {
+        "segments": 2 * strands * bool(flags & _SEGMENTS), "points": 12 * points,
+        "thickness": 4 * points * bool(flags & _THICKNESS),
+        "transparency": 4 * points * bool(flags & _TRANSPARENCY), "colours": 12 * points * bool(flags & _COLOURS),
+    }  # fmt: skip
+    begins, end = {}, _HAIR_HEADER.size
+    for name, size in sizes.items():
+        begins[name], end = end, end + size
+        if end > len(data):
+            raise ElementFault(name, f"{strands} strands of {points} points need {end} bytes, there are {len(data)}")
+    if not sizes["segments"] and strands * (segments + 1) != points:
+        raise ElementFault("header", f"{strands} strands of {segments} segments do not have {points} points")
+    many = np.full(strands, segments, np.intp)
+    if sizes["segments"]:
+        many = np.frombuffer(data, "<u2", strands, begins["segments"]).astype(np.intp)
+    starts = np.concatenate([np.zeros(1, np.intp), np.cumsum(many + 1)])
+    if starts[-1] != points:
+        raise ElementFault("segments", f"are those of {starts[-1]} points, there are {points}")
+    read = {
+        name: np.frombuffer(data, "<f4", sizes[name] // 4, begins[name]) if sizes[name] else None
+        for name in ("points", "thickness", "colours")
+    }
+    places, colours = read["points"], read["colours"]
+    assert places is not None
+    tinted = None if colours is None else colours.reshape(-1, 3)
+    return checked_set(starts, places.reshape(-1, 3), read["thickness"], tinted)
+
+
+_TFX_HEADER = struct.Struct("<f7I")
+_POINTS_MIN, _POINTS_MAX = 4, 64
+
+
+def read_tfx(data: bytes) -> StrandSet:
+    """The strands of a file.
+
+    Raises:
+        ElementFault: If it cannot be used.
+    """
+    if len(data) < _TFX_HEADER.size:
+        raise ElementFault("header", f"has {len(data)} bytes, {_TFX_HEADER.size} are needed")
+    version, strands, points, places, _, _, thickness, colours = _TFX_HEADER.unpack_from(data)
+    if not 1.0 <= version <= 100.0:
+        raise ElementFault("header", f"has the version {version:.6g}")
+    if strands == 0:
+        raise ElementFault("header", "has 0 strands")
+    if not _POINTS_MIN <= points <= _POINTS_MAX:
+        raise ElementFault("header", f"has {points} points a strand, {_POINTS_MIN} to {_POINTS_MAX} are read")
+    found = _array(data, "points", places, strands * points, 4)
+    widths = _array(data, "thickness", thickness, strands, 1) if thickness else None
+    tints = _array(data, "colours", colours, strands * points, 4) if colours else None
+    starts = np.arange(strands + 1, dtype=np.intp) * points
+    return checked_set(
+        starts, found[:, :3], None if widths is None else widths[:, 0], None if tints is None else tints[:, :3]
+    )
+
+
+def _array(data: bytes, name: str, start: int, count: int, width: int) -> Float32:
+    """Rows of numbers at a place of the file, shape (count, width)."""
+    end = start + 4 * width * count
+    if start < _TFX_HEADER.size or end > len(data):
+        raise ElementFault(name, f"lie at bytes {start} to {end}, the file has {len(data)}")
+    return np.frombuffer(data, "<f4", width * count, start).reshape(count, width)
+
+
+def load_strands(path: Path | str) -> StrandSet:
+    """The strands in a file of any format of `sim.assets.formats`.
+
+    Raises:
+        ModelError: If the file cannot be read or used; one line naming file, element and reason.
+    """
+    path = Path(path)
+    data = read_bytes(path)
+    try:
+        with np.errstate(all="ignore"):
+            known = _format_of(data, path)
+            found: StrandSet = resolved(known.reader)(data)
+            return replace(found, unit=known.unit, is_z_up=known.is_z_up)
+    except ElementFault as fault:
+        raise ModelError(path, fault.element, fault.reason) from None
+
+
+def _format_of(data: bytes, path: Path) -> StrandFormat:
+    """The format of a file: told by how it begins, else by its suffix.
+
+    Raises:
+        ElementFault: If it is none that is known.
+    """
+    if not data:
+        raise ElementFault("", "the file is empty")
+    for known in STRAND_FORMATS:
+        if known.magic and data.startswith(known.magic):
+            return known
+    for known in STRAND_FORMATS:
+        if not known.magic and known.has_suffix(path):
+            return known
+    raise ElementFault("", f"this is neither {' nor '.join(known.name for known in STRAND_FORMATS)}")

@@ -1,15 +1,42 @@
-"""Images as other programs read them: files of PNG and JPEG byte by byte, all others written anew as PNG."""
+"""Images for export: frames as PNG, frames with layers, and textures as PNG or JPEG files."""
 
 import io
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO
 
+import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
 from sim.assets.formats import IMAGE_FORMATS, ImageFormat
 from sim.assets.images import ImageError, load_image
 from sim.assets.model import IMAGES, EmbeddedImage, ImageSource, Material
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What a picture shows, row 0 at the top.
+
+    Attributes:
+        colour: sRGB, (H, W, 3), or (H, W, 4) with straight opacity.
+        depth: Distance along the view [m], (H, W); infinite where there is nothing.
+        normals: Unit vectors in the world, (H, W, 3); zero where there is nothing.
+        numbers: Of the objects, from 1, in the order of `names`, (H, W); 0 where there is nothing.
+        names: Of the objects.
+    """
+
+    colour: npt.NDArray[np.uint8]
+    depth: npt.NDArray[np.float32]
+    normals: npt.NDArray[np.float32]
+    numbers: npt.NDArray[np.uint32]
+    names: tuple[str, ...]
+
+
+def write_png(pixels: npt.NDArray[np.uint8], file: BinaryIO) -> None:
+    """Writes RGB pixels, shape (H, W, 3), or RGBA, not premultiplied, (H, W, 4); row 0 at the top; fast, not small."""
+    Image.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG", compress_level=1)
+
 
 COMMON = tuple(known for known in IMAGE_FORMATS if known.name in ("PNG", "JPEG"))
 """Formats that every program reads; the first one is for what is written anew."""

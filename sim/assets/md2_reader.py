@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from sim.assets.faults import ElementFault
-from sim.assets.frames.frame_mesh import add_frames, check_places, check_size, clip_of
-from sim.assets.load_watch import LoadWatch
+from sim.assets.frame_mesh import add_frames, check_places, check_size, clip_of
 from sim.assets.materials import TextureFolder, lost_colours
 from sim.assets.model import Material
-from sim.assets.raw import RawClip, RawMaterial, RawMesh, RawModel, RawSection, RawVertices
+from sim.assets.raw import LoadWatch, RawClip, RawMaterial, RawMesh, RawModel, RawSection, RawVertices
 from sim.printable import printable
 
 MAGIC, VERSION = b"IDP2", 8

@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from sim.assets.build_mesh import vertex_normals
 from sim.assets.faults import MAX_MAGNITUDE, ElementFault
-from sim.assets.load_watch import LoadWatch
-from sim.assets.raw import RawClip, RawModel
+from sim.assets.raw import LoadWatch, RawClip, RawModel
 
 Float32 = npt.NDArray[np.float32]
 Index = npt.NDArray[np.int64]

@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from sim.assets.faults import ElementFault
 from sim.assets.formats import MODEL_FORMATS
-from sim.assets.frames.frame_mesh import add_frames, beside, check_places, check_size, clip_of, even_clip
+from sim.assets.frame_mesh import add_frames, beside, check_places, check_size, clip_of, even_clip
 from sim.assets.load import read_bytes
-from sim.assets.load_watch import LoadWatch
 from sim.assets.obj_reader import read_points
-from sim.assets.raw import ModelError, RawClip, RawModel
+from sim.assets.raw import LoadWatch, ModelError, RawClip, RawModel
 
 Float32 = npt.NDArray[np.float32]
 
