@@ -81,8 +81,8 @@ class GlbFrames:
                 np.concatenate([self._array(part.attributes[key]) for key in sorted(part.attributes) if what in key], 1)
                 for what in ("JOINTS", "WEIGHTS")
             )
-            places = LinearSkin(joints.astype(np.intp), weights).moved(zip(places, palettes, strict=True))
-        return [one.astype(np.float32) for one in places]
+            return list(LinearSkin(joints.astype(np.intp), weights).moved(zip(places, palettes, strict=True)))
+        return [positions.astype(np.float32) for positions in places]
 
     def _morphed(self, node: int, mesh: int) -> Iterator[Float64]:
         """Points of a mesh, moved by its morph targets."""

@@ -111,8 +111,9 @@ class Track:
         """Those of some values, (F or 1, N, ...), that belong to points that there are in a frame; none for None."""
         if values is None:
             return np.zeros((0, 3), np.float32)
-        living: npt.NDArray[Any] = values[min(frame, len(values) - 1)][self.alive(frame)]
-        return living
+        alive = self.alive(frame)
+        living: npt.NDArray[Any] = values[min(frame, len(values) - 1)]
+        return living if alive.all() else living[alive]
 
     @property
     def sections(self) -> tuple["TrackSection", ...]:
@@ -192,9 +193,10 @@ def plain_material(name: str) -> Material:
 
 
 def _box(positions: Float32) -> Float64:
-    """Lowest and highest corner, shape (2, 3), frame by frame in bounded memory; infinite where nothing lives."""
-    box = np.array([[np.inf] * 3, [-np.inf] * 3])
-    for frame in positions:
-        box[0] = np.fmin(box[0], np.fmin.reduce(frame, axis=0, initial=np.inf))
-        box[1] = np.fmax(box[1], np.fmax.reduce(frame, axis=0, initial=-np.inf))
-    return box
+    """Lowest and highest corner of all frames, shape (2, 3), in bounded memory; infinite where no point is alive."""
+    low, high = positions[0].copy(), positions[0].copy()
+    for frame in positions[1:]:
+        np.fmin(low, frame, out=low)
+        np.fmax(high, frame, out=high)
+    corners = np.fmin.reduce(low, axis=0, initial=np.inf), np.fmax.reduce(high, axis=0, initial=-np.inf)
+    return np.array(corners, np.float64)

@@ -193,7 +193,7 @@ def largest_difference(recording: SceneRecording, found: Sequence[Sequence[np.nd
                     f" {len(wanted)}"
                 )
             if len(wanted):
-                apart = float(np.abs(got.astype(np.float64) - wanted).max())
+                apart = float(np.abs(np.subtract(got, wanted, dtype=np.float64)).max())
                 largest = max(largest, apart if np.isfinite(apart) else np.inf)
     return largest
 
