@@ -14,17 +14,13 @@ from sim.assets.raw import ModelError, RawClip, RawModel, RawTrack
 
 Float64 = npt.NDArray[np.float64]
 
-# A file may name many joints and give one of them many poses: filling in the rest must not exhaust memory.
+# A file may name many joints and give one of them many poses: the poses of all other joints must not exhaust memory.
 FREE_POSES = 1_000_000
 MAX_GROWTH = 8
 
 
 def build_clips(raw: RawModel, joints: Joints | None, targets: Targets | None, warnings: list[str]) -> tuple[Clip, ...]:
-    """The playable clips.
-
-    Raises:
-        ElementFault: If filling in joints without a track would take unreasonable memory.
-    """
+    """The playable clips."""
     clips = raw.clips
     if targets is not None and targets.are_frames:
         names = unique_names([clip.name for clip in clips], "clip", warnings)
@@ -51,7 +47,6 @@ def build_clips(raw: RawModel, joints: Joints | None, targets: Targets | None, w
 
 
 def _check_growth(clips: list[RawClip], joint_count: int) -> None:
-    """Refuse clips that need far more memory than the file holds poses."""
     stored = sum(len(track.positions) for clip in clips for track in clip.tracks)
     needed = sum(clip.frame_count for clip in clips if clip.tracks) * joint_count
     if needed > max(FREE_POSES, MAX_GROWTH * stored):
@@ -81,7 +76,7 @@ def _build_clip(name: str, clip: RawClip, joints: Joints, warnings: list[str]) -
 
 
 def _matched(clip: str, tracks: list[RawTrack], joints: Joints, warnings: list[str]) -> list[tuple[RawTrack, int]]:
-    """Tracks with poses and the joint each drives; the first track of a joint counts."""
+    """Tracks with poses and the joint of each; later tracks of a joint are ignored."""
     matched: dict[str, RawTrack] = {}
     for track in tracks:
         if track.name not in joints.of_name:
@@ -94,13 +89,13 @@ def _matched(clip: str, tracks: list[RawTrack], joints: Joints, warnings: list[s
 
 
 def build_model(raw: RawModel) -> CharacterModel:
-    """The runtime form of `raw`; vertices, triangles and joints keep the order of the file.
+    """The runtime model of `raw`; vertices, triangles and joints keep the order of the file.
 
     Raises:
-        ModelError: If what the file says cannot be drawn or posed.
+        ModelError: If the content cannot be drawn or posed.
     """
     try:
-        # Values come from a file: what overflows is found by the checks of the result.
+        # Values come from a file: the checks of the result find overflows.
         with np.errstate(all="ignore"):
             return _built(raw)
     except ElementFault as fault:
@@ -108,14 +103,14 @@ def build_model(raw: RawModel) -> CharacterModel:
 
 
 def default_up_axis(bounds: Bounds) -> str:
-    """ "Y", or "Z" for a box that stands on the floor in z and does not in y."""
+    """ "Y", or "Z" if the box touches the floor in z and not in y."""
     size = bounds.size
     touches_in_z = abs(bounds.lo[2]) < 0.05 * size[2]
     return "Z" if touches_in_z and abs(bounds.lo[1]) > 0.20 * size[1] else "Y"
 
 
 def default_texture_origin(asset_name: str) -> str:
-    """Where v = 0 lies in the image: "bottom" for what was converted from FBX, else "top"."""
+    """Row of the image at v = 0: "bottom" for files converted from FBX, else "top"."""
     return "bottom" if asset_name.strip().lower().endswith(".fbx") else "top"
 
 

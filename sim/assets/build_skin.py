@@ -22,12 +22,9 @@ ENTRIES_MAX = 1 << 16
 
 
 def build_skin(raw: RawModel, joints: Joints, vertex_count: int, warnings: list[str]) -> Skin:
-    """Influences of all vertices; what carries no weight follows the first joint of its skeleton or skin.
+    """Influences of all vertices; a vertex without weights follows the first joint of its skeleton or skin.
 
-    Where the model has skins, they name the joints of one skin after the other.
-
-    Raises:
-        ElementFault: If these are too many.
+    If the model has skins, entries number the joints of all skins, one skin after the other.
     """
     width = 8 if _widest(raw) > 4 else 4
     indices = np.zeros((vertex_count, width), dtype=np.uint16)
@@ -48,11 +45,7 @@ def build_skin(raw: RawModel, joints: Joints, vertex_count: int, warnings: list[
 
 
 def skin_starts(skins: list[RawSkin]) -> tuple[int, ...]:
-    """Number of the first joint of each skin, where those of all are counted through.
-
-    Raises:
-        ElementFault: If they are too many.
-    """
+    """Number of the first entry of each skin."""
     *starts, total = accumulate((len(skin.joints) for skin in skins), initial=0)
     if total > ENTRIES_MAX:
         raise ElementFault("skins", f"have {total} joints in all, more than {ENTRIES_MAX}")
@@ -98,7 +91,7 @@ def _influences(
 
 
 def _stored(buffer: RawVertices, width: int) -> tuple[npt.NDArray[np.uint16], Float32]:
-    """Influences as stored, padded; a missing half means weight 1 first, or the first joint."""
+    """Influences as stored, padded; missing weights become 1 for the first joint, missing joints joint 0."""
     joints = np.zeros((buffer.count, width), dtype=np.uint16)
     weights = np.zeros((buffer.count, width), dtype=np.float32)
     stored_weights = buffer.attributes.get("blendweights")
@@ -113,7 +106,7 @@ def _stored(buffer: RawVertices, width: int) -> tuple[npt.NDArray[np.uint16], Fl
 
 
 def _normalised(weights: Float32, warnings: list[str]) -> Float32:
-    """Rows that sum to 1; only sums that are clearly off are worth a warning."""
+    """Rows that sum to 1; a warning reports sums that are clearly off."""
     total = weights.sum(axis=1, dtype=np.float64)
     off = (np.abs(total - 1.0) > SUM_TOLERANCE) & (total > 0.0)
     if off.any():
@@ -124,37 +117,36 @@ def _normalised(weights: Float32, warnings: list[str]) -> Float32:
 
 Float64 = npt.NDArray[np.float64]
 
-_SAME = 1e-6
-"""Two matrices that differ by less, relative to their largest element, are one."""
+_EQUAL = 1e-6
+"""Matrices that differ by less, relative to their largest element, are equal."""
 
 _FLAT = 1e-10
 """Determinant, relative to the cube of the largest element, below which a matrix cannot be inverted."""
 
 
 def rebased(mesh: Mesh, skin: Skin, skeleton: Skeleton, raw: RawModel) -> tuple[Mesh, Skin]:
-    """The mesh in the rest pose, and its skin with a palette that leads from there.
+    """The mesh in the rest pose, and its skin with a palette relative to that pose.
+
+    A format may store each part in any space of its own (quantised, scaled, turned) together with inverse bind matrices
+    that undo it.  Each part is moved by the rest palette of its dominant joint, and its matrices by the inverse, so that
+    every part is where it is seen at rest, in file units.  Boxes, colliders, emission and dual quaternions rely on it.
 
     Args:
         mesh: As stored, one part for each buffer of `raw`.
-        skin: Influences by joints of one skin of `raw` after the other.
+        skin: Entries number the joints of all skins of `raw`.
         skeleton: In its rest pose.
         raw: The skins and buffers.
-
-    Raises:
-        ElementFault: If the palette gets too large.
     """
     work = _RebasedArrays(mesh, skin, skeleton, raw)
     counts = [buffer.count for part in raw.meshes for buffer in part.buffers]
-    owners = [part.skin for part in raw.meshes for _ in part.buffers]
-    for owner, start, count in zip(owners, accumulate(counts, initial=0), counts, strict=False):
+    skin_numbers = [part.skin for part in raw.meshes for _ in part.buffers]
+    for skin_number, start, count in zip(skin_numbers, accumulate(counts, initial=0), counts, strict=False):
         if count:
-            work.move(owner, slice(start, start + count))
+            work.move(skin_number, slice(start, start + count))
     return work.result()
 
 
 class _RebasedArrays:
-    """Arrays that are being moved, part by part."""
-
     def __init__(self, mesh: Mesh, skin: Skin, skeleton: Skeleton, raw: RawModel) -> None:
         self._mesh, self._skin, self._raw = mesh, skin, raw
         self._starts = skin_starts(raw.skins)
@@ -164,22 +156,22 @@ class _RebasedArrays:
         self._deltas = None if mesh.targets is None else mesh.targets.deltas.copy()
         self._triangles = mesh.triangles
         self._entries = skin.joints.copy()
-        # For each skin: matrices that parts of it were moved by, and the first entry of each.
+        # By skin: matrices that its parts were moved by, and the first entry of each.
         self._moves: dict[int, list[tuple[Float64, int]]] = {}
         self._joints: list[int] = []
         self._binds: list[Float64] = []
 
-    def move(self, owner: int, part: slice) -> None:
-        """Moves the vertices of a part that stands in a skin."""
-        start, size = self._starts[owner], len(self._raw.skins[owner].joints)
+    def move(self, skin_number: int, part: slice) -> None:
+        """Moves a range of vertices that belongs to one skin."""
+        start, size = self._starts[skin_number], len(self._raw.skins[skin_number].joints)
         joints = self._skin.joints[part].astype(np.intp) - start
         weights = self._skin.weights[part]
         used = weights > 0.0
         totals = np.bincount(joints[used], weights=weights[used], minlength=size)
-        matrix = self._rest[owner][int(np.argmax(totals))]
+        matrix = self._rest[skin_number][int(np.argmax(totals))]
         if not _is_invertible(matrix):
             matrix = np.eye(4)
-        matrix, first = self._block(owner, matrix)
+        matrix, first = self._block(skin_number, matrix)
         self._entries[part] = np.where(used, joints + first, 0)
         if not np.array_equal(matrix, np.eye(4)):
             self._move_vertices(part, matrix)
@@ -202,13 +194,13 @@ class _RebasedArrays:
         palette = Palette(np.array(self._joints, np.intp), binds, centres)
         return mesh, replace(self._skin, joints=self._entries, palette=palette)
 
-    def _block(self, owner: int, matrix: Float64) -> tuple[Float64, int]:
-        """Matrix and first entry of a skin's joints for parts that are moved by it, shared by those that agree."""
-        known = self._moves.setdefault(owner, [])
+    def _block(self, skin_number: int, matrix: Float64) -> tuple[Float64, int]:
+        """Matrix and first palette entry for parts of a skin moved by this matrix; equal matrices share them."""
+        known = self._moves.setdefault(skin_number, [])
         for other, first in known:
-            if np.abs(other - matrix).max() <= _SAME * np.abs(matrix).max():
+            if np.abs(other - matrix).max() <= _EQUAL * np.abs(matrix).max():
                 return other, first
-        skin, first = self._raw.skins[owner], len(self._joints)
+        skin, first = self._raw.skins[skin_number], len(self._joints)
         if first + len(skin.joints) > ENTRIES_MAX:
             raise ElementFault("skins", f"need more than {ENTRIES_MAX} palette entries")
         self._joints.extend(skin.joints)
@@ -218,7 +210,7 @@ class _RebasedArrays:
 
     def _move_vertices(self, part: slice, matrix: Float64) -> None:
         linear = matrix[:3, :3]
-        # The inverse transpose up to a positive factor; a mirror turns the normals, and so must the triangles.
+        # The inverse transpose up to a positive factor; a mirror flips normals, so the triangles flip too.
         cofactor = np.linalg.det(linear) * np.linalg.inv(linear).T
         mirrors = bool(np.linalg.det(linear) < 0.0)
         cofactor = -cofactor if mirrors else cofactor
@@ -250,14 +242,13 @@ class _RebasedArrays:
 
 
 def _runs_within(targets: Targets, part: slice) -> list[tuple[slice, slice]]:
-    """Rows of the targets of a part, and the vertices of the part that they are for."""
+    """Rows of the deltas of each target of a part, and the vertices of the part that they move."""
     chosen = np.flatnonzero((targets.firsts >= part.start) & (targets.firsts < part.stop))
     return [
         (
             slice(int(targets.starts[index]), int(targets.starts[index] + targets.counts[index])),
             slice(
-                int(targets.firsts[index]) - part.start,
-                int(targets.firsts[index] + targets.counts[index]) - part.start,
+                int(targets.firsts[index]) - part.start, int(targets.firsts[index] + targets.counts[index]) - part.start
             ),
         )
         for index in chosen

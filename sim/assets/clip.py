@@ -17,11 +17,11 @@ _STEP_TOLERANCE = 0.01
 
 
 def frame_step(frame_count: int, duration: float, stored_step: float) -> tuple[float, str | None]:
-    """Time between keys [s], 0 for a single key, and what was odd about it.
+    """Time between keys [s], 0 for a single key, and a note on what was odd about it.
 
-    The stored step counts if it explains the duration over N or N - 1 steps within 1 %; several
-    writers store a step that is wrong by a factor, but then the duration spans N - 1 steps.
-    A duration that is missing leaves the stored step, and with neither, 30 keys a second are assumed.
+    The stored step counts if it explains the duration over N or N - 1 steps within 1 %; several writers store a step that
+    is wrong by a factor, but then the duration spans N - 1 steps.  Without a duration the stored step counts, and without
+    either 30 keys per second.
     """
     if frame_count < 2:
         return 0.0, None
@@ -41,7 +41,7 @@ def _is_usable(seconds: float) -> bool:
 
 
 _EXPONENT = 10.0
-"""Doublings on the way of an exponential easing."""
+"""Doublings during an exponential easing."""
 
 _EASED: Mapping[Interpolation, Callable[[float], float]] = {
     Interpolation.NEAREST: lambda f: float(f >= 0.5),
@@ -53,10 +53,7 @@ _EASED: Mapping[Interpolation, Callable[[float], float]] = {
 
 
 def eased(interpolation: Interpolation, fraction: float) -> float:
-    """Part of the way at a part of the time, 0 to 1 both; every one is at the key at a key.
-
-    What runs through more than two keys is even here.
-    """
+    """Eased fraction of the way from one key to the next, 0 to 1; Catmull-Rom, which needs more keys, is linear here."""
     if interpolation is Interpolation.LINEAR:
         return fraction
     if interpolation is Interpolation.STEP and fraction >= 1.0:
@@ -66,7 +63,7 @@ def eased(interpolation: Interpolation, fraction: float) -> float:
 
 
 def catmull_rom(fraction: float) -> tuple[float, float, float, float]:
-    """Weights of the key before, the two around a moment, and the key after; their sum is 1.
+    """Weights of the four keys around a time, which sum to 1.
 
     Source: Catmull and Rom 1974, "A class of local interpolating splines", uniform, tension 1/2.
     """
@@ -78,32 +75,24 @@ Float64 = npt.NDArray[np.float64]
 
 
 class UniformClip:
-    """Keys at 0, step, 2 step, ... seconds; implements `sim.assets.model.Clip`.
+    """Keys at 0, step, 2 step, ... seconds, as EZMesh stores them; implements `sim.assets.model.Clip`.
 
-    Successive key quaternions are made to lie in the same half space once, here, so that sampling needs
-    no sign test; the arcs between them are measured once for the same reason.
+    The constructor puts successive key quaternions into the same half space and measures the arcs between them.
+
+    Args:
+        name: Unique within the model.
+        frame_step: Time between keys [s], positive; ignored for a single key.
+        positions: Local translations, shape (F, B, 3), F at least 1.
+        orientations: Local quaternions (x, y, z, w), shape (F, B, 4); normalised here, zero is the identity.
+        scales: Local scales, shape (F, B, 3).
+
+    Raises:
+        ValueError: For shapes that disagree, no key, keys that are not finite or a step that is not positive.
     """
 
     def __init__(
-        self,
-        name: str,
-        frame_step: float,
-        positions: npt.ArrayLike,
-        orientations: npt.ArrayLike,
-        scales: npt.ArrayLike,
+        self, name: str, frame_step: float, positions: npt.ArrayLike, orientations: npt.ArrayLike, scales: npt.ArrayLike
     ) -> None:
-        """Take the keys.
-
-        Args:
-            name: Unique name within the model.
-            frame_step: Time between keys [s], positive; ignored for a single key.
-            positions: Local translations, shape (F, B, 3), F at least 1.
-            orientations: Local quaternions (x, y, z, w), shape (F, B, 4); normalised here, zero is the identity.
-            scales: Local scales, shape (F, B, 3).
-
-        Raises:
-            ValueError: For shapes that disagree, no key, keys that are not finite or a step that is not positive.
-        """
         position, orientation, scale = (np.array(keys, dtype=np.float64) for keys in (positions, orientations, scales))
         _check_keys(name, position, orientation, scale)
         self._name = name
@@ -141,12 +130,10 @@ class UniformClip:
 
     @property
     def key_times(self) -> Float64:
-        """Times of the keys [s], shape (F,)."""
         return self._key_times
 
     @property
     def frame_times(self) -> Float64:
-        """The same: every key is a frame."""
         return self._key_times
 
     def key(self, index: int) -> LocalPose:
@@ -176,7 +163,7 @@ class UniformClip:
         return LocalPose(linear[:, :3], blend, linear[:, 3:])
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
-        """Poses at many times [s]; every number is made as `sample` makes it."""
+        """Poses at many times [s], bit-identical with `sample`."""
         last = self.frame_count - 1
         if not last:
             return stacked([self.sample(time, interpolation) for time in times])
@@ -230,22 +217,29 @@ def _checked_step(name: str, step: float, frames: int) -> float:
 Index = npt.NDArray[np.intp]
 
 NOMINAL_RATE = 30.0
-"""Frames a second of a clip whose keys are not equally spaced."""
+"""Frames per second of a clip whose keys are not equally spaced."""
 
 FRAMES_MAX = 100_000
 _EVEN = 1e-3
-"""Part of a step by which keys may lie beside frames and still be frames."""
+"""Fraction of a step by which keys may deviate from equal spacing."""
 
 Driven = tuple[RawChannel, int, int]
-"""A channel, the row of the result that it drives, and its grid."""
+"""A channel, its row in the result, and its grid."""
 
 
 class CurveClip:
-    """Keys of single properties; implements `sim.assets.model.Clip`.
+    """Channels with keys at times of their own, as glTF stores them; implements `sim.assets.model.Clip`.
 
-    All channels are evaluated together.  Between keys, everything is a polynomial of the part of the way, of degree 0
-    for a step, but for rotations that turn evenly.  The result is one table of rows: the translations of all joints,
-    their scales, their rotations, and the weights of morph targets.
+    All channels are evaluated together.  Between keys, values are polynomials of the fraction of the interval (degree 0
+    for steps), except slerped rotations.  The result is one table of rows: translations, scales and rotations of all
+    joints, and weights of morph targets.
+
+    Args:
+        name: Unique within the model.
+        channels: At most one for each property of a joint.
+        skeleton: Bind pose of properties that no channel drives.
+        targets: Morph targets whose weights channels may drive.
+        weight_starts: First weight of each joint with targets; "weights" channels of other joints are ignored.
     """
 
     def __init__(
@@ -256,15 +250,6 @@ class CurveClip:
         targets: Targets | None = None,
         weight_starts: Mapping[int, int] | None = None,
     ) -> None:
-        """Take the keys.
-
-        Args:
-            name: Unique name within the model.
-            channels: At most one for each property of a joint.
-            skeleton: What is not driven rests as it is bound.
-            targets: Morph targets, whose weights channels may drive.
-            weight_starts: First weight of each joint that has any; channels of others are passed over.
-        """
         starts, count = weight_starts or {}, skeleton.joint_count
         used = [channel for channel in channels if channel.path != "weights" or channel.joint in starts]
         self._name, self._joint_count = name, count
@@ -281,7 +266,7 @@ class CurveClip:
         even = [part for part in driven if (part[0].path, part[0].mode) == ("rotation", "LINEAR")]
         others = [part for part in driven if (part[0].path, part[0].mode) != ("rotation", "LINEAR")]
         self._polynomials = _Polynomials(others, self._grids) if others else None
-        self._turns = _SlerpTracks(even, self._grids) if even else None
+        self._slerps = _SlerpTracks(even, self._grids) if even else None
         self._key_times: Float64 = np.unique(self._grids.times)
         self._duration = float(self._key_times.max(initial=0.0))
         self._frame_times = _frame_times(self._key_times, self._duration)
@@ -294,17 +279,15 @@ class CurveClip:
 
     @property
     def duration(self) -> float:
-        """Time of the last key of any channel [s]."""
         return self._duration
 
     @property
     def key_times(self) -> Float64:
-        """Times at which any channel has a key [s], ascending."""
         return self._key_times
 
     @property
     def frame_times(self) -> Float64:
-        """Times of the frames [s], shape (F,): with every key where those are equally spaced, else nominal."""
+        """Times of the frames [s], shape (F,): the grid of the keys if they are equally spaced, else nominal."""
         return self._frame_times
 
     @property
@@ -312,12 +295,12 @@ class CurveClip:
         return self._joint_count
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Pose at `time` [s], which is clamped to the keys of each channel; eased between two."""
+        """Pose at `time` [s], clamped to the keys of each channel; eased between two keys."""
         keys, fractions = self._grids.find(time)
         if interpolation is not Interpolation.LINEAR:
             fractions = _eased(interpolation, fractions)
         table = self._rest.copy()
-        for group in (self._polynomials, self._turns):
+        for group in (self._polynomials, self._slerps):
             if group is not None:
                 table[group.rows] = group.sample(keys, fractions)
         count = self._joint_count
@@ -325,22 +308,16 @@ class CurveClip:
         return LocalPose(positions, table[2 * count : 3 * count], scales, table[3 * count :, 0])
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
-        """Poses at many times [s]."""
         return stacked([self.sample(time, interpolation) for time in times])
 
 
 class _KeyGrids:
-    """Distinct sequences of key times, searched at once.
-
-    They stand in one array, each moved so that it follows the one before: one search finds the keys of all.
-
-    Args:
-        sequences: Times of every channel, ascending, at least one each.
+    """The distinct sequences of key times, in one array that a single search covers: each is shifted behind the previous.
 
     Attributes:
-        number_of: Grid of every sequence.
-        firsts: Place of each grid's first key among all.
-        counts: Number of keys of each.
+        number_of: Grid of every given sequence.
+        firsts: Index of each grid's first key.
+        counts: Number of keys of each grid.
         times: All key times, grid after grid [s].
         spans: Time from each key to the next of its grid [s], 0 for the last.
     """
@@ -363,10 +340,7 @@ class _KeyGrids:
         self._only = self.times.tolist() if len(grids) == 1 else None
 
     def find(self, time: float) -> tuple[Any, Any]:
-        """For each grid its last key that is not later, or its first, and the part of the way to the next, 0 to 1.
-
-        Where there is one grid, both are numbers.
-        """
+        """For each grid its last key at or before `time`, and the fraction of the interval, 0 to 1; scalars for one grid."""
         if self._only is not None:
             key = max(bisect_right(self._only, time) - 1, 0)
             return key, min(max((time - self._only[key]) * float(self._rates[key]), 0.0), 1.0)
@@ -378,16 +352,12 @@ class _KeyGrids:
 
 
 class _Group:
-    """Channels that are evaluated alike, their keys one after the other; those with the same keys share them.
-
-    Args:
-        driven: The channels, at least one.
-        grids: Where they look up times.
+    """Channels of one kind of evaluation, their keys in one table; channels with the same keys share them.
 
     Attributes:
         rows: Rows of the result that they drive, shape (C,).
         tables: A channel and its grid for each table of keys.
-        ends: Where the keys of each table end.
+        ends: End of each table of keys.
     """
 
     def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
@@ -401,49 +371,48 @@ class _Group:
         self.tables = [(driven[use][0], driven[use][2]) for use in first_uses]
         counts = grids.counts[self._grids[first_uses]]
         self.ends = np.cumsum(counts)
-        # From a place among the times of all grids to that among the keys of the channel.
+        # From an index into the times of all grids to one into the keys of the channel.
         self._shifts = (self.ends - counts)[table_of] - grids.firsts[self._grids]
         self._spread = len(grids.counts) > 1
 
     def _place(self, keys: Any, fractions: Any) -> tuple[Index, Any]:
-        """Key of each channel, shape (C,), and the part of the way to the next, shape (C, 1) or one for all."""
+        """Key of each channel, shape (C,), and the fraction of its interval, shape (C, 1) or a scalar."""
         if not self._spread:
             return self._shifts + keys, fractions
         return self._shifts + keys.take(self._grids), fractions.take(self._grids)[:, None]
 
 
 class _Polynomials(_Group):
-    """Steps, lines and cubic splines; rotations among them are made unit afterwards, their keys never change sign."""
+    """Steps, lines and cubic splines; rotations among them are normalised afterwards, their keys never change sign."""
 
     def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
         super().__init__(driven, grids)
         degree = max((channel.mode == "LINEAR") + 3 * (channel.mode == "CUBICSPLINE") for channel, _ in self.tables)
-        # Coefficients of the powers of the part of the way, shape (powers, R, 4).
+        # Polynomial coefficients, shape (powers, R, 4).
         self._coefficients = np.zeros((degree + 1, self.ends[-1], 4))
         for (channel, grid), end in zip(self.tables, self.ends, strict=True):
             spans = grids.spans[grids.firsts[grid] :][: grids.counts[grid], None]
             _fill_coefficients(self._coefficients[:, end - len(spans) : end], channel, spans)
-        bent = [index for index, (channel, _, _) in enumerate(driven) if channel.path == "rotation"]
-        self._bent = np.array(bent, np.intp) if bent else None
+        rotations = [index for index, (channel, _, _) in enumerate(driven) if channel.path == "rotation"]
+        self._rotations = np.array(rotations, np.intp) if rotations else None
 
     def sample(self, keys: Any, fractions: Any) -> Float64:
-        """Values of all channels, shape (C, 4)."""
         place, u = self._place(keys, fractions)
         value: Float64
         *lower, value = self._coefficients.take(place, 1)
         for coefficient in reversed(lower):
             value = value * u + coefficient
-        if self._bent is not None:
-            value[self._bent] = quaternion.normalised(value[self._bent])
+        if self._rotations is not None:
+            value[self._rotations] = quaternion.normalised(value[self._rotations])
         return value
 
 
 class _SlerpTracks(_Group):
-    """Rotations that turn evenly from key to key on the shortest arc."""
+    """Rotations with constant angular speed from key to key on the shortest arc."""
 
     def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
         super().__init__(driven, grids)
-        # Key, next key, the angle between them and the inverse of its sine, shape (R, 10).
+        # Key, next key, their angle and the inverse of its sine, shape (R, 10).
         self._table = np.empty((self.ends[-1], 10))
         for (channel, _), end in zip(self.tables, self.ends, strict=True):
             keys = _continuous(quaternion.normalised(channel.values))
@@ -452,7 +421,6 @@ class _SlerpTracks(_Group):
             self._table[end - len(keys) : end] = np.concatenate([keys, following, arcs, 1.0 / np.sin(arcs)], axis=1)
 
     def sample(self, keys: Any, fractions: Any) -> Float64:
-        """Unit quaternions of all channels, shape (C, 4)."""
         place, u = self._place(keys, fractions)
         part = self._table.take(place, 0)
         arc, inverse = part[:, 8:9], part[:, 9:]
@@ -464,21 +432,20 @@ class _SlerpTracks(_Group):
 
 
 def _eased(interpolation: Interpolation, fractions: Any) -> Any:
-    """Parts of the way, an array or a number."""
     if isinstance(fractions, float):
         return eased(interpolation, fractions)
     return np.array([eased(interpolation, float(part)) for part in fractions])
 
 
 def _key_identity(channel: RawChannel, grid: int) -> tuple[object, ...]:
-    """Equal for channels that have the same keys in memory."""
+    """Equal for channels that share their keys in memory."""
     values = channel.values
     place = values.__array_interface__["data"][0], values.shape, values.strides
     return *place, channel.mode, channel.path == "rotation", grid
 
 
 def _fill_coefficients(table: Float64, channel: RawChannel, spans: Float64) -> None:
-    """Sets coefficients of the powers for the way from every key to the next, in zeros of shape (powers, F, 4)."""
+    """Sets the polynomial coefficients of every interval, in zeros of shape (powers, F, 4)."""
     values = channel.values
     width = values.shape[-1]
     if channel.mode == "CUBICSPLINE":
@@ -512,7 +479,7 @@ def _rest_table(skeleton: Skeleton, weights: Float64) -> Float64:
 
 
 def _frame_times(key_times: Float64, duration: float) -> Float64:
-    """Multiples of the distance of keys where all keys are such, else of a nominal time; they end with the clip."""
+    """Equally spaced times from 0 to `duration`: on all keys where possible, else at the nominal rate."""
     if duration <= 0.0:
         return np.zeros(1)
     steps = np.diff(key_times, prepend=0.0)
@@ -524,15 +491,15 @@ def _frame_times(key_times: Float64, duration: float) -> Float64:
 
 
 class FrameClip:
-    """Frames of a mesh without joints at ascending times; implements `sim.assets.model.Clip`.
+    """Key frames of a mesh without joints at ascending times; implements `sim.assets.model.Clip`.
 
-    Frame 0 is the mesh as it is, frame k the target with the weight k - 1.  A clip that ends with the frame it begins
-    with is a circle: a spline through it has neither beginning nor end.
+    Frame 0 is the mesh itself, frame k the morph target with weight k - 1.  A clip that ends with its first frame is a
+    loop: a spline through it is smooth there too.
 
     Args:
-        name: Unique name within the model.
+        name: Unique within the model.
         times: Of the keys [s], ascending from 0.
-        frames: Frame of each.
+        frames: Frame of each key.
         frame_count: Number of frames of the model.
     """
 
@@ -541,7 +508,7 @@ class FrameClip:
         self._times = np.array(times, np.float64)
         self._times.flags.writeable = False
         self._listed: list[float] = self._times.tolist()
-        self._is_circle = len(self._frames) > 2 and self._frames[0] == self._frames[-1]
+        self._is_loop = len(self._frames) > 2 and self._frames[0] == self._frames[-1]
 
     @property
     def name(self) -> str:
@@ -549,21 +516,18 @@ class FrameClip:
 
     @property
     def duration(self) -> float:
-        """Time of the last key [s]."""
         return self._listed[-1]
 
     @property
     def key_times(self) -> Float64:
-        """Times of the keys [s]."""
         return self._times
 
     @property
     def frame_times(self) -> Float64:
-        """The same: every key is a frame."""
         return self._times
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Weights at `time` [s], which is clamped to the clip; at most four frames act, and their weights sum to 1."""
+        """Weights at `time` [s], clamped to the clip; at most four frames act, and their weights sum to 1."""
         last = len(self._listed) - 1
         key = min(max(bisect_right(self._listed, time) - 1, 0), max(last - 1, 0))
         span = self._listed[min(key + 1, last)] - self._listed[key]
@@ -579,12 +543,10 @@ class FrameClip:
         return LocalPose(np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 3)), weights[1:])
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
-        """Poses at many times [s]."""
         return stacked([self.sample(time, interpolation) for time in times])
 
     def _frame(self, key: int) -> int:
-        """Frame of a key, also before the first and after the last one."""
         last = len(self._frames) - 1
-        if self._is_circle:
+        if self._is_loop:
             return self._frames[key % last]
         return self._frames[min(max(key, 0), last)]

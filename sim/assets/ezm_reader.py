@@ -42,11 +42,7 @@ _TRUE = ("true", "1", "yes")
 
 
 def read_skeleton(element: Element, parts: PartCounter, warnings: list[str]) -> RawSkeleton:
-    """The joints of a `Skeleton` element, in file order.
-
-    Raises:
-        ElementFault: For transforms that are not numbers or not usable, or too many joints.
-    """
+    """The joints of a `Skeleton` element, in file order."""
     skeleton = attributes(element).get("name", "")
     described = []
     for child in children(element, "bone"):
@@ -67,11 +63,7 @@ def read_skeleton(element: Element, parts: PartCounter, warnings: list[str]) -> 
 
 
 def read_clip(element: Element, watch: LoadWatch, parts: PartCounter, warnings: list[str]) -> RawClip:
-    """The tracks of an `Animation` element.
-
-    Raises:
-        ElementFault: For payloads that are short, not numbers or not usable.
-    """
+    """The tracks of an `Animation` element."""
     attribute = attributes(element)
     name = attribute.get("name", "")
     title = f"animation {quoted(name)}"
@@ -89,7 +81,7 @@ def read_clip(element: Element, watch: LoadWatch, parts: PartCounter, warnings: 
 
 
 def _transform(bone: dict[str, str], warnings: list[str]) -> list[float]:
-    """Position, orientation and scale of a bone in ten numbers, as stored; what is absent does not move."""
+    """Position, orientation and scale of a bone as ten numbers; missing attributes are the identity."""
     title = f"Bone {quoted(bone.get('name', ''))}"
     values: list[float] = []
     for what, default in (("position", (0.0,) * 3), ("orientation", (0.0, 0.0, 0.0, 1.0)), ("scale", (1.0,) * 3)):
@@ -134,7 +126,7 @@ def _read_poses(element: Element, clip: str, watch: LoadWatch, warnings: list[st
 
 
 def _tracks(stored: list[tuple[str, Float64]], clip: str) -> list[RawTrack]:
-    """Tracks in order; all poses are checked and brought to unit quaternions together, which is much faster."""
+    """Tracks in order; all poses are checked and normalised together, which is much faster."""
     orientations = np.concatenate([np.empty((0, 4)), *(poses[:, 3:7] for _, poses in stored)])
     rest = np.concatenate([np.empty(0), *(poses.ravel() for _, poses in stored)])
     if not (np.abs(rest) <= MAX_MAGNITUDE).all():
@@ -152,7 +144,7 @@ def _tracks(stored: list[tuple[str, Float64]], clip: str) -> list[RawTrack]:
 
 
 def _seconds(attribute: dict[str, str], name: str) -> float:
-    """A duration as stored, or 0 where it is absent or no number; the timing rule judges it later."""
+    """A duration as stored, or 0 if it is missing or not a number."""
     try:
         values = token_values(split_tokens(attribute.get(name, "")))
     except NumberFault:
@@ -171,12 +163,7 @@ _SKIPPED = {
 
 
 def read_ezm(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The content of EZMesh text; `path` is only noted.
-
-    Raises:
-        ElementFault: For text that is not EZMesh or not usable.
-        LoadCancelled: If `watch` says so.
-    """
+    """The content of EZMesh text."""
     model = RawModel(path, "ezm", None)
     root = parse_xml(data, model.warnings)
     name = local_name(root)
@@ -195,7 +182,7 @@ def read_ezm(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 @dataclass(slots=True)
 class _OpenMesh:
-    """A mesh while its elements are read; triangles may precede their buffer."""
+    """A mesh while its elements are read; triangles may precede their vertex buffer."""
 
     mesh: RawMesh
     number: int
@@ -205,8 +192,6 @@ class _OpenMesh:
 
 
 class _ElementWalk:
-    """Fills a `RawModel` from elements in document order."""
-
     def __init__(self, model: RawModel, watch: LoadWatch) -> None:
         self._model = model
         self._watch = watch
@@ -214,7 +199,7 @@ class _ElementWalk:
         self._parts = PartCounter()
 
     def container(self, root: Element) -> None:
-        """Everything below `root`: known elements are read, unknown ones are looked into."""
+        """Reads everything below `root` in document order; unknown elements are searched."""
         pending = [root]
         while pending:
             element = pending.pop()
@@ -297,7 +282,7 @@ class _ElementWalk:
             opened.waiting.append(section)
 
     def _close(self, opened: _OpenMesh, place: str) -> None:
-        """Give sections that came before any buffer theirs, then check all indices."""
+        """Assigns a buffer to sections that precede all buffers, then checks all indices."""
         owner = opened.mesh
         if opened.waiting and not owner.buffers:
             if self._latest is None:
@@ -313,10 +298,6 @@ class _ElementWalk:
 
 
 def check_indices(element: str, triangles: UInt32, vertex_count: int) -> None:
-    """Refuse triangles that point outside their buffer.
-
-    Raises:
-        ElementFault: Naming the largest index.
-    """
+    """Checks that triangles refer to existing vertices."""
     if triangles.size and (highest := int(triangles.max())) >= vertex_count:
         raise ElementFault(element, f"vertex index {highest} is out of range, there are {vertex_count} vertices")

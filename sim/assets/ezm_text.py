@@ -22,10 +22,10 @@ Element = etree._Element
 MAX_ATTRIBUTES = 500
 
 PIECE = 1 << 17
-"""Bytes that are looked through at a time."""
+"""Bytes that are scanned at a time."""
 
 _UTF8_MARK = b"\xef\xbb\xbf"
-# What may precede the root element or a document type: blanks, processing instructions, comments.
+# Blanks, processing instructions and comments before the root element or a document type.
 _PROLOG = re.compile(rb"(?:\s+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _ENCODING = re.compile(rb"<\?xml[^>]*\bencoding\s*=\s*[\"']([^\"'>]*)")
 _ASCII = bytes(range(0x20, 0x7F))
@@ -34,12 +34,7 @@ _PLAIN_TREE_BYTES = 9_000_000
 
 
 def parse_xml(data: bytes, warnings: list[str]) -> Element:
-    """Root element of `data`.
-
-    Raises:
-        ElementFault: If the text is not well formed, nests too deeply, has too many elements or declares a document
-            type or an encoding that could hide one.
-    """
+    """Root element of `data`."""
     data = _decodable(data.removeprefix(_UTF8_MARK), warnings)
     prolog = _PROLOG.match(data)
     start = prolog.end() if prolog else 0
@@ -57,21 +52,21 @@ def parse_xml(data: bytes, warnings: list[str]) -> Element:
 
 
 def local_name(element: Element) -> str:
-    """Name of `element` in lower case, without a namespace; "" for what is not an element."""
+    """Name of `element` in lower case, without namespace; "" if it is not an element."""
     tag = element.tag
     return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
 
 
 def attributes(element: Element) -> dict[str, str]:
     """Attributes of `element` by lower-case name without namespace; the first of equal names wins."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, value in element.attrib.items():
-        found.setdefault(str(name).rpartition("}")[2].lower(), str(value))
-    return found
+        values.setdefault(str(name).rpartition("}")[2].lower(), str(value))
+    return values
 
 
 def payload(element: Element) -> str:
-    """Text of `element` itself, with what stands between and after skipped children."""
+    """Text of `element` itself, including text between and after its children."""
     text = element.text or ""
     if len(element):
         text = " ".join([text, *(child.tail or "" for child in element)])
@@ -84,12 +79,12 @@ def children(element: Element, name: str) -> Iterator[Element]:
 
 
 def _check_tags(data: bytes) -> None:
-    """Refuse more elements and attributes than a tree can hold; the parser lists those of one element one by one."""
+    """Limits elements and attributes: the parser searches the attributes of an element one by one."""
     characters = np.frombuffer(data, np.uint8)
-    # Both differ in the lowest bit alone; piece by piece, in memory that is at hand.
+    # "<" and "=" differ in the lowest bit only; piece by piece, within the processor's cache.
     pieces = (characters[start : start + PIECE] for start in range(0, len(data), PIECE))
-    found = [index * PIECE + np.flatnonzero((piece | 1) == ord("=")) for index, piece in enumerate(pieces)]
-    places = np.concatenate([np.zeros(0, np.intp), *found])
+    marks = [index * PIECE + np.flatnonzero((piece | 1) == ord("=")) for index, piece in enumerate(pieces)]
+    places = np.concatenate([np.zeros(0, np.intp), *marks])
     if len(places) > MAX_MARKUP:
         raise ElementFault("XML", f"there are more than {MAX_MARKUP} tags and attributes")
     is_tag = characters[places] == ord("<")
@@ -113,11 +108,7 @@ def _parser(size: int) -> etree.XMLParser:
 
 
 def _decodable(data: bytes, warnings: list[str]) -> bytes:
-    """`data` in an encoding the parser can read; undeclared bytes are taken for Windows Latin text.
-
-    Raises:
-        ElementFault: For an encoding in which ASCII means something else, so that tags could not be counted.
-    """
+    """`data` in an encoding that the parser reads; undeclared bytes are taken for Windows-1252."""
     declared = _ENCODING.match(data.lstrip())
     if declared is not None:
         _check_encoding(declared[1].decode("ascii", "replace"))
@@ -141,7 +132,6 @@ def _check_encoding(name: str) -> None:
 
 
 def _reason(error: etree.XMLSyntaxError, limit: int = 200) -> str:
-    """What the parser says, on one line of reasonable length."""
     message = " ".join(str(error.msg).split())
     if "depth" in message:
         return "elements nest too deeply"
@@ -171,33 +161,23 @@ class NumberFault(ValueError):
 
 
 def parse_numbers(text: str, watch: LoadWatch | None = None) -> Float64:
-    """All numbers of `text`, shape (n,).
-
-    Raises:
-        NumberFault: For a token that is not a number.
-        LoadCancelled: If `watch` says so.
-    """
+    """All numbers of `text`, shape (n,)."""
     pieces = [_parse_chunk(chunk) for chunk in _chunks(text, watch)]
     return pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.empty(0)])
 
 
 def split_tokens(text: str) -> list[str]:
-    """Tokens of `text`, in order."""
     return text.replace(",", " ").split()
 
 
 def count_tokens(text: str) -> int:
-    """Number of tokens of `text`."""
     return sum(len(split_tokens(chunk)) for chunk in _chunks(text, None))
 
 
 def token_rows(text: str, stride: int, watch: LoadWatch | None = None) -> Iterator[list[str]]:
-    """Tokens of `text` piece by piece, each a multiple of `stride` of them; those of the last row may be fewer.
+    """Tokens of `text` in pieces, each a multiple of `stride` tokens; the last row may be incomplete.
 
-    Tokens are many times as large as their text, so that those of a large buffer are never all there at once.
-
-    Raises:
-        LoadCancelled: If `watch` says so.
+    Tokens take many times the memory of their text, so a large buffer is never tokenised as a whole.
     """
     rest: list[str] = []
     for chunk in _chunks(text, watch):
@@ -209,20 +189,12 @@ def token_rows(text: str, stride: int, watch: LoadWatch | None = None) -> Iterat
 
 
 def token_values(tokens: list[str]) -> list[float]:
-    """Numbers of `tokens`, accepting `$hex` bits and the words of the format.
-
-    Raises:
-        NumberFault: Naming the first token that is not a number.
-    """
+    """Numbers of `tokens`, including `$hex` bits and the words of the format."""
     return [_token_value(token) for token in tokens]
 
 
 def parse_hex(tokens: list[str], digits: int) -> npt.NDArray[np.uint32]:
-    """Integers of `tokens`, each up to `digits` hexadecimal digits without prefix.
-
-    Raises:
-        NumberFault: Naming the first token that is something else.
-    """
+    """Integers of `tokens`, each up to `digits` hexadecimal digits without prefix."""
     pattern = re.compile(rf"[0-9a-fA-F]{{1,{digits}}}")
     for token in tokens:
         if not pattern.fullmatch(token):
@@ -231,7 +203,7 @@ def parse_hex(tokens: list[str], digits: int) -> npt.NDArray[np.uint32]:
 
 
 def _chunks(text: str, watch: LoadWatch | None) -> Iterator[str]:
-    """Pieces of about `CHUNK_BYTES` that cut no token; each counts as done when the next is asked for."""
+    """Pieces of about `CHUNK_BYTES` that cut no token; each counts as done when the next is requested."""
     start = 0
     while start < len(text):
         end = len(text)
@@ -293,7 +265,7 @@ def _token_value(token: str) -> float:
 
 
 def _bits_value(token: str) -> float:
-    """Value of `decimal$hex`: the bits of an IEEE 754 float win over the decimal."""
+    """Value of `decimal$hex`: the bits of an IEEE 754 float take precedence over the decimal."""
     digits = token.rpartition("$")[2]
     if not re.fullmatch(r"[0-9a-fA-F]{1,8}", digits):
         raise NumberFault(f"{quoted(token)} has no float bits after the dollar sign")

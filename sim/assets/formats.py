@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """A kind of file.
+    """A file format.
 
     Attributes:
-        name: What people call it.
-        suffixes: Endings of its files in lower case, such as ".png"; the first one is given to new files.
-        options: Settings class of what can be chosen; None where nothing can be.
+        suffixes: In lower case, such as ".png"; new files get the first one.
+        options: Settings class, or None.
         module, package, extra: Library that it needs: as imported, as published, and the extra that installs it.
     """
 
@@ -40,10 +39,10 @@ class Format:
         return path.suffix.lower() in self.suffixes
 
     def chosen(self, options: msgspec.Struct | None) -> tuple[msgspec.Struct, ...]:
-        """Last argument of a function that takes options, the defaults for None; nothing where there are none.
+        """Last argument of functions with options, the defaults for None; empty if the format has none.
 
         Raises:
-            TypeError: If the options are those of another format.
+            TypeError: If the options belong to another format.
         """
         if options is not None and (self.options is None or not isinstance(options, self.options)):
             raise TypeError(f"{type(options).__name__} are no options of {self.name}")
@@ -62,33 +61,33 @@ class Formats(Generic[F]):
     def __iter__(self) -> Iterator[F]:
         return iter(self._known)
 
-    def register(self, added: F) -> None:
-        """Makes a format known everywhere.
+    def register(self, new: F) -> None:
+        """Adds a format.
 
         Raises:
-            ValueError: If one of its suffixes is that of another.
+            ValueError: If another format has one of its suffixes.
         """
-        if taken := set(added.suffixes) & set(self.suffixes()):
+        if taken := set(new.suffixes) & set(self.suffixes()):
             raise ValueError(f"{', '.join(sorted(taken))} is taken already")
-        self._known.append(added)
+        self._known.append(new)
 
-    def unregister(self, removed: F) -> None:
-        self._known.remove(removed)
+    def unregister(self, known: F) -> None:
+        self._known.remove(known)
 
     def suffixes(self) -> tuple[str, ...]:
         return tuple(suffix for known in self._known for suffix in known.suffixes)
 
     def typed(self, path: Path, chosen: F) -> tuple[Path, F]:
-        """File and format for a name that was typed while a format was chosen: a known ending names its own format."""
+        """File and format for a typed name while a format is selected: a known suffix selects its own format."""
         if path.suffix.lower() in self.suffixes():
             return path, self.of(path)
         return path.with_name(path.name + chosen.suffixes[0]), chosen
 
     def of(self, path: Path) -> F:
-        """The format that the suffix of a path names.
+        """The format of a path, by its suffix.
 
         Raises:
-            ValueError: If it names none; the text lists what there is.
+            ValueError: If no format has the suffix; the text lists them.
         """
         for known in self._known:
             if known.has_suffix(path):
@@ -97,16 +96,16 @@ class Formats(Generic[F]):
 
 
 def resolved(function: Callable[..., Any] | str) -> Callable[..., Any]:
-    """A function, or the one that "package.module:name" names, whose module is imported now."""
+    """The function itself, or the one named "package.module:name", whose module is imported now."""
     if not isinstance(function, str):
         return function
     module, _, name = function.partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return found
+    resolved_function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return resolved_function
 
 
 SNIFFED = 4096
-"""First bytes of a file that tell its format."""
+"""Bytes at the start of a file that identify its format."""
 
 UTF8_MARK = b"\xef\xbb\xbf"
 
@@ -115,14 +114,14 @@ UTF8_MARK = b"\xef\xbb\xbf"
 class ModelFormat(Format):
     """A format of models.
 
-    Functions may be given as "package.module:name".
+    Functions may be named as "package.module:name".
 
     Attributes:
-        key: What `RawModel.format` says.
-        mark: How people know it, for messages, or "".
-        sniff: Whether a file begins like this, from up to `SNIFFED` bytes.
-        reader: Gives a `RawModel` for the whole content, the path, a `LoadWatch`, and options where there are any.
-        by_suffix: Whether a file with one of the suffixes is one, however it begins.
+        key: Value of `RawModel.format`.
+        mark: How users recognise it, for messages, or "".
+        sniff: Whether a file begins like this format, from up to `SNIFFED` bytes.
+        reader: Returns a `RawModel` for the whole content, the path, a `LoadWatch`, and options if there are any.
+        by_suffix: Whether the suffix alone identifies the format.
     """
 
     key: str
@@ -139,7 +138,7 @@ class ModelFormat(Format):
 
         Raises:
             ElementFault: If it cannot be used.
-            LoadCancelled: If `watch` says so.
+            LoadCancelled: If the load was cancelled.
         """
         raw: RawModel = resolved(self.reader)(data, path, watch, *self.chosen(options))
         return raw
@@ -150,7 +149,7 @@ class ImageFormat(Format):
     """A format of images, named as the decoder calls it.
 
     Attributes:
-        magic: First bytes; b"" where nothing tells it.
+        magic: First bytes; b"" if files have none.
     """
 
     magic: bytes = b""
@@ -161,10 +160,10 @@ class StrandFormat(Format):
     """A format of strands: polylines from roots to tips.
 
     Attributes:
-        magic: First bytes; b"" where nothing tells it.
+        magic: First bytes; b"" if files have none.
         unit: Length of its usual unit [m].
-        is_z_up: Whether its files usually have z upwards, not y.
-        reader: Gives a `StrandSet` for the whole content.
+        is_z_up: Whether z is its usual up axis, else y.
+        reader: Returns a `StrandSet` for the whole content.
     """
 
     magic: bytes = b""
@@ -188,9 +187,9 @@ def _begins_as_gltf(start: bytes) -> bool:
 
 
 class GltfOptions(msgspec.Struct, frozen=True):
-    """How a glTF file is read."""
+    """Options for reading glTF."""
 
-    scene: int | None = None  # Number of the scene that is shown; None for the one that the file names
+    scene: int | None = None  # Number of the scene; None for the default scene of the file
 
 
 MODEL_FORMATS = Formats(
@@ -214,12 +213,12 @@ MODEL_FORMATS = Formats(
         key="pc2", name="PC2 point cache", suffixes=(".pc2",),
         sniff="sim.assets.point_cache:is_pc2", reader="sim.assets.point_cache:read_pc2",
     ),
-    # Nothing marks how an MDD file begins.
+    # MDD files have no magic bytes.
     ModelFormat(
         key="mdd", name="MDD point cache", suffixes=(".mdd",), by_suffix=True,
         sniff=lambda _: False, reader="sim.assets.point_cache:read_mdd",
     ),
-    # Comments may hide how an OBJ file begins.
+    # OBJ files may begin with any comment.
     ModelFormat(
         key="obj", name="Wavefront OBJ", suffixes=(".obj",), by_suffix=True,
         sniff="sim.assets.obj_reader:is_obj", reader="sim.assets.obj_reader:read_obj",
@@ -240,7 +239,7 @@ STRAND_FORMATS = Formats(
         name="HAIR strands", suffixes=(".hair",), magic=b"HAIR", unit=0.00254, is_z_up=True,
         reader="sim.assets.strands:read_hair",
     ),
-    # Nothing marks how a TressFX file begins.
+    # TressFX files have no magic bytes.
     StrandFormat(
         name="TressFX strands", suffixes=(".tfx",), unit=0.01, is_z_up=False,
         reader="sim.assets.strands:read_tfx",
@@ -249,5 +248,5 @@ STRAND_FORMATS = Formats(
 
 
 def model_format_name(key: str) -> str:
-    """What people call the format of a model that was read, from `RawModel.format`."""
+    """Display name of a `RawModel.format`."""
     return next((known.name for known in MODEL_FORMATS if known.key == key), key)

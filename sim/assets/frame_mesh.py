@@ -23,11 +23,7 @@ RATE = 30.0
 
 
 def check_size(element: str, frames: int, points: int) -> None:
-    """Refuses what would need more memory than it is worth.
-
-    Raises:
-        ElementFault: If there are too many frames, or places in all.
-    """
+    """Refuses what would need more memory than it is worth."""
     if not 1 <= frames <= FRAMES_MAX:
         raise ElementFault(element, f"has {frames} frames, 1 to {FRAMES_MAX} are read")
     if frames * points > PLACES_MAX:
@@ -35,11 +31,7 @@ def check_size(element: str, frames: int, points: int) -> None:
 
 
 def check_places(element: str, places: Float32) -> None:
-    """Refuses places (F, P, 3) that are none.
-
-    Raises:
-        ElementFault: Naming the frame and the point.
-    """
+    """Refuses places (F, P, 3) that are none."""
     usable = (np.abs(places) <= MAX_MAGNITUDE).all(axis=2)
     if not usable.all():
         frame, point = np.argwhere(~usable)[0].tolist()
@@ -84,11 +76,7 @@ def even_clip(name: str, count: int, rate: float = RATE) -> RawClip:
 
 
 def beside(path: Path, name: str) -> Path:
-    """A file in the same folder as another one.
-
-    Raises:
-        ElementFault: If a link leads out of the folder.
-    """
+    """A file in the same folder as another one."""
     found = path.parent / name
     if found.resolve().parent != path.parent.resolve():
         raise ElementFault(name, "lies outside the folder of the model")

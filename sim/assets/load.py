@@ -85,11 +85,7 @@ def _reported(start: bytes) -> ModelFormat | None:
 
 
 def _format_of(data: bytes, path: Path) -> ModelFormat:
-    """The format of a file, which its content tells; the suffix only where it may.
-
-    Raises:
-        ElementFault: If it is none that is known.
-    """
+    """The format of a file, which its content tells; the suffix only where it may."""
     if (reported := _reported(data[:SNIFFED])) is not None:
         return reported
     start = data[:SNIFFED].removeprefix(UTF8_MARK).lstrip()

@@ -33,11 +33,7 @@ def is_md2(start: bytes) -> bool:
 
 
 def read_md2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The content of a file.
-
-    Raises:
-        ElementFault: For numbers that point out of the file or out of its lists.
-    """
+    """The content of a file."""
     if len(data) < _HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_HEADER.size} are needed")
     (_, version, width, height, frame_size, skins, points, texcoords, triangles, _, frames,
@@ -77,11 +73,7 @@ def read_md2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def _table(data: bytes, what: str, start: int, count: int, dtype: np.dtype) -> np.ndarray:
-    """Records of a file.
-
-    Raises:
-        ElementFault: If it ends before.
-    """
+    """Records of a file."""
     end = start + count * dtype.itemsize
     if start < 0 or end > len(data):
         raise ElementFault(what, f"end at byte {end}, the file has {len(data)}")

@@ -51,9 +51,6 @@ def add_sequence(
         of_vertex: Point of each vertex, shape (V,).
         first: Points of the first file, shape (P, 3).
         watch: Told of the work.
-
-    Raises:
-        ElementFault: If one of them cannot be read, or has another number of points.
     """
     check_size("the sequence", 1 + len(later), len(first))
     places = np.empty((1 + len(later), len(first), 3), np.float32)
@@ -119,10 +116,6 @@ def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     """The content of OBJ text, with the files that are numbered after it as frames.
 
     Source: Wavefront Advanced Visualizer manual, appendix B1, "Object Files", the polygonal part.
-
-    Raises:
-        ElementFault: For numbers or indices that cannot be used; it names the line.
-        LoadCancelled: If `watch` says so.
     """
     model, of_vertex, places = _read(data, path, watch)
     later = following(path)
@@ -132,11 +125,7 @@ def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def read_points(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDArray[np.int64], int]:
-    """One file by itself, the point that each vertex has its place of, shape (V,), and the number of points.
-
-    Raises:
-        ElementFault: For numbers or indices that cannot be used; it names the line.
-    """
+    """One file by itself, the point that each vertex has its place of, shape (V,), and the number of points."""
     model, of_vertex, places = _read(data, path, watch)
     return model, of_vertex, len(places)
 
@@ -261,11 +250,7 @@ class _ObjReader:
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers from 1, those that a backslash continues as one; never all at once.
-
-    Raises:
-        ElementFault: For a line that is too long.
-    """
+    """Lines with their numbers from 1, those that a backslash continues as one; never all at once."""
     parts: list[str] = []
     size = first = 0
     with io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", "replace") as file:

@@ -29,11 +29,7 @@ def is_pc2(start: bytes) -> bool:
 
 
 def read_pc2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The mesh beside a PC2 file with its frames.
-
-    Raises:
-        ElementFault: If either cannot be used, or they have other numbers of points.
-    """
+    """The mesh beside a PC2 file with its frames."""
     if len(data) < _PC2.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_PC2.size} are needed")
     _, version, points, start, step, frames = _PC2.unpack_from(data)
@@ -46,11 +42,7 @@ def read_pc2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def read_mdd(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The mesh beside an MDD file with its frames.
-
-    Raises:
-        ElementFault: If either cannot be used, or they have other numbers of points.
-    """
+    """The mesh beside an MDD file with its frames."""
     if len(data) < _MDD.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_MDD.size} are needed")
     frames, points = _MDD.unpack_from(data)
@@ -65,11 +57,7 @@ def read_mdd(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def _places(data: bytes, start: int, frames: int, points: int, dtype: str) -> Float32:
-    """Places of all points, shape (F, P, 3).
-
-    Raises:
-        ElementFault: If the file ends before.
-    """
+    """Places of all points, shape (F, P, 3)."""
     if points < 1:
         raise ElementFault("header", f"has {points} points")
     check_size("header", frames, points)

@@ -64,11 +64,7 @@ class StrandSet:
 
 
 def checked_set(starts: Intp, points: Float32, thickness: Float32 | None, colours: Float32 | None) -> StrandSet:
-    """Strands whose values can be used.
-
-    Raises:
-        ElementFault: If there is none, or a value is not finite or far too large; names the strand.
-    """
+    """Strands whose values can be used."""
     many = np.diff(starts)
     if not (many >= 2).any():
         raise ElementFault("", "no strand has a segment")
@@ -143,11 +139,7 @@ _SEGMENTS, _POINTS, _THICKNESS, _TRANSPARENCY, _COLOURS = 1, 2, 4, 8, 16
 
 
 def read_hair(data: bytes) -> StrandSet:
-    """The strands of a file.
-
-    Raises:
-        ElementFault: If it cannot be used.
-    """
+    """The strands of a file."""
     if len(data) < _HAIR_HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_HAIR_HEADER.size} are needed")
     magic, strands, points, flags, segments, *_ = _HAIR_HEADER.unpack_from(data)
@@ -190,11 +182,7 @@ _POINTS_MIN, _POINTS_MAX = 4, 64
 
 
 def read_tfx(data: bytes) -> StrandSet:
-    """The strands of a file.
-
-    Raises:
-        ElementFault: If it cannot be used.
-    """
+    """The strands of a file."""
     if len(data) < _TFX_HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_TFX_HEADER.size} are needed")
     version, strands, points, places, _, _, thickness, colours = _TFX_HEADER.unpack_from(data)
@@ -239,11 +227,7 @@ def load_strands(path: Path | str) -> StrandSet:
 
 
 def _format_of(data: bytes, path: Path) -> StrandFormat:
-    """The format of a file: told by how it begins, else by its suffix.
-
-    Raises:
-        ElementFault: If it is none that is known.
-    """
+    """The format of a file: told by how it begins, else by its suffix."""
     if not data:
         raise ElementFault("", "the file is empty")
     for known in STRAND_FORMATS:

@@ -174,12 +174,12 @@ SURFACE_WRITERS: Formats[Writer[ExportSurface]] = Formats(
 """Of a posed mesh."""
 
 ARRAY_WRITERS: Formats[Writer[Arrays]] = Formats(
-    Writer(name="NumPy arrays", suffixes=(".npz",), write="sim.export.npz:write_npz"),
+    Writer(name="NumPy arrays", suffixes=(".npz",), write="sim.export.npz:write_npz")
 )
 """Of named arrays, which may be recorded frame by frame."""
 
 PICTURE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
-    Writer(name="PNG", suffixes=(".png",), write="sim.export.image:write_png"),
+    Writer(name="PNG", suffixes=(".png",), write="sim.export.image:write_png")
 )
 """Of RGB pixels, shape (H, W, 3), or with an opacity that they are not multiplied by, (H, W, 4); row 0 at the top."""
 
@@ -264,6 +264,6 @@ RENDER_FORMATS: Formats[Format] = Formats(*PICTURE_WRITERS, *LAYER_FORMATS, *FIL
 """Of everything that is rendered."""
 
 PAGE_FORMATS: Formats[Writer[str]] = Formats(
-    Writer(name="web page", suffixes=(".html",), write=lambda text, file: file.write(text.encode())),
+    Writer(name="web page", suffixes=(".html",), write=lambda text, file: file.write(text.encode()))
 )
 """Of pages."""

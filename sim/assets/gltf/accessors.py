@@ -36,11 +36,7 @@ class Budget:
         self._all += MAX_GROWTH * size
 
     def take(self, size: int, place: str) -> None:
-        """Notes what is about to be allocated [bytes].
-
-        Raises:
-            ElementFault: If the file asks for far more than it holds.
-        """
+        """Notes what is about to be allocated [bytes]."""
         self._left -= size
         if self._left < 0:
             reason = f"what a file of this size holds may take {size_text(self._all)} in all"
@@ -48,11 +44,7 @@ class Budget:
 
 
 def optional_package(name: str, extension: str) -> ModuleType:
-    """A package that not every installation has.
-
-    Raises:
-        ElementFault: If it is not there.
-    """
+    """A package that not every installation has."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -75,11 +67,7 @@ class Accessors:
         self._floats: dict[int, Float32] = {}
 
     def part(self, index: int, place: str) -> Accessor:
-        """The accessor with a number.
-
-        Raises:
-            ElementFault: If there is none.
-        """
+        """The accessor with a number."""
         found: Accessor = part_of(self._document.accessors, index, place, "accessors")
         return found
 
@@ -90,9 +78,6 @@ class Accessors:
             index: Number of the accessor.
             place: Who asks, for messages.
             types: What it may be.
-
-        Raises:
-            ElementFault: If it cannot be used.
         """
         part = self.part(index, place)
         if part.type not in types:
@@ -104,11 +89,7 @@ class Accessors:
         return self._stored[index]
 
     def floats(self, index: int, place: str, types: tuple[str, ...]) -> Float32:
-        """The same as numbers: integers as they are or normalised, all finite.
-
-        Raises:
-            ElementFault: If it cannot be used.
-        """
+        """The same as numbers: integers as they are or normalised, all finite."""
         stored = self.stored(index, place, types)
         if index not in self._floats:
             values = normalised(stored) if self.part(index, place).normalized else stored.astype(np.float32, copy=False)
@@ -120,22 +101,14 @@ class Accessors:
         return self._floats[index]
 
     def numbers(self, index: int, place: str, types: tuple[str, ...]) -> UInt32:
-        """Elements that must be whole numbers from 0 on, shape (count, length of the type).
-
-        Raises:
-            ElementFault: If it cannot be used.
-        """
+        """Elements that must be whole numbers from 0 on, shape (count, length of the type)."""
         stored = self.stored(index, place, types)
         if stored.dtype.kind != "u":
             raise ElementFault(place, f"accessors[{index}] does not hold unsigned integers")
         return stored.astype(np.uint32, copy=False)
 
     def view(self, index: int, place: str) -> memoryview:
-        """Bytes of a buffer view, decoded where they are compressed.
-
-        Raises:
-            ElementFault: If its buffer does not have them.
-        """
+        """Bytes of a buffer view, decoded where they are compressed."""
         if index not in self._views:
             part = part_of(self._document.buffer_views, index, place, "bufferViews")
             own = f"bufferViews[{index}]"

@@ -19,11 +19,7 @@ _SHOWN = 60
 
 
 def split_file(data: bytes) -> tuple[bytes, memoryview | None]:
-    """The JSON of a file, and the binary chunk of a GLB that has one.
-
-    Raises:
-        ElementFault: For a GLB that is damaged or of another version.
-    """
+    """The JSON of a file, and the binary chunk of a GLB that has one."""
     if not data.startswith(_MAGIC):
         return data.removeprefix(UTF8_MARK), None
     if len(data) < 12:
@@ -65,11 +61,7 @@ class ModelFolder:
         self._read = 0
 
     def resolved(self, uri: str, place: str) -> Path:
-        """The file that a relative URI means.
-
-        Raises:
-            ElementFault: If it is none of the folder.
-        """
+        """The file that a relative URI means."""
         name = unquote_to_bytes(uri).decode("utf-8", "replace")
         if ":" in uri.partition("/")[0] or "\0" in name or not name:
             raise ElementFault(place, f"{name[:_SHOWN]!r} is no file of the model's folder")
@@ -109,11 +101,7 @@ def is_data_uri(uri: str) -> bool:
 
 
 def data_of_uri(uri: str, place: str) -> bytes:
-    """The bytes of a data URI.
-
-    Raises:
-        ElementFault: If it is not made of base64.
-    """
+    """The bytes of a data URI."""
     head, comma, content = uri.partition(",")
     if not comma or not head.lower().endswith(";base64"):
         raise ElementFault(place, "the data is not base64")
@@ -140,11 +128,7 @@ class Buffers:
         self._read: dict[int, memoryview] = {}
 
     def bytes_of(self, index: int, offset: int, size: int, place: str) -> memoryview:
-        """Some bytes of a buffer.
-
-        Raises:
-            ElementFault: If it does not have them.
-        """
+        """Some bytes of a buffer."""
         if index >= len(self._parts):
             raise ElementFault(place, f"buffers[{index}] does not exist, there are {len(self._parts)}")
         if offset + size > self._parts[index].byte_length:

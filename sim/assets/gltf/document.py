@@ -369,11 +369,7 @@ KNOWN_MATERIALS = frozenset(
 
 
 def decode_document(text: bytes, warnings: list[str]) -> GltfDocument:
-    """The JSON of a file.
-
-    Raises:
-        ElementFault: If it is none, has wrong types or values, or needs something that is not known.
-    """
+    """The JSON of a file."""
     try:
         document = _DECODER.decode(text)
     except msgspec.ValidationError as error:
@@ -402,11 +398,7 @@ def decode_document(text: bytes, warnings: list[str]) -> GltfDocument:
 
 
 def part_of(parts: list[Any], index: int, place: str, what: str) -> Any:
-    """The part with a number.
-
-    Raises:
-        ElementFault: If there is none.
-    """
+    """The part with a number."""
     if index >= len(parts):
         raise ElementFault(place, f"{what}[{index}] does not exist, there are {len(parts)}")
     return parts[index]

@@ -19,11 +19,7 @@ _NO_PARENT = -1
 
 
 def read_skeleton(document: GltfDocument, warnings: list[str]) -> RawSkeleton:
-    """Joint i is node i.
-
-    Raises:
-        ElementFault: For a node with two parents, a cycle, or transforms that are none.
-    """
+    """Joint i is node i."""
     nodes = document.nodes
     if len(nodes) > MAX_JOINTS:
         raise ElementFault("nodes", f"there are {len(nodes)}, more than {MAX_JOINTS}")
@@ -52,11 +48,7 @@ def read_skeleton(document: GltfDocument, warnings: list[str]) -> RawSkeleton:
 
 
 def node_parents(document: GltfDocument) -> list[int]:
-    """Parent of each node, or -1.
-
-    Raises:
-        ElementFault: For a node with two parents; cycles have one, or no way in from a root.
-    """
+    """Parent of each node, or -1."""
     parents = [_NO_PARENT] * len(document.nodes)
     for index, node in enumerate(document.nodes):
         for child in node.children:
@@ -84,9 +76,6 @@ def shown_nodes(document: GltfDocument, wanted: int | None) -> list[int]:
     Args:
         document: The file.
         wanted: Number of the scene; None for the file's own, else the first, else all nodes.
-
-    Raises:
-        ElementFault: If there is no such scene.
     """
     number = document.scene if wanted is None else wanted
     if not document.scenes and number is None:
@@ -143,11 +132,7 @@ _TYPES = {"translation": ("VEC3",), "rotation": ("VEC4",), "scale": ("VEC3",), "
 
 
 def read_clips(document: GltfDocument, accessors: Accessors, budget: Budget, warnings: list[str]) -> list[RawClip]:
-    """Animations in file order.
-
-    Raises:
-        ElementFault: For keys that cannot be used.
-    """
+    """Animations in file order."""
     parts = PartCounter()
     clips = []
     for number, animation in enumerate(document.animations):

@@ -31,10 +31,6 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     """The content of a glTF file and of the files beside it that it names.
 
     Source: Khronos Group, glTF 2.0 specification, version 2.0.1.
-
-    Raises:
-        ElementFault: For what cannot be used; it names the element.
-        LoadCancelled: If `watch` says so.
     """
     text, binary = split_file(data)
     warnings = Notes()
