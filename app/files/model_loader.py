@@ -190,9 +190,9 @@ class ModelLoader(QObject):
             warnings += self._budget.take_notes()
             loaded = LoadedModel(model, images, prepare_model(model), tuple(warnings), digest)
         except BaseException:
-            self._budget.show_baked(_pixel_count(images))
+            self._budget.give_back(_pixel_count(images))
             raise
-        weakref.finalize(loaded, self._budget.show_baked, _pixel_count(images)).atexit = False
+        weakref.finalize(loaded, self._budget.give_back, _pixel_count(images)).atexit = False
         report(1.0)
         return loaded
 

@@ -156,7 +156,7 @@ class SceneFiles(QObject):
     def _drop(self, gone: object) -> None:
         pixels = gone.pixels if isinstance(gone, MipImage) else gone
         if isinstance(pixels, np.ndarray):
-            self._budget.show_baked(pixels.shape[0] * pixels.shape[1])
+            self._budget.give_back(pixels.shape[0] * pixels.shape[1])
 
     def _arrived(self, cached: dict[K, V], path: K, result: V | str) -> None:
         if path not in self._reading:  # it was given up

@@ -43,7 +43,7 @@ def vertex_normals(positions: Float32, triangles: UInt32) -> Float32:
     return np.where(usable, summed / np.where(usable, length, 1.0), FALLBACK).astype(np.float32)
 
 
-def marked_open(
+def with_open_sections(
     sections: tuple[Section, ...], positions: npt.NDArray[np.float32], triangles: npt.NDArray[np.uint32]
 ) -> tuple[Section, ...]:
     """The sections with `is_open` set where their triangles form an open sheet.
@@ -104,7 +104,7 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
     texcoords = _joined(buffers, "texcoord1", np.zeros(2, np.float32))
     normals = _normals(buffers, positions, triangles)
     if any(section.is_double_sided is None for mesh in raw.meshes for section in mesh.sections):
-        sections = marked_open(sections, positions, triangles)
+        sections = with_open_sections(sections, positions, triangles)
     tangents = _tangents(buffers, normals)
     return Mesh(
         positions=positions,

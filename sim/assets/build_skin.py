@@ -128,8 +128,9 @@ def rebased(mesh: Mesh, skin: Skin, skeleton: Skeleton, raw: RawModel) -> tuple[
     """The mesh in the rest pose, and its skin with a palette relative to that pose.
 
     A format may store each part in any space of its own (quantised, scaled, turned) together with inverse bind matrices
-    that undo it.  Each part is moved by the rest palette of its dominant joint, and its matrices by the inverse, so that
-    every part is where it is seen at rest, in file units.  Boxes, colliders, emission and dual quaternions rely on it.
+    that undo it.  Each part is moved by the rest palette of its dominant joint, and its matrices by the inverse, so
+    that every part is where it is seen at rest, in file units.  Boxes, colliders, emission and dual quaternions rely on
+    it.
 
     Args:
         mesh: As stored, one part for each buffer of `raw`.

@@ -19,9 +19,9 @@ _STEP_TOLERANCE = 0.01
 def frame_step(frame_count: int, duration: float, stored_step: float) -> tuple[float, str | None]:
     """Time between keys [s], 0 for a single key, and a note on what was odd about it.
 
-    The stored step counts if it explains the duration over N or N - 1 steps within 1 %; several writers store a step that
-    is wrong by a factor, but then the duration spans N - 1 steps.  Without a duration the stored step counts, and without
-    either 30 keys per second.
+    The stored step counts if it explains the duration over N or N - 1 steps within 1 %; several writers store a step
+    that is wrong by a factor, but then the duration spans N - 1 steps.  Without a duration the stored step counts, and
+    without either 30 keys per second.
     """
     if frame_count < 2:
         return 0.0, None
@@ -53,7 +53,7 @@ _EASED: Mapping[Interpolation, Callable[[float], float]] = {
 
 
 def eased(interpolation: Interpolation, fraction: float) -> float:
-    """Eased fraction of the way from one key to the next, 0 to 1; Catmull-Rom, which needs more keys, is linear here."""
+    """Eased fraction of the interval between two keys, 0 to 1; Catmull-Rom needs more keys and is linear here."""
     if interpolation is Interpolation.LINEAR:
         return fraction
     if interpolation is Interpolation.STEP and fraction >= 1.0:
@@ -312,7 +312,7 @@ class CurveClip:
 
 
 class _KeyGrids:
-    """The distinct sequences of key times, in one array that a single search covers: each is shifted behind the previous.
+    """The distinct sequences of key times, shifted one behind the other, so that one search covers them all.
 
     Attributes:
         number_of: Grid of every given sequence.
@@ -340,7 +340,7 @@ class _KeyGrids:
         self._only = self.times.tolist() if len(grids) == 1 else None
 
     def find(self, time: float) -> tuple[Any, Any]:
-        """For each grid its last key at or before `time`, and the fraction of the interval, 0 to 1; scalars for one grid."""
+        """Last key at or before `time` and fraction of its interval, for each grid; scalars if there is one grid."""
         if self._only is not None:
             key = max(bisect_right(self._only, time) - 1, 0)
             return key, min(max((time - self._only[key]) * float(self._rates[key]), 0.0), 1.0)

@@ -27,19 +27,19 @@ _ALIASES = {
     "boneindices": "blendindices",
     **{f"texel{number}": f"texcoord{number}" for number in range(1, MAX_TEXCOORD_SETS + 1)},
 }
-# Numbers per vertex that each meaning allows; meanings that are not listed take any.
-_SIZES = {
+SIZES = {
     "position": (3,),
     "normal": (3,),
+    "color": (1,),
+    **{f"texcoord{number}": (2, 3) for number in range(1, MAX_TEXCOORD_SETS + 1)},
     "tangent": (3, 4),
     "binormal": (3,),
-    "color": (1,),
-    "radius": (1,),
     "blendweights": (1, 2, 3, 4, 8),
     "blendindices": (1, 2, 3, 4, 8),
-    **{f"texcoord{number}": (2, 3) for number in range(1, MAX_TEXCOORD_SETS + 1)},
+    "radius": (1,),
     **{f"interp{number}": (3, 4) for number in range(1, 9)},
 }
+"""Numbers per vertex that each meaning allows, in the order in which they are written; other meanings take any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def parse_layout(element: str, ctype: str, semantic: str) -> list[Field]:
         if not _ENTRY.fullmatch(entry.lower()):
             raise ElementFault(element, f"ctype {quoted(entry)} is unknown")
         letters = tuple(_LETTER.findall(entry.lower()))
-        sizes = _SIZES.get(meaning)
+        sizes = SIZES.get(meaning)
         if sizes is not None and len(letters) not in sizes:
             raise ElementFault(element, f"{meaning} cannot be stored as {quoted(entry)}")
         fields.append(Field(meaning, letters, first))

@@ -1,4 +1,4 @@
-"""Facts about a model file for people and scripts."""
+"""Facts about a model file, as JSON types and as text."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,16 +12,11 @@ from sim.assets.raw import RawModel
 from sim.printable import printable
 
 CELL_MAX = 80
-"""Longest name in a table [characters]; one endless name would widen every row."""
+"""Longest name in a table [characters]."""
 
 
 def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
-    """What `sinew info --json` prints: only JSON types; lengths in file units, times in seconds.
-
-    Args:
-        raw: The file as read.
-        model: The same file as built.
-    """
+    """The facts that `sinew info --json` prints, as JSON types; lengths in file units, times in seconds."""
     mesh = model.mesh
     materials = [material.name for material in model.materials]
     return {
@@ -69,14 +64,14 @@ def influence_counts(skin: Skin) -> list[int]:
 
 
 def info_text(info: dict[str, Any]) -> str:
-    """The facts of `model_info` laid out for reading; names are made printable, and shortened."""
+    """The facts of `model_info` as text; names are made printable and shortened."""
     blocks = [_overview(info)]
     rows: list[tuple[str, ...]]
     if info["submeshes"]:
         rows = [(part["name"], f"{part['triangle_count']:,}", part["material"] or "-") for part in info["submeshes"]]
         blocks.append(table(f"Sections ({len(rows)})", ("name", ">triangles", "material"), rows))
     if info["materials"]:
-        rows = [(item["name"], item["texture"] or "-", _found(item)) for item in info["materials"]]
+        rows = [(item["name"], item["texture"] or "-", _texture_status(item)) for item in info["materials"]]
         blocks.append(table(f"Materials ({len(rows)})", ("name", "texture", ""), rows))
     if info["clips"]:
         rows = [
@@ -139,14 +134,14 @@ def _vector(values: Iterable[float]) -> str:
     return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"
 
 
-def _found(material: dict[str, Any]) -> str:
+def _texture_status(material: dict[str, Any]) -> str:
     if material["texture"] is None:
         return "untextured"
     return "found" if material["texture_found"] else "missing"
 
 
 def _bone_rows(bones: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
-    """Every bone with those below it, indented by depth; siblings in file order."""
+    """Every bone and its descendants, indented by depth; siblings in file order."""
     children: dict[int, list[int]] = {}
     for joint, bone in enumerate(bones):
         children.setdefault(bone["parent"], []).append(joint)

@@ -20,7 +20,7 @@ Float64 = npt.NDArray[np.float64]
 Intp = npt.NDArray[np.intp]
 
 POINTS_MAX = 128
-"""Points of a strand that its shape is taken from; of more, these many that are spread evenly."""
+"""Points of a strand that are used; longer strands are thinned out evenly."""
 
 _HALVINGS = 34
 
@@ -30,12 +30,12 @@ class StrandSet:
     """Strands in the units and axes of their file.
 
     Attributes:
-        starts: First point of each, and the number of all points; shape (N + 1,).
+        starts: First point of each strand, and the total number of points; shape (N + 1,).
         points: shape (P, 3).
-        thickness: Of each point, shape (P,), or of each strand, shape (N,); None where the file has none.
-        colours: Of each point, 0 to 1 as stored, shape (P, 3); None where the file has none.
+        thickness: Of each point, shape (P,), or of each strand, shape (N,); or None.
+        colours: Of each point, 0 to 1 as stored, shape (P, 3); or None.
         unit: Usual unit of the format [m].
-        is_z_up: Whether z usually points up in the format, not y.
+        is_z_up: Whether z is the usual up axis of the format, else y.
     """
 
     starts: Intp
@@ -50,9 +50,9 @@ class StrandSet:
         return len(self.starts) - 1
 
     def points_of(self, numbers: Intp, values: Float32 | None = None) -> Float64:
-        """The points of some strands (n,), or values of these points; at most `POINTS_MAX` of each.
+        """Points of some strands (n,), or values at these points; at most `POINTS_MAX` per strand.
 
-        Strands with fewer points than others repeat their last one: shape (n, M, 3).
+        Shorter strands repeat their last point: shape (n, M, 3).
         """
         first, many = self.starts[numbers], np.diff(self.starts)[numbers]
         most = int(min(many.max(initial=1), POINTS_MAX))
@@ -64,7 +64,7 @@ class StrandSet:
 
 
 def checked_set(starts: Intp, points: Float32, thickness: Float32 | None, colours: Float32 | None) -> StrandSet:
-    """Strands whose values can be used."""
+    """Strands with validated values; errors name the strand."""
     many = np.diff(starts)
     if not (many >= 2).any():
         raise ElementFault("", "no strand has a segment")
@@ -79,16 +79,16 @@ def checked_set(starts: Intp, points: Float32, thickness: Float32 | None, colour
 
 
 def resampled(lines: Float64, segments: int) -> tuple[Float64, Float64]:
-    """Knots on polylines (N, M, 3) at equal distances as the crow flies, root and tip kept.
+    """Points on polylines (N, M, 3) at equal straight-line distances, with the same roots and tips.
 
-    The distance is found by bisection: with a longer one the tip is passed before the last knot.
+    The distance is found by bisection: with a longer one the tip is passed before the last point.
 
     Args:
         lines: The polylines, whose last points may be repeated.
-        segments: Chords of each.
+        segments: Segments of each result.
 
     Returns:
-        Knots, shape (N, segments + 1, 3), and the lengths of the chords, shape (N,); 0 where a line is a point.
+        Points, shape (N, segments + 1, 3), and segment lengths, shape (N,); 0 for a polyline of zero length.
     """
     reach = np.linalg.norm(lines[:, -1] - lines[:, 0], axis=1)
     arc = np.linalg.norm(np.diff(lines, axis=1), axis=2).sum(axis=1)
@@ -103,10 +103,7 @@ def resampled(lines: Float64, segments: int) -> tuple[Float64, Float64]:
 
 
 def _walk(lines: Float64, chord: Float64, segments: int) -> tuple[Float64, npt.NDArray[np.bool_]]:
-    """Knots (N, segments + 1, 3) at a distance (N,) from one another, and whether the tip came before the last one.
-
-    What comes after the tip is the tip.
-    """
+    """Points (N, segments + 1, 3) at a distance (N,) from each other, and whether the tip was passed too early."""
     count, last = len(lines), lines.shape[1] - 1
     rows, at = np.arange(count), np.zeros(count, np.intp)
     knots = np.empty((count, segments + 1, 3))
@@ -139,7 +136,7 @@ _SEGMENTS, _POINTS, _THICKNESS, _TRANSPARENCY, _COLOURS = 1, 2, 4, 8, 16
 
 
 def read_hair(data: bytes) -> StrandSet:
-    """The strands of a file."""
+    """The strands of a HAIR file: any number of points per strand, with thickness and colour."""
     if len(data) < _HAIR_HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_HAIR_HEADER.size} are needed")
     magic, strands, points, flags, segments, *_ = _HAIR_HEADER.unpack_from(data)
@@ -182,7 +179,7 @@ _POINTS_MIN, _POINTS_MAX = 4, 64
 
 
 def read_tfx(data: bytes) -> StrandSet:
-    """The strands of a file."""
+    """The strands of a TressFX file: a fixed number of points per strand, with thickness and colour."""
     if len(data) < _TFX_HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_TFX_HEADER.size} are needed")
     version, strands, points, places, _, _, thickness, colours = _TFX_HEADER.unpack_from(data)
@@ -202,7 +199,6 @@ def read_tfx(data: bytes) -> StrandSet:
 
 
 def _array(data: bytes, name: str, start: int, count: int, width: int) -> Float32:
-    """Rows of numbers at a place of the file, shape (count, width)."""
     end = start + 4 * width * count
     if start < _TFX_HEADER.size or end > len(data):
         raise ElementFault(name, f"lie at bytes {start} to {end}, the file has {len(data)}")
@@ -213,7 +209,7 @@ def load_strands(path: Path | str) -> StrandSet:
     """The strands in a file of any format of `sim.assets.formats`.
 
     Raises:
-        ModelError: If the file cannot be read or used; one line naming file, element and reason.
+        ModelError: If the file cannot be read or used; one line with file, element and reason.
     """
     path = Path(path)
     data = read_bytes(path)
@@ -227,7 +223,7 @@ def load_strands(path: Path | str) -> StrandSet:
 
 
 def _format_of(data: bytes, path: Path) -> StrandFormat:
-    """The format of a file: told by how it begins, else by its suffix."""
+    """The format of a file, by its first bytes, else by its suffix."""
     if not data:
         raise ElementFault("", "the file is empty")
     for known in STRAND_FORMATS:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from sim.bench.row import Row, row_of
+from sim.bench.runner import Row, row_of
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.task import finish

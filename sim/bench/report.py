@@ -1,14 +1,25 @@
-"""Benchmark rows as a table for people and as JSON for programs."""
+"""Benchmark rows as a table and as JSON, and their comparison with earlier reports."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from sim.bench.row import Row
+import msgspec
+
+from sim.bench.runner import Row
+from sim.refusal import refusal
 
 HEADINGS = ("system", "variant", "size", "unit", "min ms", "median ms", "max ms", "elements/s", "ratio")
 LEFT = ("system", "variant", "unit")
 GAP = "  "
+
+BYTES_MAX = 16 << 20
+COMPARISON_HEADINGS = ("system", "variant", "size", "unit", "old ms", "new ms", "new/old", "median new/old")
+MACHINE = ("renderer", "cpu")
+
+Milliseconds = Annotated[float, msgspec.Meta(ge=0.0)]
+Key = tuple[str, str, int]
 
 
 def report(machine: Mapping[str, str], rows: Iterable[Row]) -> dict[str, Any]:
@@ -49,7 +60,7 @@ def _cells(row: Row, ratio: float | None) -> tuple[str, ...]:
     return (
         row.system,
         row.variant,
-        f"{row.size:,}".replace(",", " "),
+        _grouped(row.size),
         row.unit,
         *(quantity_of_time(value) for value in times),
         _quantity(row.elements_per_second),
@@ -86,3 +97,101 @@ def _aligned(line: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -
         for cell, width, is_left in zip(line, widths, left, strict=True)
     )
     return GAP.join(cells).rstrip()
+
+
+class OldRow(msgspec.Struct, frozen=True):
+    """A row of a report, as far as it is compared; attributes as in `Row`."""
+
+    system: str
+    variant: str
+    size: Annotated[int, msgspec.Meta(ge=0)]
+    ms_per_step_min: Milliseconds
+    ms_per_step_median: Milliseconds
+    unit: str = ""
+
+
+class BaselineReport(msgspec.Struct, frozen=True):
+    """A report that `bench --json` wrote.
+
+    Attributes:
+        renderer, cpu: Where it was measured.
+        rows: What was measured.
+    """
+
+    rows: tuple[OldRow, ...]
+    renderer: str = ""
+    cpu: str = ""
+
+
+class ReportError(ValueError):
+    """A file is no report; the text is the reason, without the file."""
+
+
+def read_report(path: Path) -> BaselineReport:
+    """Reads a report.
+
+    Raises:
+        OSError: If the file cannot be read.
+        ReportError: If it is no report.
+    """
+    with path.open("rb") as file:
+        data = file.read(BYTES_MAX + 1)
+    if len(data) > BYTES_MAX:
+        raise ReportError(f"more than {BYTES_MAX >> 20} MiB, which no report of a benchmark has")
+    try:
+        return msgspec.json.decode(data, type=BaselineReport)
+    except msgspec.ValidationError as error:
+        raise ReportError(": ".join(filter(None, ("not a report of a benchmark", *refusal(error))))) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ReportError(f"not a report of a benchmark: {error}") from error
+
+
+def comparison(rows: Sequence[Row], old: BaselineReport) -> str:
+    """Aligned text: times then and now, and new over old, so that less than 1 is faster.
+
+    Rows of now come in their order, then those that only the old report has.
+    """
+    before: dict[Key, OldRow] = {(row.system, row.variant, row.size): row for row in old.rows}
+    lines: list[tuple[str, ...]] = [COMPARISON_HEADINGS]
+    for row in rows:
+        lines.append(_compared(row, before.pop((row.system, row.variant, row.size), None)))
+    measured = {row.system for row in rows}
+    lines += [_only_old(row) for row in before.values() if row.system in measured]
+    return aligned(lines, LEFT)
+
+
+def differences(machine: Mapping[str, str], old: BaselineReport) -> list[str]:
+    """Lines about what makes the figures hard to compare: another driver, another processor."""
+    then = {"renderer": old.renderer, "cpu": old.cpu}
+    return [
+        f"{key} is {machine[key]!r}, was {then[key]!r}: ratios compare machines, not versions"
+        for key in MACHINE
+        if then[key] != machine[key]
+    ]
+
+
+def _compared(row: Row, old: OldRow | None) -> tuple[str, ...]:
+    head = (row.system, row.variant, _grouped(row.size), row.unit)
+    now = quantity_of_time(row.ms_per_step_min)
+    if old is None:
+        return (*head, "", now, "only new", "")
+    return (
+        *head,
+        quantity_of_time(old.ms_per_step_min),
+        now,
+        _ratio(row.ms_per_step_min, old.ms_per_step_min),
+        _ratio(row.ms_per_step_median, old.ms_per_step_median),
+    )
+
+
+def _only_old(row: OldRow) -> tuple[str, ...]:
+    size, then = _grouped(row.size), quantity_of_time(row.ms_per_step_min)
+    return row.system, row.variant, size, row.unit, then, "", "only old", ""
+
+
+def _ratio(new: float, old: float) -> str:
+    return f"{new / old:.2f}" if old > 0.0 else ""
+
+
+def _grouped(size: int) -> str:
+    return f"{size:,}".replace(",", " ")

@@ -13,14 +13,14 @@ from sim.assets.formats import Format
 
 
 class ExportError(Exception):
-    """What cannot be written: file, element and reason in one line."""
+    """Something that cannot be written: file, element and reason in one line."""
 
 
 def require_package(path: Path, format: Format) -> None:
-    """Fails before long work where the package that a format needs is missing.
+    """Fails before long work if the package of a format is missing.
 
     Raises:
-        ExportError: Naming the package and how it is installed.
+        ExportError: Naming the package and how to install it.
     """
     if not format.module:
         return
@@ -31,7 +31,7 @@ def require_package(path: Path, format: Format) -> None:
 
 
 def missing_package(format: Format) -> str:
-    """What installs the package that a format needs, without importing it; "" where it is there."""
+    """How to install the missing package of a format, or ""; does not import it."""
     return "" if not format.module or importlib.util.find_spec(format.module) else _hint(format)
 
 
@@ -40,16 +40,16 @@ def _hint(format: Format) -> str:
 
 
 FULL = 1 << 16
-"""Free bytes of a disk below which it is full: libraries write in blocks, and do not tell what stopped them."""
+"""Free bytes below which a disk counts as full: libraries write in blocks and do not report the reason."""
 
 
 @contextlib.contextmanager
 def failures_of_libraries(path: Path) -> Iterator[None]:
-    """Errors of a library that was to write a file name it and the reason.
+    """Converts errors of a library that writes a file.
 
     Raises:
         OSError: If the disk is full.
-        ExportError: If the library failed otherwise, with the last line of what it says, which tells most.
+        ExportError: Otherwise, with the last line of the library's message.
     """
     try:
         yield
@@ -61,5 +61,4 @@ def failures_of_libraries(path: Path) -> Iterator[None]:
 
 
 def is_full(path: Path) -> bool:
-    """Whether the disk of a file has no room left."""
     return shutil.disk_usage(path.parent).free < FULL

@@ -20,9 +20,10 @@ from sim.export.gltf_materials import MaterialWriter
 from sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
+Json = dict[str, Any]
 
 _UNMOVED = 1e-7
-"""Largest deviation from the rest, relative to the largest value, of a property that needs no channel."""
+"""Largest relative deviation from the rest pose that needs no channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,41 +31,42 @@ class MorphNode:
     """A node with morph targets.
 
     Attributes:
-        node: Its number.
-        weights: Which weights of the model its targets have, length N.
+        weights: Weights of the model for its targets, length N.
     """
 
     node: int
     weights: Sequence[int]
 
 
-class _Animation:
-    """One animation in the making."""
+class AnimationWriter:
+    """Collects the channels of one animation."""
 
     def __init__(self, name: str, chunk: GlbChunk) -> None:
         self._name, self._chunk = name, chunk
-        self._samplers: list[dict[str, Any]] = []
-        self._channels: list[dict[str, Any]] = []
+        self._samplers: list[Json] = []
+        self._channels: list[Json] = []
 
     def add(self, node: int, path: str, mode: str, times: Float64, values: Float64) -> None:
-        """A channel; keys (F, n), or (F, 3, n) for splines."""
+        """A channel with keys (F, n), or (F, 3, n) for splines."""
         keys = times.astype(np.float32)
-        # Times must rise, also in single precision.
-        cached = np.append(True, np.diff(keys) > 0.0)
+        # Times must ascend, also in single precision.
+        rising = np.append(True, np.diff(keys) > 0.0)
         width = 1 if path == "weights" else values.shape[-1]
-        rows = values[cached].astype(np.float32).reshape(-1, width)
-        sampler: dict[str, Any] = {"input": self._chunk.once(keys[cached][:, None], bounded=True)}
-        sampler["output"] = self._chunk.once(rows)
+        rows = values[rising].astype(np.float32).reshape(-1, width)
+        self.sample(node, path, mode, self._chunk.once(keys[rising][:, None], bounded=True), rows)
+
+    def sample(self, node: int, path: str, mode: str, times: int, rows: npt.NDArray[np.float32]) -> None:
+        """A channel with keys at the times of an accessor."""
+        sampler: Json = {"input": times, "output": self._chunk.once(rows)}
         if mode != "LINEAR":
             sampler["interpolation"] = mode
         self._channels.append({"sampler": len(self._samplers), "target": {"node": node, "path": path}})
         self._samplers.append(sampler)
 
-    def written(self) -> dict[str, Any] | None:
-        """What the document says of it; None for one without a channel."""
-        if not self._channels:
-            return None
-        return {"name": self._name, "channels": self._channels, "samplers": self._samplers}
+    def written(self) -> list[Json]:
+        """The animation as glTF, none without a channel."""
+        content = {"name": self._name, "channels": self._channels, "samplers": self._samplers}
+        return [content] if self._channels else []
 
 
 def animations(
@@ -73,18 +75,17 @@ def animations(
     """Animations of all clips of a model.
 
     Args:
-        model: The model.
-        raw: What it was made of, so that curves stay what they are; None for keys at the times of frames.
+        raw: Source of the model, to write its curves unchanged; None for keys at the frame times.
         nodes: Node of each joint, length B.
         weighted: Nodes with morph targets.
-        chunk: Where keys go.
+        chunk: Receives the keys.
     """
-    written = []
+    written: list[Json] = []
     of_name = {clip.name: clip for clip in raw.clips} if raw is not None else {}
     starts = weight_starts_of(raw) if raw is not None else {}
     for clip in model.clips:
         stored = of_name.get(clip.name)
-        made = _Animation(clip.name, chunk)
+        made = AnimationWriter(clip.name, chunk)
         if stored is not None and stored.channels:
             _add_curves(made, stored, nodes)
             _add_weights(made, clip, stored, weighted, starts)
@@ -94,13 +95,11 @@ def animations(
             for owner in weighted:
                 keys = np.array([pose.weights[list(owner.weights)] for pose in poses])
                 made.add(owner.node, "weights", "LINEAR", clip.key_times, keys)
-        part = made.written()
-        if part is not None:
-            written.append(part)
+        written += made.written()
     return written
 
 
-def _add_curves(made: _Animation, stored: RawClip, nodes: Sequence[int]) -> None:
+def _add_curves(made: AnimationWriter, stored: RawClip, nodes: Sequence[int]) -> None:
     for channel in stored.channels:
         if channel.path == "weights":
             continue
@@ -111,9 +110,9 @@ def _add_curves(made: _Animation, stored: RawClip, nodes: Sequence[int]) -> None
 
 
 def _add_weights(
-    made: _Animation, clip: Clip, stored: RawClip, weighted: Sequence[MorphNode], starts: Mapping[int, int]
+    made: AnimationWriter, clip: Clip, stored: RawClip, weighted: Sequence[MorphNode], starts: Mapping[int, int]
 ) -> None:
-    """Weights as they are stored where one channel drives all of a node, else at the keys of the clip."""
+    """Weights as stored if one channel drives all of a node, else sampled at the keys of the clip."""
     driving = [channel for channel in stored.channels if channel.path == "weights" and channel.joint in starts]
     for owner in weighted:
         own = [channel for channel in driving if _drives(channel, starts, owner.weights)]
@@ -134,9 +133,9 @@ def _drives(channel: RawChannel, starts: Mapping[int, int], weights: Sequence[in
 
 
 def _add_poses(
-    made: _Animation, model: CharacterModel, times: Float64, poses: Sequence[LocalPose], nodes: Sequence[int]
+    made: AnimationWriter, model: CharacterModel, times: Float64, poses: Sequence[LocalPose], nodes: Sequence[int]
 ) -> None:
-    """Channels of what differs from the rest; one at least, so that the length is kept."""
+    """Channels of properties that differ from the rest pose, at least one to keep the length."""
     rest = model.skeleton
     if rest is None:
         return
@@ -155,22 +154,21 @@ def _add_poses(
 
 
 Index = npt.NDArray[np.intp]
-Json = dict[str, Any]
 
 _UPRIGHT = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]
-"""Turn that brings z up to y up."""
+"""Rotation from z up to y up."""
 
 _PLAIN = Material("plain", None, None, diffuse=(0.52, 0.53, 0.55))
 
 
 def write_glb(raw: RawModel, file: BinaryIO) -> None:
-    """Writes the content of a model file as binary glTF; its warnings tell what cannot be."""
+    """Writes a model file's content as binary glTF; warnings report skipped content."""
     scene = _scene_of(raw)
     file.write(scene.chunk.file(scene.document()))
 
 
 def write_gltf(raw: RawModel, file: BinaryIO) -> None:
-    """Writes the content of a model file as glTF text that holds everything; its warnings tell what cannot be."""
+    """Writes a model file's content as self-contained glTF text; warnings report skipped content."""
     scene = _scene_of(raw)
     file.write(scene.chunk.text_file(scene.document()))
 
@@ -184,26 +182,13 @@ def _scene_of(raw: RawModel) -> "GltfScene":
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A draw range with the vertices that it uses.
-
-    Attributes:
-        section: The draw range.
-        vertices: Their numbers, ascending, shape (N,).
-        corners: Triangles among them, shape (T, 3).
-    """
-
     section: Section
     vertices: Index
     corners: Index
 
 
 class GltfScene:
-    """A file in the making; models and nodes are added one after the other.
-
-    Attributes:
-        chunk: Its arrays.
-        materials: Its materials.
-    """
+    """A glTF file to which models and nodes are added."""
 
     def __init__(self) -> None:
         self.chunk = GlbChunk()
@@ -225,11 +210,10 @@ class GltfScene:
         return head | self._parts | self.materials.parts
 
     def add_model(self, model: CharacterModel, raw: RawModel | None = None) -> list[int]:
-        """Adds a model with its clips; returns its topmost nodes.
+        """Adds a model with its clips; returns its root nodes.
 
         Args:
-            model: The model.
-            raw: What it was made of, so that curves stay what they are; equally good without, but larger.
+            raw: Source of the model, to write its curves unchanged; without, files are larger.
         """
         groups = _by_skin(model)
         nodes, roots = self._add_joints(model, is_joined=any(_spans(model, entries) for entries, _ in groups))
@@ -259,7 +243,7 @@ class GltfScene:
         return roots
 
     def _add_joints(self, model: CharacterModel, *, is_joined: bool) -> tuple[list[int], list[int]]:
-        """Nodes of the joints, and those without a parent; joined, these are one."""
+        """Nodes of the joints, and the root nodes; `is_joined` puts several roots under one."""
         skeleton = model.skeleton
         if skeleton is None:
             return [], []
@@ -340,7 +324,7 @@ class GltfScene:
         return found
 
     def influences(self, joints: npt.NDArray[np.uint16], weights: npt.NDArray[np.float32]) -> dict[str, int]:
-        """Attributes of a skin, (V, K) each, four influences in each of them."""
+        """Attributes of a skin, (V, K) each, four influences per attribute."""
         joints, weights = np.where(weights > 0.0, joints, 0).astype(np.uint16), _exact_sums(weights)
         found = {}
         for number in range(weights.shape[1] // 4):
@@ -352,29 +336,29 @@ class GltfScene:
         return found
 
     def target(self, targets: Targets, weight: int, rows: Index, names: Collection[str]) -> dict[str, int]:
-        """Differences of those of some attributes, of some vertices, by the targets of a weight."""
+        """Morph target of a weight for some vertices and attributes."""
         deltas = np.zeros((len(rows), targets.deltas.shape[1], 3), np.float32)
         for run in np.flatnonzero(targets.weight_of == weight).tolist():
             first, count, start = (int(table[run]) for table in (targets.firsts, targets.counts, targets.starts))
             inside = (rows >= first) & (rows < first + count)
             deltas[inside] += targets.deltas[start + rows[inside] - first, :, :3]
-        found = {"POSITION": self.chunk.sparse(deltas[:, 0], VERTEX_DATA, bounded=True)}
+        target = {"POSITION": self.chunk.sparse(deltas[:, 0], VERTEX_DATA, bounded=True)}
         for name, moved in zip(("NORMAL", "TANGENT"), deltas.swapaxes(0, 1)[1:], strict=False):
             if name in names and moved.any():
-                found[name] = self.chunk.sparse(moved, VERTEX_DATA)
-        return found
+                target[name] = self.chunk.sparse(moved, VERTEX_DATA)
+        return target
 
 
 @dataclass(frozen=True, slots=True)
 class _AddedMesh:
-    """A mesh of the file, and the weights of the model that its targets have."""
+    """A mesh of the file, and the model's weights of its targets."""
 
     mesh: int
     weights: list[int]
 
 
 def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_Part]]]:
-    """Draw ranges by what moves them: entries of the palette by joint, each joint once, as skins must have it."""
+    """Draw ranges by skin: palette entry by joint, each joint once, as glTF requires; None for no skin."""
     parts = []
     for section in model.mesh.sections:
         triangles = model.mesh.triangles[section.first_triangle : section.first_triangle + section.triangle_count]
@@ -389,22 +373,22 @@ def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_P
     for part in parts:
         weights = model.skin.weights[part.vertices]
         used = np.unique(model.skin.joints[part.vertices][weights > 0.0])
-        wanted = dict(zip(model.skin.joints_of(used).tolist(), used.tolist(), strict=True))
-        if len(wanted) < len(used):
+        entry_of = dict(zip(model.skin.joints_of(used).tolist(), used.tolist(), strict=True))
+        if len(entry_of) < len(used):
             raise ExportError(f"{part.section.name}: a joint moves it from two places, for which glTF has no skins")
         for entries, members in groups:
-            fits = all(entries.get(joint, entry) == entry for joint, entry in wanted.items())
-            if fits and not _spans(model, entries | wanted):
-                entries.update(wanted)
+            fits = all(entries.get(joint, entry) == entry for joint, entry in entry_of.items())
+            if fits and not _spans(model, entries | entry_of):
+                entries.update(entry_of)
                 members.append(part)
                 break
         else:
-            groups.append((wanted, [part]))
-    return [(entries, members) for entries, members in groups]
+            groups.append((entry_of, [part]))
+    return list(groups)
 
 
 def _bare_joint(model: CharacterModel, groups: list[tuple[dict[int, int] | None, list[_Part]]]) -> int | None:
-    """The joint that is called like the model and moves nothing: it held the mesh in the file that was read."""
+    """A joint with the name of the model that moves nothing: it held the mesh in the source file."""
     skeleton = model.skeleton
     if skeleton is None or model.path.stem not in skeleton.names:
         return None
@@ -414,7 +398,7 @@ def _bare_joint(model: CharacterModel, groups: list[tuple[dict[int, int] | None,
 
 
 def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:
-    """Whether joints stand below several roots, which those of a skin must not."""
+    """Whether joints have several roots, which glTF does not allow in a skin."""
     if entries is None or model.skeleton is None:
         return False
     parents = model.skeleton.parents
@@ -427,13 +411,13 @@ def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:
 def _weights_in(targets: Targets | None, rows: Index) -> set[int]:
     if targets is None or not len(rows):
         return set()
-    # Runs of a weight that does not touch the part between its first and last vertex say nothing of it.
+    # Runs that do not overlap the vertex range of the part do not move it.
     touched = (targets.firsts <= rows[-1]) & (targets.firsts + targets.counts > rows[0])
     return set(targets.weight_of[touched].tolist())
 
 
 def unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Vectors of length 1 in single precision; those without a direction point up."""
+    """Unit vectors in single precision; zero vectors point up."""
     wide = vectors.astype(np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
     unit = np.where(length > 1e-12, wide / np.where(length > 1e-12, length, 1.0), (0.0, 1.0, 0.0))
@@ -441,7 +425,7 @@ def unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 def _exact_sums(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Weights whose sums are 1 to the last bits: the strongest takes what rounding left."""
+    """Weights that sum to 1 exactly; the strongest absorbs the rounding."""
     exact = weights.copy()
     exact[:, 0] = 1.0 - weights[:, 1:].sum(axis=1, dtype=np.float64)
     return exact

@@ -18,19 +18,18 @@ UInt32 = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class ExportSurface:
-    """A triangle mesh at one moment, in file order and file space.
+    """A triangle mesh at one time, in file order and file space.
 
     Attributes:
-        name: Name of the mesh.
         positions: shape (V, 3).
         normals: Unit vectors, shape (V, 3).
         texcoords: v = 0 at the bottom row of the image, shape (V, 2).
         triangles: Counter-clockwise from outside, shape (T, 3).
         ranges: Material name, first triangle and triangle count of each section, in file order.
-        bone_names: One for each of B bones.
-        palette: What each of P entries does to the bind pose, as a rule one for each bone, shape (P, 4, 4).
-        palette_bones: Bone of each entry, shape (P,).
-        time: Moment in the clip [s].
+        bone_names: Names of B bones.
+        palette: Skinning matrices, usually one per bone, shape (P, 4, 4).
+        palette_bones: Bone of each palette entry, shape (P,).
+        time: Time in the clip [s].
     """
 
     name: str
@@ -48,7 +47,7 @@ class ExportSurface:
 def surface_of(
     model: CharacterModel, positions: Float32, normals: Float32, pose: Pose | None, time: float
 ) -> ExportSurface:
-    """The mesh of `model` with the positions and normals, both (V, 3), that skinning by a pose gives."""
+    """The mesh of `model` with skinned positions and normals, both (V, 3)."""
     mesh = model.mesh
     texcoords = mesh.texcoords
     if model.default_texture_origin == "top":
@@ -76,7 +75,7 @@ def surface_of(
 
 
 def write_arrays(surface: ExportSurface, file: BinaryIO) -> None:
-    """Writes places, triangles and the pose as a NumPy archive; without a skeleton the arrays of bones are empty."""
+    """Writes positions, triangles and the pose as a NumPy archive; bone arrays are empty without a skeleton."""
     arrays = {
         "positions": surface.positions.astype(np.float32),
         "normals": surface.normals.astype(np.float32),
@@ -97,10 +96,7 @@ ROWS_AT_ONCE = 4096
 
 
 def write_obj(surface: ExportSurface, file: BinaryIO) -> None:
-    """Writes positions, texture coordinates, normals and one group for each section.
-
-    Numbers carry nine digits, so that reading them gives the same float32 values.
-    """
+    """Writes positions, texture coordinates, normals and a group per section; nine digits restore float32 exactly."""
     file.write(f"o {_word(surface.name)}\n".encode())
     _write_rows(file, "v %.9g %.9g %.9g\n", surface.positions)
     _write_rows(file, "vt %.9g %.9g\n", surface.texcoords)
@@ -127,7 +123,7 @@ FACE = np.dtype([("count", "u1"), ("corners", "<u4", (3,))])
 
 
 def write_ply(surface: ExportSurface, file: BinaryIO) -> None:
-    """Writes vertices with normal and texture coordinate, then triangles; little-endian."""
+    """Writes vertices with normals and texture coordinates, then triangles; little-endian."""
     file.write(_header(len(surface.positions), len(surface.triangles)).encode("ascii"))
     columns = np.column_stack((surface.positions, surface.normals, surface.texcoords))
     file.write(np.ascontiguousarray(columns, "<f4").tobytes())

@@ -129,7 +129,7 @@ def test_what_is_see_through_stays_so_in_animated_pictures(tmp_path: Path) -> No
                 assert (shown[..., 3] == 255).sum() == 36 * 24 + 8 * 8
                 wanted = bars()[18, 8 * shift + 4 : 8 * shift + 24 : 8].astype(int)
                 assert np.abs(shown[18, 8 * shift + 4 : 8 * shift + 24 : 8, :3] - wanted).max() <= 8
-    assert "what is less than half opaque is left out" in cache.notes[0]
+    assert "pixels below half opacity are transparent" in cache.notes[0]
 
 
 @pytest.mark.parametrize("suffix", [".mkv", ".mp4", ".webp", ".gif"])
@@ -151,8 +151,8 @@ def test_films_are_read_back_and_told(suffix: str, tmp_path: Path, capsys: pytes
 @pytest.mark.parametrize(
     ("suffix", "fault", "expected"),
     [
-        (".mkv", lambda pictures: pictures[:-1], "3 frames read back of 4; nothing was kept"),
-        (".mkv", lambda pictures: [(end, shown ^ 1) for end, shown in pictures], "is another picture"),
+        (".mkv", lambda pictures: pictures[:-1], "3 frames read back of 4; no file was written"),
+        (".mkv", lambda pictures: [(end, shown ^ 1) for end, shown in pictures], "the read-back differs"),
         (".gif", lambda pictures: [(end, 255 - shown) for end, shown in pictures], "of 255 on average"),
     ],
 )

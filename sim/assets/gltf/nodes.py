@@ -13,7 +13,7 @@ from sim.maths.transform import compose, decompose
 Float64 = npt.NDArray[np.float64]
 
 RESIDUE = 1e-5
-"""Part of a matrix that translation, rotation and scale may leave over without a warning."""
+"""Relative residue of a matrix after decomposition that needs no warning."""
 
 _NO_PARENT = -1
 
@@ -48,7 +48,7 @@ def read_skeleton(document: GltfDocument, warnings: list[str]) -> RawSkeleton:
 
 
 def node_parents(document: GltfDocument) -> list[int]:
-    """Parent of each node, or -1."""
+    """Parent of each node, or -1; fails for two parents and for cycles."""
     parents = [_NO_PARENT] * len(document.nodes)
     for index, node in enumerate(document.nodes):
         for child in node.children:
@@ -70,14 +70,9 @@ def node_parents(document: GltfDocument) -> list[int]:
     return parents
 
 
-def shown_nodes(document: GltfDocument, wanted: int | None) -> list[int]:
-    """Nodes of a scene in the order of the file.
-
-    Args:
-        document: The file.
-        wanted: Number of the scene; None for the file's own, else the first, else all nodes.
-    """
-    number = document.scene if wanted is None else wanted
+def shown_nodes(document: GltfDocument, scene_number: int | None) -> list[int]:
+    """Nodes of a scene in file order; without a number, of the default scene, else the first, else all nodes."""
+    number = document.scene if scene_number is None else scene_number
     if not document.scenes and number is None:
         return list(range(len(document.nodes)))
     number = number or 0
@@ -94,7 +89,7 @@ def shown_nodes(document: GltfDocument, wanted: int | None) -> list[int]:
 
 
 def _names(document: GltfDocument) -> list[str]:
-    """Unique names of the nodes; those without one are numbered, and so are those that others had before."""
+    """Unique names; unnamed and repeated names get the number of the node."""
     taken: set[str] = set()
     names = []
     for index, node in enumerate(document.nodes):
@@ -120,13 +115,13 @@ def _warn_of_residue(nodes: list[int], matrices: Float64, composed: Float64, war
 
 
 UNEVEN = 1e-3, 1e-2
-"""Difference of the length of a quaternion from 1 that is more than rounding; the second one of keys in bytes."""
+"""Largest rounding error of the length of a quaternion; the second one for keys in bytes."""
 
 BYTE = 5120
 
 
 _CHANNEL_BYTES, _KEY_BYTES = 512, 64
-"""What a number that is driven, and a time or a key, take in the end, more or less."""
+"""Approximate memory of a driven number, and of a time or key."""
 
 _TYPES = {"translation": ("VEC3",), "rotation": ("VEC4",), "scale": ("VEC3",), "weights": ("SCALAR",)}
 
@@ -181,19 +176,14 @@ def _channels(
 
 
 class _Keys:
-    """Keys of one animation, read once however many channels share them.
-
-    Args:
-        accessors: Numbers of the file.
-        budget: What may be allocated.
-    """
+    """Keys of one animation, read once even if several channels share them."""
 
     def __init__(self, accessors: Accessors, budget: Budget) -> None:
         self._accessors, self._budget = accessors, budget
         self._read: dict[tuple[object, ...], tuple[Float64, Float64]] = {}
 
     def channel(self, node: int, path: str, sampler: Sampler, weight_count: int, place: str) -> RawChannel:
-        """What a sampler drives; its keys are charged once, and each number that it drives."""
+        """Channel of a sampler; its keys count once against the budget, and each driven number."""
         self._budget.take(_CHANNEL_BYTES * (weight_count or 1), place)
         key = sampler.input, sampler.output, sampler.interpolation, path, weight_count
         if key not in self._read:
@@ -201,7 +191,7 @@ class _Keys:
         return RawChannel(node, path, sampler.interpolation, *self._read[key])
 
     def _keys(self, path: str, sampler: Sampler, weight_count: int, place: str) -> tuple[Float64, Float64]:
-        """Times, and values as `RawChannel` has them."""
+        """Times and values as in `RawChannel`."""
         times = self._accessors.floats(sampler.input, f"{place}.input", ("SCALAR",))[:, 0]
         values = self._accessors.floats(sampler.output, f"{place}.output", _TYPES[path])
         self._budget.take(_KEY_BYTES * (len(times) + len(values)), place)

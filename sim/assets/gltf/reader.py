@@ -1,7 +1,7 @@
 """Reads glTF 2.0, text and binary: rigid and skinned meshes with morph targets, their materials and clips.
 
-Vertices are those of the placed primitives, by the number of the node and then of the primitive; a mesh on two nodes
-stands there twice.  Everything that poses is a joint, so rigid parts are skins with one joint.
+Vertices are those of the placed primitives, ordered by node, then by primitive; a mesh on two nodes is copied.
+Every node is a joint, so rigid parts are skins with one joint.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ Float64 = npt.NDArray[np.float64]
 
 
 def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -> RawModel:
-    """The content of a glTF file and of the files beside it that it names.
+    """The content of a glTF file and of the files next to it.
 
     Source: Khronos Group, glTF 2.0 specification, version 2.0.1.
     """
@@ -54,8 +54,6 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
 
 
 class _Placer:
-    """Puts the meshes of nodes into a model, each with its skin."""
-
     def __init__(
         self, document: GltfDocument, accessors: Accessors, budget: Budget, model: RawModel, watch: LoadWatch
     ) -> None:
@@ -111,7 +109,7 @@ class _Placer:
             self._model.meshes.append(placed)
 
     def _skins_of(self, index: int, node: GltfNode) -> list[int]:
-        """Numbers of the skins that the mesh of a node stands in: one, or one for each instance."""
+        """Numbers of the skins of a node's mesh: one, or one for each instance."""
         if node.skin is not None:
             if node.skin not in self._skins:
                 self._skins[node.skin] = self._added(self._skin(node.skin, f"nodes[{index}].skin"))
@@ -145,7 +143,7 @@ class _Placer:
         return RawSkin(list(stored.joints), matrices)
 
     def _instances(self, stored: Instancing, place: str) -> Float64:
-        """Transforms of the copies of a mesh, shape (N, 4, 4)."""
+        """Transforms of the instances of a mesh, shape (N, 4, 4)."""
         parts = {}
         for name, kind in (("TRANSLATION", "VEC3"), ("ROTATION", "VEC4"), ("SCALE", "VEC3")):
             if name in stored.attributes:
@@ -162,13 +160,13 @@ class _Placer:
 
 
 def _rigid(vertices: RawVertices) -> RawVertices:
-    """The vertices without influences, which mean nothing where there is no skin."""
-    cached = {name: values for name, values in vertices.attributes.items() if not name.startswith("blend")}
-    return replace(vertices, attributes=cached)
+    """The vertices without influences, which are meaningless without a skin."""
+    attributes = {name: values for name, values in vertices.attributes.items() if not name.startswith("blend")}
+    return replace(vertices, attributes=attributes)
 
 
 def _target_names(mesh: GltfMesh, count: int) -> list[str]:
-    """Names of morph targets as most writers store them, numbers where there are none."""
+    """Names of morph targets as most writers store them, else numbers."""
     stored = mesh.extras.get("targetNames") if isinstance(mesh.extras, dict) else None
     names = stored if isinstance(stored, list) else []
     return [

@@ -1,4 +1,4 @@
-"""Characters as skins that a format can show, or as points for every frame where these differ."""
+"""Characters as skins that a format supports, or as points for every frame if these look different."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +23,7 @@ BLOCK = 128
 """Vertices that are blended at once; products of this size run on one thread, which is faster than sharing them."""
 
 AsSkin = Callable[[JointMotion], tuple[JointMotion | None, str]]
-"""Takes a rig; gives the one that a format shows instead, None for no skin at all, and why; "" where it is the same."""
+"""Takes a rig; returns the rig that a format can show, None for no skin, and why; "" if it looks the same."""
 
 
 class LinearSkin:
@@ -61,9 +61,9 @@ class LinearSkin:
 
 
 def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) -> tuple[SceneRecording, list[str]]:
-    """The recording with characters as they are written, and a line for each that is not what one would expect.
+    """The recording with characters in the chosen form, and a line for each that deviates from what one expects.
 
-    Positions are those that the format shows; characters that are written as points have no rig.
+    Positions are those of the written form; characters that are written as points have no rig.
     """
     lines, tracks = list[str](), list[Track]()
     for track in recording.tracks:
@@ -87,7 +87,7 @@ def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) ->
 
 
 def linear_positions(rig: JointMotion) -> Iterator[Float32]:
-    """Where linear blending has all vertices in the world, shape (V, 3), frame by frame."""
+    """World positions of all vertices by linear blending, shape (V, 3), frame by frame."""
     mesh, skin = rig.model.mesh, rig.model.skin
     assert skin is not None
     rest, targets = mesh.positions.astype(np.float64), mesh.targets
@@ -99,7 +99,7 @@ def linear_positions(rig: JointMotion) -> Iterator[Float32]:
 
 
 def _morphed(places: Float64, targets: Targets | None, weights: Float64) -> Float64:
-    """Vertices moved by morph targets, shape (V, 3); the same array where none has a weight."""
+    """Positions with morph targets, shape (V, 3); the same array if all weights are zero."""
     if targets is None or not weights.any():
         return places
     moved = places.copy()

@@ -27,7 +27,7 @@ _COLOURS = "diffuseColor", "specularColor", "emissiveColor"
 
 @dataclass(frozen=True, slots=True)
 class _Texture:
-    """An image of a material: value * scale + bias, and which of its channels feed which inputs of the surface."""
+    """An image as value * scale + bias, and the surface input of each channel."""
 
     name: str
     used: Sampled
@@ -38,13 +38,12 @@ class _Texture:
 
 
 def add_material(mesh: Any, name: str, material: Material, *, has_colours: bool = False) -> Any:
-    """Writes a material below a mesh, from which it can be bound to parts of it.
+    """Writes a material below a mesh.
 
     Args:
-        mesh: The mesh.
-        name: Of the material, valid and unique there.
-        material: The material, whose images are files.
-        has_colours: Whether what has no image takes its colour from the vertices.
+        name: Valid and unique below the mesh.
+        material: With image files.
+        has_colours: Whether sections without image take their colour from the vertices.
     """
     stage, path = mesh.GetPrim().GetStage(), mesh.GetPath().AppendChild(name)
     written = UsdShade.Material.Define(stage, path)
@@ -81,29 +80,29 @@ def bind_material(prim: Any, material: Any) -> None:
 
 
 def base_colour(material: Material) -> Three:
-    """The colour that a material has without its image."""
+    """The colour of a material without its image."""
     return _base(material)[0]
 
 
 def _shown_input(material: Material) -> str:
-    """The input that has the colour: what is not lit shines by itself."""
+    """The input for the colour: unlit materials emit it."""
     return "emissiveColor" if material.is_unlit else "diffuseColor"
 
 
 def _base(material: Material) -> tuple[Three, float, bool]:
-    """Base colour, part of metal, and whether these say all; else the colours are diffuse and specular."""
+    """Base colour, metallic factor, and whether they are exact; if not, the colours are diffuse and specular."""
     if material.surface_image is not None:
-        return material.diffuse, material.metal, True  # the colour is that of both, and the image says which is metal
+        return material.diffuse, material.metal, True  # the colour applies to both; the image says which is metallic
     base, metal = metal_and_base(material)
     return (base, metal, True) if is_metal_exact(material, base, metal) else (material.diffuse, 0.0, False)
 
 
 def _values(material: Material) -> dict[str, Any]:
-    """What the surface is without images."""
+    """Inputs of the surface without images."""
     base, metal, is_exact = _base(material)
     values: dict[str, Any] = {"diffuseColor": base, "roughness": roughness_of(material)}
     if material.is_unlit:
-        # With the index of air it reflects nothing.
+        # An index of 1 disables reflection.
         values |= {"diffuseColor": _BLACK, "emissiveColor": base, "metallic": 0.0, "roughness": 1.0, "ior": 1.0}
     elif is_exact:
         values["metallic"] = metal
@@ -143,9 +142,9 @@ def _textures(material: Material, shown: str) -> Iterator[_Texture]:
 def _texture(stage: Any, path: Any, texture: _Texture, coordinates: Any) -> Any:
     made = _shader(stage, path.AppendChild(texture.name), "UsdUVTexture")
     made.CreateInput("st", TYPES.Float2).ConnectToSource(coordinates)
-    # Images stand in a folder beside the stage; without the dot they would be searched for elsewhere.
+    # The dot makes the path relative to the stage; without it, search paths apply.
     image, sampler = texture.used
-    assert isinstance(image, Path), "images were put beside the stage"
+    assert isinstance(image, Path), "images are files next to the stage"
     place = f"./{image.parent.name}/{image.name}"
     made.CreateInput("file", TYPES.Asset).Set(Sdf.AssetPath(place))
     made.CreateInput("sourceColorSpace", TYPES.Token).Set("sRGB" if texture.is_colour else "raw")
@@ -163,12 +162,12 @@ def _shader(stage: Any, path: Any, kind: str) -> Any:
 
 
 def vectors(values: npt.NDArray[Any]) -> Any:
-    """An array of (N, 3) as USD has it."""
+    """(N, 3) as a USD array."""
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(values, np.float32))
 
 
 def write_topology(mesh: Any, track: Track) -> None:
-    """Writes what stays: faces, texture coordinates, and which faces share a material."""
+    """Writes faces, texture coordinates and material sections, which are constant."""
     assert track.triangles is not None
     mesh.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.full(len(track.triangles), 3, np.int32)))
     mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(track.triangles.astype(np.int32).ravel()))
@@ -179,13 +178,12 @@ def write_topology(mesh: Any, track: Track) -> None:
 
 
 def write_texcoords(prim: Any, texcoords: npt.NDArray[np.float32], interpolation: Any) -> None:
-    """Writes texture coordinates (N, 2)."""
     st = UsdGeom.PrimvarsAPI(prim).CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray, interpolation)
     st.Set(Vt.Vec2fArray.FromNumpy(np.ascontiguousarray(texcoords, np.float32)))
 
 
 def write_colours(prim: Any, colours: npt.NDArray[Any], interpolation: Any, code: Any = None) -> None:
-    """Writes colours, and opacities where there are some, linear, (N, 3 or 4), at a time code or for all time."""
+    """Writes linear colours, (N, 3), or with alpha, (N, 4), at a time code or for all times."""
     when = () if code is None else (code,)
     prim.CreateDisplayColorPrimvar(interpolation).Set(vectors(colours[:, :3]), *when)
     if colours.shape[1] == 4:
@@ -194,7 +192,7 @@ def write_colours(prim: Any, colours: npt.NDArray[Any], interpolation: Any, code
 
 
 def _write_materials(mesh: Any, track: Track) -> None:
-    """What sections are made of, and the same as plain colours for programs that show no materials."""
+    """Materials of the sections, and plain colours for programs that show no materials."""
     sections, has_colours = track.sections, track.colours is not None
     mesh.CreateDoubleSidedAttr(any(section.has_backs for section in sections))
     taken: set[str] = set()
@@ -222,7 +220,7 @@ def _write_materials(mesh: Any, track: Track) -> None:
 
 
 def _coloured(track: Track) -> npt.NDArray[np.float32]:
-    """Colours of vertices times those of what they are part of, shape (N, 4); materials take theirs from there."""
+    """Colours of vertices times the colour of their section, shape (N, 4); materials read them."""
     assert track.colours is not None
     assert track.triangles is not None
     colours: npt.NDArray[np.float32] = track.colours[0].astype(np.float32)
@@ -233,7 +231,7 @@ def _coloured(track: Track) -> npt.NDArray[np.float32]:
 
 
 def identifier(name: str, taken: set[str]) -> str:
-    """The name as USD allows it, with a number where another one has it."""
+    """A unique name that USD allows."""
     base: str = Tf.MakeValidIdentifier(name)
     tried, number = base, 2
     while tried in taken:

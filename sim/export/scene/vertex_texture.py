@@ -1,8 +1,8 @@
-"""Vertex textures for game engines: where every vertex is in every frame, as the pixels of a float picture.
+"""Vertex textures for game engines: vertex positions of every frame as the pixels of a float image.
 
-A row is a frame, a column a vertex; beyond `WIDTH_MAX` vertices a frame takes more rows.  Pixels are differences [m] to
-the first frame, which stands in the OBJ beside it; its texture coordinates are those of the texture, column plus a
-half over the width.  A JSON file tells what a shader needs.
+A row is a frame, a column a vertex; above `WIDTH_MAX` vertices a frame takes several rows.  Pixels are differences [m]
+to the first frame, which is an OBJ file; its texture coordinates address the texture, column plus a half over the
+width. A JSON file holds the parameters for a shader.
 """
 
 import json
@@ -22,7 +22,7 @@ CHANNELS = ("R", "G", "B")
 
 
 def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> None:
-    """Writes the picture, what it means, and the surface of the first frame."""
+    """Writes the image, the JSON parameters, and the OBJ of the first frame."""
     (track,) = recording.tracks
     count, width = track.point_count, min(track.point_count, WIDTH_MAX)
     rows = -(-count // width)
@@ -52,7 +52,7 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> 
 
 
 def read_vertex_texture(files: tuple[Path, ...]) -> list[list[npt.NDArray[np.float32]]]:
-    """The points of every frame; nameless, since the file holds one surface."""
+    """Positions in every frame; without a name, since the file holds one surface."""
     about: dict[str, Any] = json.loads(files[1].read_text(encoding="utf-8"))
     channels = OpenEXR.File(str(files[0]), separate_channels=True).channels()
     picture = np.stack([channels[name].pixels for name in CHANNELS], axis=-1)
