@@ -266,7 +266,7 @@ class CurveClip:
         even = [part for part in driven if (part[0].path, part[0].mode) == ("rotation", "LINEAR")]
         others = [part for part in driven if (part[0].path, part[0].mode) != ("rotation", "LINEAR")]
         self._polynomials = _Polynomials(others, self._grids) if others else None
-        self._slerps = _SlerpTracks(even, self._grids) if even else None
+        self._turns = _SlerpTracks(even, self._grids) if even else None
         self._key_times: Float64 = np.unique(self._grids.times)
         self._duration = float(self._key_times.max(initial=0.0))
         self._frame_times = _frame_times(self._key_times, self._duration)
@@ -300,7 +300,7 @@ class CurveClip:
         if interpolation is not Interpolation.LINEAR:
             fractions = _eased(interpolation, fractions)
         table = self._rest.copy()
-        for group in (self._polynomials, self._slerps):
+        for group in (self._polynomials, self._turns):
             if group is not None:
                 table[group.rows] = group.sample(keys, fractions)
         count = self._joint_count
@@ -394,7 +394,7 @@ class _Polynomials(_Group):
             spans = grids.spans[grids.firsts[grid] :][: grids.counts[grid], None]
             _fill_coefficients(self._coefficients[:, end - len(spans) : end], channel, spans)
         rotations = [index for index, (channel, _, _) in enumerate(driven) if channel.path == "rotation"]
-        self._rotations = np.array(rotations, np.intp) if rotations else None
+        self._bent = np.array(rotations, np.intp) if rotations else None
 
     def sample(self, keys: Any, fractions: Any) -> Float64:
         place, u = self._place(keys, fractions)
@@ -402,8 +402,8 @@ class _Polynomials(_Group):
         *lower, value = self._coefficients.take(place, 1)
         for coefficient in reversed(lower):
             value = value * u + coefficient
-        if self._rotations is not None:
-            value[self._rotations] = quaternion.normalised(value[self._rotations])
+        if self._bent is not None:
+            value[self._bent] = quaternion.normalised(value[self._bent])
         return value
 
 
@@ -508,7 +508,7 @@ class FrameClip:
         self._times = np.array(times, np.float64)
         self._times.flags.writeable = False
         self._listed: list[float] = self._times.tolist()
-        self._is_loop = len(self._frames) > 2 and self._frames[0] == self._frames[-1]
+        self._is_circle = len(self._frames) > 2 and self._frames[0] == self._frames[-1]
 
     @property
     def name(self) -> str:
@@ -547,6 +547,6 @@ class FrameClip:
 
     def _frame(self, key: int) -> int:
         last = len(self._frames) - 1
-        if self._is_loop:
+        if self._is_circle:
             return self._frames[key % last]
         return self._frames[min(max(key, 0), last)]

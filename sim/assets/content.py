@@ -15,6 +15,9 @@ from sim.assets.model import CharacterModel
 Update = Callable[[bytes | memoryview], object]
 _Plain = str | bytes | int | float | enum.Enum | np.generic | None
 
+_FORMER_NAMES = {"_KeyGrids": "_Grids", "_SlerpTracks": "_Turns"}
+"""Class names in checksums, which are those of the version that wrote the first bakes."""
+
 _known: dict[int, tuple[weakref.ref[Any], str]] = {}
 """Checksums by object identity, as long as the object is alive."""
 
@@ -53,9 +56,10 @@ def _add(value: Any, update: Update, seen: dict[int, tuple[int, Any]]) -> None:
         update(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
     else:
         parts = list(_parts(value))
-        update(f"{type(value).__name__} {len(parts)};".encode())
-        for name, part in parts:
-            update(f"{name}:".encode())
+        name = type(value).__name__
+        update(f"{_FORMER_NAMES.get(name, name)} {len(parts)};".encode())
+        for key, part in parts:
+            update(f"{key}:".encode())
             _add(part, update, seen)
 
 

@@ -23,36 +23,33 @@ Key = tuple[str, str, int]
 
 
 def report(machine: Mapping[str, str], rows: Iterable[Row]) -> dict[str, Any]:
-    """The object that `bench --json` writes: facts about the machine, then the rows.
-
-    A row has `gpu_ms_median` only where the graphics card's timer was asked.
-    """
+    """The object that `bench --json` writes: facts about the machine, then the rows without missing values."""
     plain = [{key: value for key, value in asdict(row).items() if value is not None} for row in rows]
     return {**machine, "rows": plain}
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Aligned text; the ratio says how many times faster than the first variant of the same system and size."""
-    asked = any(row.gpu_ms_median is not None for row in rows)
+    """Aligned text; the ratio is the speed-up over the first variant of the same system and size."""
+    has_gpu = any(row.gpu_ms_median is not None for row in rows)
     cells = [HEADINGS, *(_cells(row, ratio) for row, ratio in zip(rows, ratios(rows), strict=True))]
-    if asked:
-        reported = (
+    if has_gpu:
+        column = (
             "gpu ms",
             *("" if row.gpu_ms_median is None else quantity_of_time(row.gpu_ms_median) for row in rows),
         )
-        cells = [(*line, text) for line, text in zip(cells, reported, strict=True)]
+        cells = [(*line, text) for line, text in zip(cells, column, strict=True)]
     return aligned(cells, LEFT)
 
 
 def ratios(rows: Sequence[Row]) -> list[float | None]:
-    """For each row, the time of the first variant of its system and size over its own; None for that first one."""
+    """Speed-up of each row over the first variant of its system and size; None for the first variant itself."""
     firsts: dict[tuple[str, int], Row] = {}
-    found: list[float | None] = []
+    speedups: list[float | None] = []
     for row in rows:
         first = firsts.setdefault((row.system, row.size), row)
         comparable = first is not row and row.ms_per_step_min > 0.0
-        found.append(first.ms_per_step_min / row.ms_per_step_min if comparable else None)
-    return found
+        speedups.append(first.ms_per_step_min / row.ms_per_step_min if comparable else None)
+    return speedups
 
 
 def _cells(row: Row, ratio: float | None) -> tuple[str, ...]:
@@ -69,16 +66,16 @@ def _cells(row: Row, ratio: float | None) -> tuple[str, ...]:
 
 
 def quantity_of_time(value: float) -> str:
-    """Four digits of a time [ms]."""
+    """A time [ms] with four digits."""
     return f"{value:.4g}" if value < 1000.0 else f"{value:.0f}"
 
 
 def aligned(lines: Sequence[Sequence[str]], left: Sequence[str]) -> str:
-    """Text in columns as wide as they need be.
+    """Text in columns.
 
     Args:
         lines: Cells; the first line holds the headings.
-        left: Headings of columns whose cells begin at the left; others end at the right.
+        left: Headings of left-aligned columns; others are right-aligned.
     """
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     return "\n".join(_aligned(line, widths, [heading in left for heading in lines[0]]) for line in lines)
@@ -100,7 +97,7 @@ def _aligned(line: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -
 
 
 class OldRow(msgspec.Struct, frozen=True):
-    """A row of a report, as far as it is compared; attributes as in `Row`."""
+    """The compared fields of a `Row` in an earlier report."""
 
     system: str
     variant: str
@@ -111,12 +108,7 @@ class OldRow(msgspec.Struct, frozen=True):
 
 
 class BaselineReport(msgspec.Struct, frozen=True):
-    """A report that `bench --json` wrote.
-
-    Attributes:
-        renderer, cpu: Where it was measured.
-        rows: What was measured.
-    """
+    """A report that `bench --json` wrote."""
 
     rows: tuple[OldRow, ...]
     renderer: str = ""
@@ -124,7 +116,7 @@ class BaselineReport(msgspec.Struct, frozen=True):
 
 
 class ReportError(ValueError):
-    """A file is no report; the text is the reason, without the file."""
+    """A file is not a report; the text is the reason, without the file."""
 
 
 def read_report(path: Path) -> BaselineReport:
@@ -132,7 +124,7 @@ def read_report(path: Path) -> BaselineReport:
 
     Raises:
         OSError: If the file cannot be read.
-        ReportError: If it is no report.
+        ReportError: If it is not a report.
     """
     with path.open("rb") as file:
         data = file.read(BYTES_MAX + 1)
@@ -147,21 +139,18 @@ def read_report(path: Path) -> BaselineReport:
 
 
 def comparison(rows: Sequence[Row], old: BaselineReport) -> str:
-    """Aligned text: times then and now, and new over old, so that less than 1 is faster.
-
-    Rows of now come in their order, then those that only the old report has.
-    """
+    """Aligned text: old and new times, and new over old; rows of the old report alone come last."""
     before: dict[Key, OldRow] = {(row.system, row.variant, row.size): row for row in old.rows}
     lines: list[tuple[str, ...]] = [COMPARISON_HEADINGS]
     for row in rows:
         lines.append(_compared(row, before.pop((row.system, row.variant, row.size), None)))
     measured = {row.system for row in rows}
-    lines += [_only_old(row) for row in before.values() if row.system in measured]
+    lines += [_missing_now(row) for row in before.values() if row.system in measured]
     return aligned(lines, LEFT)
 
 
 def differences(machine: Mapping[str, str], old: BaselineReport) -> list[str]:
-    """Lines about what makes the figures hard to compare: another driver, another processor."""
+    """Lines about another driver or processor, which make times hard to compare."""
     then = {"renderer": old.renderer, "cpu": old.cpu}
     return [
         f"{key} is {machine[key]!r}, was {then[key]!r}: ratios compare machines, not versions"
@@ -184,7 +173,7 @@ def _compared(row: Row, old: OldRow | None) -> tuple[str, ...]:
     )
 
 
-def _only_old(row: OldRow) -> tuple[str, ...]:
+def _missing_now(row: OldRow) -> tuple[str, ...]:
     size, then = _grouped(row.size), quantity_of_time(row.ms_per_step_min)
     return row.system, row.variant, size, row.unit, then, "", "only old", ""
 
