@@ -81,12 +81,14 @@ def _influences(
         order = np.argsort(-weights, axis=1, kind="stable")
         joints, weights = np.take_along_axis(joints, order, axis=1), np.take_along_axis(weights, order, axis=1)
     weights = _normalised(weights, warnings)
-    alone = weights[:, 0] == 0.0
-    if alone.any():
-        who = counted(int(alone.sum()), "vertex has no weight and follows", "vertices have no weight and follow")
-        warnings.append(f"{who} the first joint.")
+    unweighted = weights[:, 0] == 0.0
+    if unweighted.any():
+        subject = counted(
+            int(unweighted.sum()), "vertex has no weight and follows", "vertices have no weight and follow"
+        )
+        warnings.append(f"{subject} the first joint.")
         joints, weights = joints.copy(), weights.copy()
-        joints[alone, 0], weights[alone, 0] = 0, 1.0
+        joints[unweighted, 0], weights[unweighted, 0] = 0, 1.0
     return np.where(weights > 0.0, joints, 0).astype(np.uint16), weights
 
 

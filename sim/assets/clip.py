@@ -17,7 +17,7 @@ _STEP_TOLERANCE = 0.01
 
 
 def frame_step(frame_count: int, duration: float, stored_step: float) -> tuple[float, str | None]:
-    """Time between keys [s], 0 for a single key, and a note on what was odd about it.
+    """Time between keys [s], 0 for a single key, and a note on oddities.
 
     The stored step counts if it explains the duration over N or N - 1 steps within 1 %; several writers store a step
     that is wrong by a factor, but then the duration spans N - 1 steps.  Without a duration the stored step counts, and

@@ -163,7 +163,7 @@ def read_hair(data: bytes) -> StrandSet:
         many = np.frombuffer(data, "<u2", strands, begins["segments"]).astype(np.intp)
     starts = np.concatenate([np.zeros(1, np.intp), np.cumsum(many + 1)])
     if starts[-1] != points:
-        raise ElementFault("segments", f"are those of {starts[-1]} points, there are {points}")
+        raise ElementFault("segments", f"have {starts[-1]} points, there are {points}")
     read = {
         name: np.frombuffer(data, "<f4", sizes[name] // 4, begins[name]) if sizes[name] else None
         for name in ("points", "thickness", "colours")
@@ -201,7 +201,7 @@ def read_tfx(data: bytes) -> StrandSet:
 def _array(data: bytes, name: str, start: int, count: int, width: int) -> Float32:
     end = start + 4 * width * count
     if start < _TFX_HEADER.size or end > len(data):
-        raise ElementFault(name, f"lie at bytes {start} to {end}, the file has {len(data)}")
+        raise ElementFault(name, f"are at bytes {start} to {end}, the file has {len(data)}")
     return np.frombuffer(data, "<f4", width * count, start).reshape(count, width)
 
 

@@ -15,7 +15,7 @@ from sim.assets.formats import resolved
 from sim.bench.runner import Case, Row, measure
 from sim.export.atomic_file import write_atomically
 from sim.export.error import missing_package
-from sim.export.formats import FILM_FORMATS, PICTURE_WRITERS, SCENE_FORMATS, VideoFormat
+from sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS, VIDEO_FORMATS, VideoFormat
 from sim.export.scene.recording import SceneRecording, Track
 from sim.export.scene.writing import write_scene
 from sim.export.video_file import ReadBack
@@ -31,12 +31,12 @@ Writers = Iterator[tuple[str, Callable[[], object]]]
 
 def film_rows(repeat: int, sizes: Sequence[int] = IMAGES) -> list[Row]:
     """So many images as numbered PNG, then as every type of video."""
-    return [row for size in sizes for row in _measured("film", size, "pictures", repeat, size, _films)]
+    return [row for size in sizes for row in _measured("film", size, "pictures", repeat, size, _video_writers)]
 
 
 def export_rows(repeat: int, sizes: Sequence[int] = VERTICES) -> list[Row]:
     """Sheets of about so many vertices as plain bytes, then in every format, which reads itself back."""
-    return [row for size in sizes for row in _measured("export", size, "vertices", repeat, FRAMES, _exports)]
+    return [row for size in sizes for row in _measured("export", size, "vertices", repeat, FRAMES, _scene_writers)]
 
 
 def _measured(
@@ -50,17 +50,17 @@ def _measured(
         return measure(cases, repeat=repeat)
 
 
-def _films(folder: Path, count: int) -> Writers:
+def _video_writers(folder: Path, count: int) -> Writers:
     width, height = IMAGE_SIZE
     across, down = np.meshgrid(np.arange(width), np.arange(height))
     images = [np.stack((across + 4 * k, down + 2 * k, across ^ down), axis=-1).astype(np.uint8) for k in range(count)]
 
     def numbered() -> None:
         for number, image in enumerate(images):
-            next(iter(PICTURE_WRITERS)).save(image, folder / f"{number}.png")
+            next(iter(IMAGE_WRITERS)).save(image, folder / f"{number}.png")
 
     yield "PNG, numbered", numbered
-    for format in FILM_FORMATS:
+    for format in VIDEO_FORMATS:
         if not missing_package(format):
             yield format.name, partial(_write_video, format, folder, images)
             yield f"{format.name}, read back", partial(_write_video, format, folder, images, is_read=True)
@@ -82,7 +82,7 @@ def _write_video(
     memory.close()
 
 
-def _exports(folder: Path, count: int) -> Writers:
+def _scene_writers(folder: Path, count: int) -> Writers:
     side = max(round(count**0.5), 2)
     across, down = np.meshgrid(*[np.linspace(0.0, 1.0, side, dtype=np.float32)] * 2)
     waves = [np.stack((across, down, 0.1 * np.sin(6.0 * across + 0.1 * k)), axis=-1) for k in range(FRAMES)]

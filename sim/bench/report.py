@@ -33,10 +33,7 @@ def table(rows: Sequence[Row]) -> str:
     has_gpu = any(row.gpu_ms_median is not None for row in rows)
     cells = [HEADINGS, *(_cells(row, ratio) for row, ratio in zip(rows, ratios(rows), strict=True))]
     if has_gpu:
-        column = (
-            "gpu ms",
-            *("" if row.gpu_ms_median is None else quantity_of_time(row.gpu_ms_median) for row in rows),
-        )
+        column = ("gpu ms", *("" if row.gpu_ms_median is None else quantity_of_time(row.gpu_ms_median) for row in rows))
         cells = [(*line, text) for line, text in zip(cells, column, strict=True)]
     return aligned(cells, LEFT)
 
@@ -139,7 +136,7 @@ def read_report(path: Path) -> BaselineReport:
 
 
 def comparison(rows: Sequence[Row], old: BaselineReport) -> str:
-    """Aligned text: old and new times, and new over old; rows of the old report alone come last."""
+    """Aligned text: old and new times, and new over old; rows that only the old report has come last."""
     before: dict[Key, OldRow] = {(row.system, row.variant, row.size): row for row in old.rows}
     lines: list[tuple[str, ...]] = [COMPARISON_HEADINGS]
     for row in rows:

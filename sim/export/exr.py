@@ -34,7 +34,7 @@ def require_complete(path: Path) -> None:
         values[data[place:name]] = data[kind + 5 : kind + 5 + size]
         place = kind + 5 + size
     _, low, _, high = np.frombuffer(values.get(b"dataWindow", b""), "<i4")
-    # Compressed by ZIP, sixteen lines lie together: their first one, a size, and so many bytes.
+    # ZIP compresses blocks of sixteen lines: number of the first line, size, data.
     offsets = np.frombuffer(data, "<u8", -(-(int(high) - int(low) + 1) // 16), place + 1)
     last = int(offsets.max())
     if not offsets.all() or last + 8 + int.from_bytes(data[last + 4 : last + 8], "little") > len(data):

@@ -170,7 +170,7 @@ ARRAY_WRITERS: Formats[Writer[Arrays]] = Formats(
 )
 """Named arrays, which may be recorded frame by frame."""
 
-PICTURE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
+IMAGE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
     Writer(name="PNG", suffixes=(".png",), write="sim.export.image:write_png")
 )
 """RGB pixels, shape (H, W, 3), or RGBA with straight alpha, (H, W, 4); row 0 at the top."""
@@ -232,9 +232,9 @@ _VIDEO: dict[str, Any] = {
     "opener": "sim.export.video_codec:CodecVideo", "reader": "sim.export.video_codec:read_video",
     "module": "av", "package": "av", "extra": "video",
 }  # fmt: skip
-_PILLOW = "sim.export.video_file:read_pictures"
+_PILLOW = "sim.export.video_file:read_images"
 
-FILM_FORMATS: Formats[VideoFormat] = Formats(
+VIDEO_FORMATS: Formats[VideoFormat] = Formats(
     VideoFormat(name="MP4", suffixes=(".mp4",), options=VideoOptions, **_VIDEO),
     VideoFormat(name="WebM", suffixes=(".webm",), **_VIDEO),
     VideoFormat(name="Matroska, lossless", suffixes=(".mkv",), **_VIDEO),
@@ -252,7 +252,7 @@ FILM_FORMATS: Formats[VideoFormat] = Formats(
 )
 """Videos."""
 
-RENDER_FORMATS: Formats[Format] = Formats(*PICTURE_WRITERS, *LAYER_FORMATS, *FILM_FORMATS)
+RENDER_FORMATS: Formats[Format] = Formats(*IMAGE_WRITERS, *LAYER_FORMATS, *VIDEO_FORMATS)
 """All formats of rendering."""
 
 PAGE_FORMATS: Formats[Writer[str]] = Formats(

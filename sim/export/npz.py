@@ -38,7 +38,7 @@ class FrameArrays:
             OSError: If the disk is full.
         """
         if frame.shape != self._shape:
-            raise ValueError(f"a frame of shape {frame.shape} among those of {self._shape}")
+            raise ValueError(f"a frame has shape {frame.shape}, expected {self._shape}")
         self._file.write(np.ascontiguousarray(frame, self._dtype).tobytes())
         self._count += 1
 

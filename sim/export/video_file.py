@@ -67,28 +67,28 @@ class BufferedVideo:
         self._path, self._rate, self._alpha = path, rate, alpha
         self.notes: list[str] = []
         self._room = KEPT_BYTES // (size[0] * size[1] * (4 if alpha else 3))
-        self._pictures: list[Image.Image] = []
+        self._images: list[Image.Image] = []
 
     def add(self, pixels: UInt8) -> None:
-        if len(self._pictures) >= self._room:
+        if len(self._images) >= self._room:
             raise ExportError(
                 f"{self._path}: holds {self._room} frames of this size; other video formats hold any number"
             )
-        self._pictures.append(Image.fromarray(np.ascontiguousarray(pixels)))
+        self._images.append(Image.fromarray(np.ascontiguousarray(pixels)))
 
     def shown(self, pixels: UInt8) -> UInt8:
         return pixels
 
     def abandon(self) -> None:
-        self._pictures.clear()
+        self._images.clear()
 
 
 class WebpVideo(BufferedVideo):
     codec, is_exact, every = "WebP", False, 1
 
     def close(self) -> None:
-        ends = np.rint(np.arange(len(self._pictures) + 1) * 1000.0 / self._rate).astype(int)
-        first, *others = self._pictures
+        ends = np.rint(np.arange(len(self._images) + 1) * 1000.0 / self._rate).astype(int)
+        first, *others = self._images
         delays = np.diff(ends).tolist()
         first.save(
             self._path, "WEBP", save_all=True, append_images=others, duration=delays, loop=0, quality=85, method=2
@@ -110,13 +110,13 @@ class GifVideo(BufferedVideo):
         return np.concatenate((pixels[..., :3], np.where(pixels[..., 3:] >= 128, 255, 0).astype(np.uint8)), axis=2)
 
     def close(self) -> None:
-        pictures = self._pictures[:: self.every]
+        images = self._images[:: self.every]
         if self.every > 1:
             self.notes.append(f"stores one of {self.every} frames; {self.codec} plays at most {GIF_RATE} fps")
         if self._alpha:
             self.notes.append(f"pixels below half opacity are transparent; {self.codec} has no partial alpha")
         rate = self._rate / self.every
-        samples = [pictures[0], pictures[len(pictures) // 2], pictures[-1]]
+        samples = [images[0], images[len(images) // 2], images[-1]]
         width, height = samples[0].size
         strip = Image.new("RGB", (width, height * len(samples)))
         for index, sample in enumerate(samples):
@@ -124,30 +124,30 @@ class GifVideo(BufferedVideo):
         palette = strip.quantize(CLEAR, dither=Image.Dither.NONE)
         colours = palette.getpalette() or []
         palette.putpalette((colours + colours[:3] * 256)[: 3 * CLEAR] + colours[:3])
-        first, *others = (self._indexed(picture, palette) for picture in pictures)
-        ends = np.rint(np.arange(len(pictures) + 1) * 100.0 / rate).astype(int) * 10
+        first, *others = (self._indexed(image, palette) for image in images)
+        ends = np.rint(np.arange(len(images) + 1) * 100.0 / rate).astype(int) * 10
         delays = np.maximum(np.diff(ends), 20).tolist()
         if abs(rate - 30.0) < 1e-6:
-            delays = [GIF_DELAYS[index % 3] for index in range(len(pictures))]
+            delays = [GIF_DELAYS[index % 3] for index in range(len(images))]
         more = {"transparency": CLEAR, "disposal": 2, "background": CLEAR} if self._alpha else {"disposal": 1}
         first.save(self._path, "GIF", save_all=True, append_images=others, duration=delays, loop=0, **more)
 
-    def _indexed(self, picture: Image.Image, palette: Image.Image) -> Image.Image:
+    def _indexed(self, image: Image.Image, palette: Image.Image) -> Image.Image:
         """An image in palette colours; transparent pixels have the index `CLEAR`."""
-        found = picture.convert("RGB").quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
+        found = image.convert("RGB").quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
         if self._alpha:
             found = found.point(lambda number: 0 if number == CLEAR else number)  # the same colour
-            found.paste(CLEAR, mask=picture.getchannel("A").point(lambda part: 255 * (part < 128)))
+            found.paste(CLEAR, mask=image.getchannel("A").point(lambda part: 255 * (part < 128)))
         return found
 
 
-def read_pictures(path: Path) -> Iterator[tuple[float, UInt8]]:
+def read_images(path: Path) -> Iterator[tuple[float, UInt8]]:
     """RGBA frames of a file, each with its end time [s]."""
     end = 0.0
-    with Image.open(path) as film:
-        for picture in ImageSequence.Iterator(film):
-            shown = np.asarray(picture.convert("RGBA"))
-            end += picture.info.get("duration", 1000.0) / 1000.0  # a single image has no duration
+    with Image.open(path) as file:
+        for image in ImageSequence.Iterator(file):
+            shown = np.asarray(image.convert("RGBA"))
+            end += image.info.get("duration", 1000.0) / 1000.0  # a single image has no duration
             yield end, shown
 
 

@@ -20,7 +20,7 @@ from app.cli.render import turned
 from app.cli.scene import opened
 from app.cli.variants import varied
 from sim.assets.formats import resolved
-from sim.export.formats import FILM_FORMATS, SCENE_FORMATS, VideoCodec, VideoOptions
+from sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS, VideoCodec, VideoOptions
 from sim.export.video_file import GifVideo, WebpVideo
 from sim.scene.camera import Camera
 
@@ -134,7 +134,7 @@ def test_what_is_see_through_stays_so_in_animated_pictures(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("suffix", [".mkv", ".mp4", ".webp", ".gif"])
 def test_films_are_read_back_and_told(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if FILM_FORMATS.of(Path(f"a{suffix}")).module:
+    if VIDEO_FORMATS.of(Path(f"a{suffix}")).module:
         pytest.importorskip("av")
     path = rendered(tmp_path / f"a{suffix}", "--frames", "0:5", "--rate", "30")
     line = capsys.readouterr().out.strip()
@@ -162,7 +162,7 @@ def test_a_film_that_shows_something_else_is_not_kept(
 ) -> None:  # fmt: skip
     if suffix == ".mkv":
         pytest.importorskip("av")
-    format = FILM_FORMATS.of(Path(f"a{suffix}"))
+    format = VIDEO_FORMATS.of(Path(f"a{suffix}"))
     read = resolved(format.reader)
     module, _, name = format.reader.partition(":")
     monkeypatch.setattr(f"{module}.{name}", lambda path: fault(list(read(path))))
@@ -311,7 +311,7 @@ def test_films_without_their_package_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
-    for format in FILM_FORMATS:
+    for format in VIDEO_FORMATS:
         path = tmp_path / f"a{format.suffixes[0]}"
         if format.module:
             assert main(["render", str(ARM), "--output", str(path)]) == 1

@@ -73,7 +73,7 @@ class ModelFolder:
         path = self.resolved(uri, place)
         self._read += size
         if self._read > MAX_FILE_BYTES:
-            raise ElementFault(place, f"files beside the model need more than {MAX_FILE_BYTES >> 20} MiB")
+            raise ElementFault(place, f"files next to the model need more than {MAX_FILE_BYTES >> 20} MiB")
         try:
             if not stat.S_ISREG(os.stat(path).st_mode):
                 raise ElementFault(place, f"{path.name[:_SHOWN]!r} is not a regular file")

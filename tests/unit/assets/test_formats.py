@@ -8,9 +8,9 @@ import pytest
 
 from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, Format, Formats, model_format_name
 from sim.assets.load import is_model
-from sim.export.formats import ARRAY_WRITERS, MODEL_WRITERS, PICTURE_WRITERS, SURFACE_WRITERS
+from sim.export.formats import ARRAY_WRITERS, IMAGE_WRITERS, MODEL_WRITERS, SURFACE_WRITERS
 
-REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, PICTURE_WRITERS)
+REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, IMAGE_WRITERS)
 
 
 @pytest.mark.parametrize("formats", REGISTRIES)
