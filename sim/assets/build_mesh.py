@@ -93,7 +93,11 @@ def _welded(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
 def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings: list[str]) -> Mesh:
     """The drawable mesh; buffers are concatenated, missing attributes get the defaults of the format."""
     buffers = [buffer for mesh in raw.meshes for buffer in mesh.buffers]
-    _check_positions(raw)
+    for number, part in enumerate(raw.meshes, start=1):
+        for buffer in part.buffers:
+            if buffer.count:
+                place = f"vertices of mesh {quoted(part.name)} (mesh {number})"
+                check_magnitude(place, "position", np.asarray(buffer.attributes["position"], np.float32))
     triangles, sections = _triangles(raw, material_of)
     positions = _joined(buffers, "position", np.zeros(3, np.float32))
     bounds = bounds_of(positions)
@@ -106,12 +110,14 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
     if any(section.is_double_sided is None for mesh in raw.meshes for section in mesh.sections):
         sections = with_open_sections(sections, positions, triangles)
     tangents = _tangents(buffers, normals)
+    is_coloured = any("color" in buffer.attributes for buffer in buffers)
+    colours = np.concatenate([_buffer_colours(buffer) for buffer in buffers]) if is_coloured else None
     return Mesh(
         positions=positions,
         normals=normals,
         tangents=tangents,
         texcoords=_finite_or_zero(texcoords, "texture coordinates", warnings),
-        colours=_colours(buffers),
+        colours=colours,
         triangles=triangles,
         sections=sections,
         bounds=bounds,
@@ -158,14 +164,6 @@ def _joined(buffers: list[RawVertices], semantic: str, default: npt.NDArray[np.f
     return np.concatenate(parts)
 
 
-def _check_positions(raw: RawModel) -> None:
-    for number, mesh in enumerate(raw.meshes, start=1):
-        for buffer in mesh.buffers:
-            place = f"vertices of mesh {quoted(mesh.name)} (mesh {number})"
-            if buffer.count:
-                check_magnitude(place, "position", np.asarray(buffer.attributes["position"], np.float32))
-
-
 def _normals(buffers: list[RawVertices], positions: Float32, triangles: UInt32) -> Float32:
     """Unit normals: the stored ones, or computed from the faces where they are missing or zero."""
     stored = _joined(buffers, "normal", np.zeros(3, np.float32))
@@ -200,14 +198,8 @@ def _tangents(buffers: list[RawVertices], normals: Float32) -> Float32 | None:
     return np.column_stack([unit, handedness]).astype(np.float32)
 
 
-def _colours(buffers: list[RawVertices]) -> Float32 | None:
-    """RGBA from 0 to 1, white where a buffer has none; None if no buffer has any."""
-    if not any("color" in buffer.attributes for buffer in buffers):
-        return None
-    return np.concatenate([_buffer_colours(buffer) for buffer in buffers])
-
-
 def _buffer_colours(buffer: RawVertices) -> Float32:
+    """RGBA from 0 to 1, white if the buffer has none."""
     stored = buffer.attributes.get("color")
     if stored is None:
         return np.ones((buffer.count, 4), np.float32)

@@ -12,7 +12,7 @@ from sim.assets.faults import MAX_JOINTS, ElementFault, quoted
 from sim.assets.model import Skeleton
 from sim.assets.raw import RawBone, RawSkeleton
 from sim.maths import quaternion
-from sim.maths.hierarchy import CycleError, Hierarchy, build_hierarchy
+from sim.maths.hierarchy import CycleError, build_hierarchy
 from sim.maths.local_to_model import model_from_local
 from sim.maths.transform import compose, inverse_affine
 
@@ -94,7 +94,10 @@ def build_skeleton(
     """
     parent = np.asarray(parents, dtype=np.int32)
     _check_names(names, parent)
-    hierarchy = _hierarchy(names, parent)
+    try:
+        hierarchy = build_hierarchy(parent)
+    except CycleError as error:
+        raise ValueError(f"joint {names[error.joint]!r} has no root above it: its parents form a cycle") from None
     position = _finite("position", names, positions, 3)
     orientation = quaternion.normalised(_finite("orientation", names, orientations, 4))
     scale = _finite("scale", names, scales, 3)
@@ -109,13 +112,6 @@ def build_skeleton(
         model_from_bind=model_from_bind,
         bind_from_model=inverse_affine(model_from_bind),
     )
-
-
-def _hierarchy(names: Sequence[str], parents: npt.NDArray[np.int32]) -> Hierarchy:
-    try:
-        return build_hierarchy(parents)
-    except CycleError as error:
-        raise ValueError(f"joint {names[error.joint]!r} has no root above it: its parents form a cycle") from None
 
 
 def _check_names(names: Sequence[str], parents: npt.NDArray[np.int32]) -> None:

@@ -26,7 +26,8 @@ def build_skin(raw: RawModel, joints: Joints, vertex_count: int, warnings: list[
 
     If the model has skins, entries number the joints of all skins, one skin after the other.
     """
-    width = 8 if _widest(raw) > 4 else 4
+    weights_of = (buffer.attributes.get("blendweights") for mesh in raw.meshes for buffer in mesh.buffers)
+    width = 8 if any(weights is not None and weights.shape[1] > 4 for weights in weights_of) else 4
     indices = np.zeros((vertex_count, width), dtype=np.uint16)
     weights = np.zeros((vertex_count, width), dtype=np.float32)
     starts, counts = joints.starts, joints.counts
@@ -50,16 +51,6 @@ def skin_starts(skins: list[RawSkin]) -> tuple[int, ...]:
     if total > ENTRIES_MAX:
         raise ElementFault("skins", f"have {total} joints in all, more than {ENTRIES_MAX}")
     return tuple(starts)
-
-
-def _widest(raw: RawModel) -> int:
-    widths = [
-        buffer.attributes["blendweights"].shape[1]
-        for mesh in raw.meshes
-        for buffer in mesh.buffers
-        if "blendweights" in buffer.attributes
-    ]
-    return max(widths, default=4)
 
 
 def _influences(

@@ -238,7 +238,8 @@ def mip_image(image: UInt8, *, pause: Callable[[], None] | None = None) -> MipIm
         rows = max(1, BAND_TEXELS // (4 * width))
         for first in range(0, height, rows):
             band = slice(first, min(first + rows, height))
-            covered = _covered(band, len(levels[-1]))
+            # Rows of this level that the band of the next level covers.
+            covered = slice(2 * band.start, 2 * (band.stop - 1) + _taps(len(levels[-1])))
             source = _linear(levels[0][covered]) if light is None else light[covered]
             smaller[band] = _halved(source, first, len(levels[-1]), opaque)
             encoded[band] = _encoded(smaller[band])
@@ -247,11 +248,6 @@ def mip_image(image: UInt8, *, pause: Callable[[], None] | None = None) -> MipIm
         levels.append(encoded)
         light = smaller
     return MipImage(tuple(levels))
-
-
-def _covered(band: slice, height: int) -> slice:
-    """Rows of this level that some rows of the next level cover."""
-    return slice(2 * band.start, 2 * (band.stop - 1) + _taps(height))
 
 
 def _halved(light: Float32, first: int, height: int, opaque: bool) -> Float32:

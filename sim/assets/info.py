@@ -7,7 +7,7 @@ import numpy as np
 
 from sim.assets.formats import model_format_name
 from sim.assets.influences import weighted_vertex_counts
-from sim.assets.model import CharacterModel, Clip, Skeleton, Skin
+from sim.assets.model import CharacterModel, Skeleton, Skin
 from sim.assets.raw import RawModel
 from sim.printable import printable
 
@@ -19,6 +19,7 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
     """The facts that `sinew info --json` prints, as JSON types; lengths in file units, times in seconds."""
     mesh = model.mesh
     materials = [material.name for material in model.materials]
+    attributes = (name for part in raw.meshes for buffer in part.buffers for name in buffer.attributes)
     return {
         "path": str(model.path),
         "format": model.format,
@@ -33,7 +34,7 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
         "influence_max": model.skin.influence_max if model.skin else 0,
         "influence_counts": influence_counts(model.skin) if model.skin else [],
         "bounds": {"min": mesh.bounds.lo.tolist(), "max": mesh.bounds.hi.tolist()},
-        "vertex_attributes": _attributes(raw),
+        "vertex_attributes": list(dict.fromkeys(attributes)),
         "submeshes": [
             {
                 "name": section.name,
@@ -52,7 +53,15 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
             for material in model.materials
         ],
         "bones": _bones(model.skeleton, model.skin),
-        "clips": [_clip(clip) for clip in model.clips],
+        "clips": [
+            {
+                "name": clip.name,
+                "frame_count": len(clip.frame_times),
+                "duration": clip.duration,
+                "frame_step": clip.duration / max(len(clip.frame_times) - 1, 1),
+            }
+            for clip in model.clips
+        ],
         "warnings": list(model.warnings),
     }
 
@@ -89,11 +98,6 @@ def info_text(info: dict[str, Any]) -> str:
     return "\n\n".join(blocks)
 
 
-def _attributes(raw: RawModel) -> list[str]:
-    names = (name for mesh in raw.meshes for buffer in mesh.buffers for name in buffer.attributes)
-    return list(dict.fromkeys(names))
-
-
 def _bones(skeleton: Skeleton | None, skin: Skin | None) -> list[dict[str, Any]]:
     if skeleton is None:
         return []
@@ -102,12 +106,6 @@ def _bones(skeleton: Skeleton | None, skin: Skin | None) -> list[dict[str, Any]]
         {"name": name, "parent": int(parent), "weighted_vertex_count": count}
         for name, parent, count in zip(skeleton.names, skeleton.parents, counts, strict=True)
     ]
-
-
-def _clip(clip: Clip) -> dict[str, Any]:
-    count = len(clip.frame_times)
-    step = clip.duration / (count - 1) if count > 1 else 0.0
-    return {"name": clip.name, "frame_count": count, "duration": clip.duration, "frame_step": step}
 
 
 def _overview(info: dict[str, Any]) -> str:

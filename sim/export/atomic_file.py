@@ -60,7 +60,7 @@ def _replacement(path: Path, suffix: str = "") -> Iterator[tuple[Path, int | Non
     target = Path(os.path.realpath(path))
     with naming(path):
         mode = _writable_mode(target)
-        prefix = _temporary_prefix(target)
+        prefix = f".sinew-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"  # short for any name
         _remove_stale(target.parent, prefix)
     temporary = target.parent / f"{prefix}{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp{suffix}"
     try:
@@ -123,11 +123,6 @@ def _sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(handle)
-
-
-def _temporary_prefix(target: Path) -> str:
-    """Short, and the same for every write to one target."""
-    return f".sinew-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"
 
 
 def _host() -> str:

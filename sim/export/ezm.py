@@ -1,7 +1,7 @@
 """Writes EZMesh text in the MeshSystem dialect."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 from xml.sax.saxutils import escape
@@ -218,16 +218,12 @@ def _mesh(mesh: RawMesh) -> str:
 
 
 def _layout(buffer: RawVertices) -> dict[str, str]:
-    names = _ordered(buffer.attributes)
+    names = sorted(buffer.attributes, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
     storage = []
     for name in names:
         values = buffer.attributes[name]
         storage.append(_STORAGE.get(name, "f") * (1 if values.ndim == 1 else values.shape[1]))
     return {"ctype": " ".join(storage), "semantic": " ".join(names)}
-
-
-def _ordered(names: Iterable[str]) -> list[str]:
-    return sorted(names, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
 
 
 def _vertices(buffer: RawVertices, layout: dict[str, str]) -> str:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sim.assets.build import build_model
 from sim.assets.build_mesh import weight_starts_of
 from sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose, Material, Section, Targets
-from sim.assets.raw import RawChannel, RawClip, RawModel
+from sim.assets.raw import RawClip, RawModel
 from sim.export.error import ExportError
 from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
 from sim.export.gltf_materials import MaterialWriter
@@ -87,7 +87,11 @@ def animations(
         stored = of_name.get(clip.name)
         made = AnimationWriter(clip.name, chunk)
         if stored is not None and stored.channels:
-            _add_curves(made, stored, nodes)
+            for channel in stored.channels:
+                if channel.path != "weights":
+                    is_unit = channel.path == "rotation" and channel.mode != "CUBICSPLINE"
+                    values = quaternion.normalised(channel.values) if is_unit else channel.values
+                    made.add(nodes[channel.joint], channel.path, channel.mode, channel.times, values)
             _add_weights(made, clip, stored, weighted, starts)
         else:
             poses = [clip.sample(float(time), Interpolation.LINEAR) for time in clip.key_times]
@@ -99,23 +103,14 @@ def animations(
     return written
 
 
-def _add_curves(made: AnimationWriter, stored: RawClip, nodes: Sequence[int]) -> None:
-    for channel in stored.channels:
-        if channel.path == "weights":
-            continue
-        values = channel.values
-        if channel.path == "rotation" and channel.mode != "CUBICSPLINE":
-            values = quaternion.normalised(values)
-        made.add(nodes[channel.joint], channel.path, channel.mode, channel.times, values)
-
-
 def _add_weights(
     made: AnimationWriter, clip: Clip, stored: RawClip, weighted: Sequence[MorphNode], starts: Mapping[int, int]
 ) -> None:
     """Weights as stored if one channel drives all of a node, else sampled at the keys of the clip."""
     driving = [channel for channel in stored.channels if channel.path == "weights" and channel.joint in starts]
     for owner in weighted:
-        own = [channel for channel in driving if _drives(channel, starts, owner.weights)]
+        ends = {channel.joint: starts[channel.joint] + channel.values.shape[-1] for channel in driving}
+        own = [part for part in driving if any(starts[part.joint] <= w < ends[part.joint] for w in owner.weights)]
         if not own:
             continue
         (channel, *others), first = own, starts[own[0].joint]
@@ -125,11 +120,6 @@ def _add_weights(
             continue
         keys = [clip.sample(float(time), Interpolation.LINEAR).weights[list(owner.weights)] for time in clip.key_times]
         made.add(owner.node, "weights", "LINEAR", clip.key_times, np.array(keys))
-
-
-def _drives(channel: RawChannel, starts: Mapping[int, int], weights: Sequence[int]) -> bool:
-    first = starts[channel.joint]
-    return any(first <= weight < first + channel.values.shape[-1] for weight in weights)
 
 
 def _add_poses(

@@ -66,7 +66,11 @@ class MaterialWriter:
         if not is_exact:
             factor = [part / DIELECTRIC for part in material.specular]
             self._extend(written, "KHR_materials_specular", {"specularColorFactor": factor})
-        self._add_emission(material, written)
+        brightest = max(material.emission)
+        if brightest > 0.0:  # a factor up to 1, and a strength above
+            written["emissiveFactor"] = [part / max(brightest, 1.0) for part in material.emission]
+        if brightest > 1.0:
+            self._extend(written, "KHR_materials_emissive_strength", {"emissiveStrength": brightest})
         if material.alpha_mode is not AlphaMode.OPAQUE:
             written["alphaMode"] = material.alpha_mode.name
         if material.alpha_mode is AlphaMode.MASK:
@@ -76,14 +80,6 @@ class MaterialWriter:
         if material.is_unlit:
             self._extend(written, "KHR_materials_unlit", {})
         return written
-
-    def _add_emission(self, material: Material, written: dict[str, Any]) -> None:
-        """Emission as a factor up to 1 and a strength above."""
-        brightest = max(material.emission)
-        if brightest > 0.0:
-            written["emissiveFactor"] = [part / max(brightest, 1.0) for part in material.emission]
-        if brightest > 1.0:
-            self._extend(written, "KHR_materials_emissive_strength", {"emissiveStrength": brightest})
 
     def _extend(self, written: dict[str, Any], name: str, content: dict[str, Any]) -> None:
         written.setdefault("extensions", {})[name] = content

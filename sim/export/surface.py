@@ -52,11 +52,12 @@ def surface_of(
     texcoords = mesh.texcoords
     if model.default_texture_origin == "top":
         texcoords = np.column_stack((texcoords[:, 0], np.float32(1.0) - texcoords[:, 1]))
+    names = [material.name for material in model.materials]
     ranges = tuple(
-        (_material_name(model, part.material, part.name), part.first_triangle, part.triangle_count)
+        (names[part.material] if part.material >= 0 else part.name, part.first_triangle, part.triangle_count)
         for part in mesh.sections
     )
-    names = tuple(model.skeleton.names) if model.skeleton is not None else ()
+    bone_names = tuple(model.skeleton.names) if model.skeleton is not None else ()
     palette = pose.palette if pose is not None else np.empty((0, 4, 4))
     entries = np.arange(len(palette), dtype=np.int32)
     bones = entries if model.skin is None else model.skin.joints_of(entries).astype(np.int32)
@@ -67,7 +68,7 @@ def surface_of(
         texcoords=texcoords,
         triangles=mesh.triangles,
         ranges=ranges,
-        bone_names=names,
+        bone_names=bone_names,
         palette=palette.astype(np.float32),
         palette_bones=bones,
         time=time,
@@ -86,10 +87,6 @@ def write_arrays(surface: ExportSurface, file: BinaryIO) -> None:
         "time": np.array(surface.time, dtype=np.float64),
     }
     write_npz(arrays, file)
-
-
-def _material_name(model: CharacterModel, index: int, fallback: str) -> str:
-    return model.materials[index].name if index >= 0 else fallback
 
 
 ROWS_AT_ONCE = 4096
@@ -124,17 +121,13 @@ FACE = np.dtype([("count", "u1"), ("corners", "<u4", (3,))])
 
 def write_ply(surface: ExportSurface, file: BinaryIO) -> None:
     """Writes vertices with normals and texture coordinates, then triangles; little-endian."""
-    file.write(_header(len(surface.positions), len(surface.triangles)).encode("ascii"))
+    lines = ["ply", "format binary_little_endian 1.0", f"element vertex {len(surface.positions)}"]
+    lines += [f"property float {name}" for name in VERTEX.names or ()]
+    lines += [f"element face {len(surface.triangles)}", "property list uchar uint vertex_indices", "end_header", ""]
+    file.write("\n".join(lines).encode("ascii"))
     columns = np.column_stack((surface.positions, surface.normals, surface.texcoords))
     file.write(np.ascontiguousarray(columns, "<f4").tobytes())
     faces = np.empty(len(surface.triangles), FACE)
     faces["count"] = 3
     faces["corners"] = surface.triangles
     file.write(faces.tobytes())
-
-
-def _header(vertex_count: int, triangle_count: int) -> str:
-    properties = [f"property float {name}" for name in VERTEX.names or ()]
-    lines = ["ply", "format binary_little_endian 1.0", f"element vertex {vertex_count}", *properties]
-    lines += [f"element face {triangle_count}", "property list uchar uint vertex_indices", "end_header"]
-    return "\n".join(lines) + "\n"

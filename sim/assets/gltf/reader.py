@@ -18,7 +18,7 @@ from sim.assets.gltf.document import GltfDocument, GltfMesh, GltfNode, Instancin
 from sim.assets.gltf.materials import MaterialReader
 from sim.assets.gltf.nodes import read_clips, read_skeleton, shown_nodes
 from sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
-from sim.assets.raw import LoadWatch, RawMesh, RawModel, RawSection, RawSkin, RawVertices
+from sim.assets.raw import LoadWatch, RawMesh, RawModel, RawSection, RawSkin
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.notes import Notes
@@ -49,7 +49,11 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     if LEFT_OUT in warnings and not model.meshes:
         raise ElementFault("meshes", "hold points and lines alone; only triangles are drawn")
     model.clips = read_clips(document, accessors, budget, warnings)
-    _warn_of_the_rest(document, warnings)
+    cameras = sum(node.camera is not None for node in document.nodes)
+    lights = sum(node.extensions.lights is not None for node in document.nodes)
+    skipped = [counted(count, what) for count, what in ((cameras, "camera"), (lights, "light")) if count]
+    if skipped:
+        warnings.append(f"{' and '.join(skipped)} of the file {'is' if cameras + lights == 1 else 'are'} left out.")
     return model
 
 
@@ -99,7 +103,10 @@ class _Placer:
                     section.is_flat,
                 )
             )
-            placed.buffers.append(vertices if node.skin is not None else _rigid(vertices))
+            if node.skin is None:  # influences have no meaning without a skin
+                stored = vertices.attributes.items()
+                vertices = replace(vertices, attributes={k: v for k, v in stored if not k.startswith("blend")})
+            placed.buffers.append(vertices)
         count = max((len(buffer.targets) for buffer in placed.buffers), default=0)
         if count:
             stored = node.weights if node.weights is not None else mesh.weights
@@ -159,12 +166,6 @@ class _Placer:
         )
 
 
-def _rigid(vertices: RawVertices) -> RawVertices:
-    """The vertices without influences, which are meaningless without a skin."""
-    attributes = {name: values for name, values in vertices.attributes.items() if not name.startswith("blend")}
-    return replace(vertices, attributes=attributes)
-
-
 def _target_names(mesh: GltfMesh, count: int) -> list[str]:
     """Names of morph targets as most writers store them, else numbers."""
     stored = mesh.extras.get("targetNames") if isinstance(mesh.extras, dict) else None
@@ -173,11 +174,3 @@ def _target_names(mesh: GltfMesh, count: int) -> list[str]:
         names[index] if index < len(names) and isinstance(names[index], str) else f"target {index}"
         for index in range(count)
     ]
-
-
-def _warn_of_the_rest(document: GltfDocument, warnings: list[str]) -> None:
-    cameras = sum(node.camera is not None for node in document.nodes)
-    lights = sum(node.extensions.lights is not None for node in document.nodes)
-    found = [counted(count, what) for count, what in ((cameras, "camera"), (lights, "light")) if count]
-    if found:
-        warnings.append(f"{' and '.join(found)} of the file {'is' if cameras + lights == 1 else 'are'} left out.")

@@ -51,7 +51,8 @@ def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOp
         prim.SetDisplayName(track.name)
     stage.GetRootLayer().Save()
     # A preview surface takes its colour from a single source.
-    both = [track.name for track in recording.tracks if track.form is Topology.SURFACE and _has_both(track)]
+    coloured = (track for track in recording.tracks if track.form is Topology.SURFACE and track.colours is not None)
+    both = [t.name for t in coloured if any(section.material.image is not None for section in t.sections)]
     return [f"left out: colours of vertices where there is an image, of {name}" for name in both]
 
 
@@ -67,10 +68,6 @@ def read_usd(files: tuple[Path, ...]) -> Frames:
             points = UsdGeom.PointBased(prim).GetPointsAttr()
             nodes.append([np.array(points.Get(code), np.float32).reshape(-1, 3) for code in codes])
     return nodes
-
-
-def _has_both(track: Track) -> bool:
-    return track.colours is not None and any(section.material.image is not None for section in track.sections)
 
 
 def _write_mesh(stage: Any, path: Any, track: Track, first: int, options: UsdOptions) -> Any:

@@ -53,7 +53,7 @@ def add_material(mesh: Any, name: str, material: Material, *, has_colours: bool 
             surface.CreateInput(key, TYPES.Color3f).Set(Gf.Vec3f(*value))
         else:
             surface.CreateInput(key, TYPES.Int if isinstance(value, int) else TYPES.Float).Set(value)
-    shown = _shown_input(material)
+    shown = "emissiveColor" if material.is_unlit else "diffuseColor"
     if has_colours and material.image is None:
         reader = _shader(stage, path.AppendChild("Colours"), "UsdPrimvarReader_float3")
         reader.CreateInput("varname", TYPES.String).Set("displayColor")
@@ -82,11 +82,6 @@ def bind_material(prim: Any, material: Any) -> None:
 def base_colour(material: Material) -> Three:
     """The colour of a material without its image."""
     return _base(material)[0]
-
-
-def _shown_input(material: Material) -> str:
-    """The input for the colour: unlit materials emit it."""
-    return "emissiveColor" if material.is_unlit else "diffuseColor"
 
 
 def _base(material: Material) -> tuple[Three, float, bool]:
