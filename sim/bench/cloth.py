@@ -104,8 +104,9 @@ def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> l
     folded = partial(case, system="cloth self-collision", steps=steps, substeps=SUBSTEPS)
     cases = [folded(variant=variant, step=partial(sheet.step_from, start)) for variant, sheet in sheets.items()]
     rows += measure(cases, repeat=repeat)
-    for owned in (*sheets.values(), start):
-        owned.release()
+    for sheet in sheets.values():
+        sheet.release()
+    start.release()
     return rows
 
 

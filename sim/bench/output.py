@@ -29,6 +29,10 @@ FRAMES = 60
 Writers = Iterator[tuple[str, Callable[[], object]]]
 
 
+def _ignore(_line: str) -> None:
+    pass
+
+
 def film_rows(repeat: int, sizes: Sequence[int] = IMAGES) -> list[Row]:
     """So many images as numbered PNG, then as every type of video."""
     return [row for size in sizes for row in _measured("film", size, "pictures", repeat, size, _video_writers)]
@@ -94,4 +98,4 @@ def _scene_writers(folder: Path, count: int) -> Writers:
     for format in SCENE_FORMATS:
         if not missing_package(format):
             target, recording = folder / f"a{format.suffixes[0]}", SceneRecording((track,), RATE)
-            yield format.name, partial(write_scene, recording, target, format, None, str, str)
+            yield format.name, partial(write_scene, recording, target, format, None, _ignore, _ignore)

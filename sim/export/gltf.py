@@ -57,11 +57,8 @@ class AnimationWriter:
 
     def sample(self, node: int, path: str, mode: str, times: int, rows: npt.NDArray[np.float32]) -> None:
         """A channel with keys at the times of an accessor."""
-        sampler: Json = {"input": times, "output": self._chunk.once(rows)}
-        if mode != "LINEAR":
-            sampler["interpolation"] = mode
         self._channels.append({"sampler": len(self._samplers), "target": {"node": node, "path": path}})
-        self._samplers.append(sampler)
+        self._samplers.append({"input": times, "output": self._chunk.once(rows), "interpolation": mode})
 
     def written(self) -> list[Json]:
         """The animation as glTF, none without a channel."""
