@@ -9,7 +9,7 @@ import numpy as np
 
 from app.kinds.cloth.section import section_cloth
 from sim.assets.load import load_model
-from sim.assets.mesh import upright_mesh
+from sim.assets.model import upright_mesh
 from sim.characters.character import Character
 from sim.characters.reference import skin
 from sim.characters.settings import ModelSettings, UpAxis
