@@ -1,13 +1,16 @@
-"""How a command fails: exit statuses, and one line on standard error naming file, element and reason."""
+"""How commands end: exit statuses, one line on standard error that names file, element and reason, and signals."""
 
+import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
 
-from app.files.project_error import ProjectError
+from app.files.project_json import ProjectError
 from sim.assets.raw import ModelError
 from sim.cache.bake import BakeError
 from sim.export.error import ExportError
@@ -73,3 +76,63 @@ def libraries_kept_quiet(*, verbose: bool) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(KeyboardInterrupt):
+    """A command was asked to end.
+
+    Attributes:
+        status: Exit status that tells by what, 130 or 143.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number
+
+
+def _replaced(handler: Callable[[int, FrameType | None], None]) -> dict[int, Any]:
+    """Handles the signals, but for one that is ignored, as in the background of a shell; returns what did before."""
+    simulated = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    return {number: signal.signal(number, handler) for number in simulated}
+
+
+@contextmanager
+def ended_politely() -> Iterator[None]:
+    """Being asked to end raises `Interrupted` meanwhile, so that half-written files are removed."""
+
+    def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+        raise Interrupted(number)
+
+    before = _replaced(interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class EndRequest:
+    """Remembers the first request to end, for work that stops between two pieces; the second one interrupts.
+
+    Attributes:
+        number: The signal, or 0 as long as there was none.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def __enter__(self) -> "EndRequest":
+        self._before = _replaced(self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, _frame: FrameType | None) -> None:
+        if self.number:
+            raise Interrupted(number)
+        self.number = number

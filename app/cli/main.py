@@ -14,8 +14,16 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import NoReturn
 
-from app.cli.failure import DONE, FAILED, WRONG_COMMAND_LINE, libraries_kept_quiet, one_line, print_failure
-from app.cli.interruption import Interrupted, ended_politely
+from app.cli.failure import (
+    DONE,
+    FAILED,
+    WRONG_COMMAND_LINE,
+    Interrupted,
+    ended_politely,
+    libraries_kept_quiet,
+    one_line,
+    print_failure,
+)
 
 COMMANDS = {
     "info": ("app.cli.info", "describe a model or a project"),

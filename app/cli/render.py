@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.annotation import annotated
 from app.cli.failure import CommandError
 from app.cli.image_sink import is_film, is_numbered, picture_sink
 from app.cli.options import (
@@ -30,7 +29,7 @@ from app.cli.renderer import VIEWS, Renderer
 from app.cli.run import headless
 from app.cli.scene import OpenedScene, opened
 from app.cli.scene_files import add_outside_option
-from app.cli.variants import add_variant_options, joined, setting_text, skinned_by, varied
+from app.cli.variants import add_variant_options, annotated, joined, setting_text, skinned_by, varied
 from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Clip

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from app.cli.failure import CommandError
-from app.files.outside_files import outside_files, project_folders
+from app.files.project_paths import outside_files, project_folders
 from sim.scene.scene import Scene
 
 

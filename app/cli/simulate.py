@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError, print_line, print_warnings
-from app.cli.interruption import EndRequest, Interrupted
+from app.cli.failure import CommandError, EndRequest, Interrupted, print_line, print_warnings
 from app.cli.options import add_back_end_option, any_of, finite_number, output_file, require_folder
 from app.cli.progress import Progress
 from app.cli.run import Baker, SceneRun, headless, known_bake

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.files.outside_files import OutsideFile
+from app.files.project_paths import OutsideFile
 from sim.kinds import KINDS
 from sim.scene.params import ParamError, Settings, with_paths
 from sim.scene.scene import Scene

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer, Signal
 
 from app.document.document import Document
-from app.files.project_error import ProjectError
+from app.files.project_json import ProjectError
 from app.files.recovery import RecoveryStore
 from app.files.unknown_content import UnknownContent
 from sim.scene.scene import Scene

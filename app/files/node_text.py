@@ -12,9 +12,8 @@ import msgspec
 
 from app.files.migrations import MIGRATIONS, VERSION, MigrationError, migrated
 from app.files.project_decode import ProjectDecoder
-from app.files.project_encode import node_content
-from app.files.project_error import ProjectError
-from app.files.project_json import json_text, parse_json
+from app.files.project_file import node_content
+from app.files.project_json import ProjectError, json_text, parse_json
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.transform import Transform
 from sim.scene.world_transforms import WORLD, WorldTransforms, relative_transform

@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import inspect
 
 from app.document.node_names import NodeNames, default_name
-from app.files.allowed_text import allowed_text
-from app.files.model_paths import resolved_path
-from app.files.project_error import ProjectError
-from app.files.project_json import key_path
+from app.files.project_json import ProjectError, key_path
+from app.files.project_paths import resolved_path
 from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
 from sim.assets.load_watch import LoadWatch
 from sim.kinds import KINDS
 from sim.notes import Notes
 from sim.printable import printable
-from sim.scene.params import ParamError, Role, check, params_of, with_paths
+from sim.scene.params import Declaration, ParamError, Role, check, params_of, with_paths
 from sim.scene.playback import PlaybackSettings
 from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sim.scene.view import ViewSettings
@@ -256,3 +255,54 @@ def _is_optional(hint: Any) -> bool:
 
 def _is_union(hint: Any) -> bool:
     return typing.get_origin(hint) in (typing.Union, types.UnionType)
+
+
+def allowed_text(hint: Any, declared: Declaration | None = None) -> str:
+    """Text such as "a number from 1e-06 to 1e+06 m", "3 numbers" or "one of: lbs, dqs".
+
+    Args:
+        hint: Type annotation of the field, with its metadata.
+        declared: Declaration of the parameter, for the unit.
+    """
+    unit = f" {declared.unit}" if declared is not None and declared.unit else ""
+    order = ", in order" if declared is not None and declared.role in (Role.GRADIENT, Role.CURVE) else ""
+    return _text(inspect.type_info(hint), unit) + order
+
+
+def _text(kind: inspect.Type, unit: str) -> str:
+    match kind:
+        case inspect.Metadata(type=inner):
+            return _text(inner, unit)
+        case inspect.UnionType(types=types):
+            return " or ".join(_text(inner, unit) for inner in types)
+        case inspect.TupleType(item_types=items):
+            return _text(items[0], unit).replace("a number", f"{len(items)} numbers", 1)
+        case inspect.VarTupleType(item_type=item):
+            return f"{kind.min_length or 0} to {kind.max_length or 'any number of'} items of {_text(item, unit)}"
+        case inspect.FloatType():
+            return "a number" + _range(kind.ge, kind.le, unit)
+        case inspect.IntType():
+            return "a whole number" + _range(kind.ge, kind.le, unit)
+        case inspect.EnumType(cls=cls):
+            return "one of: " + ", ".join(str(member.value) for member in cls)
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.NoneType():
+            return "null"
+        case inspect.StrType():
+            return "a text"
+        case inspect.StructType(fields=fields, tag_field=None):
+            return "an object with " + ", ".join(field.encode_name for field in fields)
+        case inspect.StructType(tag_field=field, tag=tag):
+            return f'an object with "{field}": "{tag}"'
+    raise TypeError(f"no words for {kind}")
+
+
+def _range(lo: float | None, hi: float | None, unit: str) -> str:
+    if lo is not None and hi is not None:
+        return f" from {lo:g} to {hi:g}{unit}"
+    if lo is not None:
+        return f", at least {lo:g}{unit}"
+    if hi is not None:
+        return f", at most {hi:g}{unit}"
+    return f" [{unit.strip()}]" if unit else ""

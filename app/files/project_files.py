@@ -14,10 +14,10 @@ from app.files.access import FileAccess
 from app.files.digest import file_digest
 from app.files.model_loader import LoadedModel, ModelLoader
 from app.files.model_store import ModelStore
-from app.files.outside_files import OutsideFile
-from app.files.project_error import ProjectError
 from app.files.project_file import PROJECT_SUFFIX, LoadedProject, cache_folder, is_project, save_project
+from app.files.project_json import ProjectError
 from app.files.project_loader import ProjectLoader, ReadProject
+from app.files.project_paths import OutsideFile
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery
 from sim.assets.load import is_model

@@ -1,4 +1,4 @@
-"""The JSON dialect of project files: strict and bounded to read, one vector a line to write."""
+"""Errors and JSON text of project files: read strictly and bounded, written with one vector a line."""
 
 import json
 import math
@@ -7,8 +7,21 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from app.files.project_error import ProjectError
 from sim.printable import printable
+
+_WHERE_MAX = 200
+
+
+class ProjectError(ValueError):
+    """A project that cannot be read or written: one line naming file, JSON path and reason."""
+
+    def __init__(self, path: Path | str, where: str, reason: str) -> None:
+        place = f"{printable(where, _WHERE_MAX)}: " if where else ""
+        super().__init__(printable(f"{path}: {place}{reason}"))
+        self.path = Path(path)
+        self.where = where
+        self.reason = reason
+
 
 SIZE_MAX = 64 * 1024 * 1024
 """Largest project file that is read [bytes]."""

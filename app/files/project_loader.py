@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.background import run_in_background
-from app.files.outside_files import OutsideFile, outside_files
-from app.files.project_error import ProjectError
 from app.files.project_file import LoadedProject, load_project
+from app.files.project_json import ProjectError
+from app.files.project_paths import OutsideFile, outside_files
 from app.files.recovery import Recovery
 from sim.assets.raw import LoadCancelled
 from sim.printable import printable

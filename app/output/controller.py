@@ -12,7 +12,7 @@ from app.document.document import Document
 from app.editor.dialogs import Dialogs, OverwriteChoice
 from app.editor.panels import Panels
 from app.files.access import FileAccess
-from app.files.project_error import ProjectError
+from app.files.project_json import ProjectError
 from app.output.jobs import JobQueue, OutputJob
 from app.output.settings import (
     ExportSettings,

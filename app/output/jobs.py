@@ -18,8 +18,8 @@ from app.cli.image_sink import NUMBERED
 from app.cli.progress import LINE, time_left
 from app.document.document import Document
 from app.files.access import FileAccess
-from app.files.project_error import ProjectError
 from app.files.project_file import PROJECT_SUFFIX, save_project
+from app.files.project_json import ProjectError
 from sim.printable import printable
 from sim.scene.params import ParamError
 

@@ -11,7 +11,7 @@ from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import LoadCancelled
 from sim.profile.chrome_trace import write_chrome_trace
 from sim.profile.csv_file import TimingsFileError, read_csv, write_csv
-from sim.profile.recording import TimingRecording
+from sim.profile.history import TimingRecording
 
 Write = Callable[[Path, TimingRecording, LoadWatch], None]
 

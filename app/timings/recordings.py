@@ -6,10 +6,8 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from sim.profile.history import FRAMES_MAX, QuantityHistory
-from sim.profile.recording import ENDLESS, TimingRecording
-from sim.profile.sample import FrameSample
-from sim.profile.status import TimerStatus
+from sim.profile.history import ENDLESS, FRAMES_MAX, QuantityHistory, TimingRecording
+from sim.profile.sample import FrameSample, TimerStatus
 
 NAME_MAX = 80
 RECORDINGS_MAX = 12

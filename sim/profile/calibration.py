@@ -7,8 +7,7 @@ calling thread, so that it reports a small part of the time or none.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sim.profile.sample import TimeSource
-from sim.profile.status import Calibration
+from sim.profile.sample import Calibration, TimeSource
 
 TOLERANCE = 0.2
 """By which part the timer may differ from the clock."""

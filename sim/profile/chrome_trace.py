@@ -16,7 +16,7 @@ from typing import Any
 
 from sim.assets.load_watch import LoadWatch
 from sim.export.atomic_file import atomic_file
-from sim.profile.recording import TimingRecording, conditions, source_text
+from sim.profile.history import TimingRecording, conditions, source_text
 from sim.profile.sample import SEPARATOR, FrameSample, Slice, name_of
 
 PROCESS = 1

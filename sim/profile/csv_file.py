@@ -16,8 +16,7 @@ from sim.assets.faults import quoted
 from sim.assets.load_watch import LoadWatch
 from sim.export.atomic_file import atomic_file
 from sim.printable import cell_text, text_of_cell
-from sim.profile.history import FRAMES_MAX
-from sim.profile.recording import TimingRecording, conditions, status_of
+from sim.profile.history import FRAMES_MAX, TimingRecording, conditions, status_of
 from sim.profile.sample import SEPARATOR, FrameSample, SceneMoment, Slice, TimeSource, parent_of
 
 FORMAT = "sinew-timings"

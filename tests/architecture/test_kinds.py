@@ -18,7 +18,7 @@ FOLDERS = re.compile(rf"(sim|app|widgets)\.kinds\.({'|'.join(KINDS)})(\.|$)")
 TOKEN = re.compile(r"[a-z0-9_.:/-]+")
 """Texts that may stand for something; others are for people."""
 OWN = (
-    "sim/kinds/", "app/kinds/", "widgets/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py",
+    "sim/kinds/", "app/kinds/", "widgets/kinds/", "sim/bench/", "resources/samples/",
     "app/files/migrations.py",
 )  # fmt: skip
 """Where kinds may be named: at home, by what measures them, by the scenes that are shipped, and in files of before."""

@@ -15,10 +15,10 @@ import shaders
 from app.files import file_watch
 from app.files.digest import file_digest
 from app.files.file_watch import FileWatch
-from app.files.places import data_folder
 from app.files.project_file import load_project, save_project
 from app.files.project_files import UnsavedAnswer
 from app.files.recovery import RecoveryStore
+from app.files.settings_store import data_folder
 from app.files.unknown_content import UnknownContent
 from sim.characters.settings import ModelSettings
 from sim.kinds.hair.settings import HairSettings

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from sim.profile.comparison import compare, verdict
-from sim.profile.history import Quantity
-from sim.profile.recording import TimingRecording
+from sim.profile.history import Quantity, TimingRecording
 from sim.profile.sample import TimeSource
 from tests.gui.timings.fake_frames import STATUS, recording, sample
 from widgets.timings.choice import Level

@@ -9,7 +9,7 @@ import pytest
 from app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from app.document.document import Document
 from app.files.node_text import nodes_of, nodes_text
-from app.files.project_error import ProjectError
+from app.files.project_json import ProjectError
 from sim.characters.settings import ModelSettings
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.group.settings import GroupSettings

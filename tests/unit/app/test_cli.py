@@ -17,8 +17,8 @@ import resources
 from app.cli import main as cli
 from app.cli.failure import CommandError, failure_text
 from app.cli.main import main
-from app.cli.page import page
 from app.cli.progress import Progress, time_left
+from app.cli.report import page
 from sim.assets.raw import ModelError
 from sim.export import surface
 from sim.export.formats import SURFACE_WRITERS

@@ -10,9 +10,8 @@ import pytest
 
 from app.cli.main import main
 from app.document.node_names import NodeNames
-from app.files.project_error import ProjectError
 from app.files.project_file import load_project
-from app.files.project_json import VALUES_MAX
+from app.files.project_json import VALUES_MAX, ProjectError
 from sim.assets.raw import LoadCancelled
 
 HEAD = '{"format": "sinew-project", "version": 2'

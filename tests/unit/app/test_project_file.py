@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.files.migrations import MIGRATIONS
-from app.files.project_error import ProjectError
 from app.files.project_file import load_project, save_project
-from app.files.project_json import DEPTH_MAX, SIZE_MAX
+from app.files.project_json import DEPTH_MAX, SIZE_MAX, ProjectError
 from app.files.unknown_content import UnknownContent
 from sim.characters.settings import ModelSettings
 from sim.export import atomic_file

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.files.project_error import ProjectError
 from app.files.project_file import load_project
+from app.files.project_json import ProjectError
 from sim.bench.pose import synthetic_character
 from sim.characters.settings import ModelSettings
 from sim.kinds.collider.settings import ColliderSettings

@@ -11,13 +11,51 @@ count as where they lead.
 
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from sim.printable import printable
 from sim.scene.params import paths_of
 from sim.scene.scene import NodeId, Scene
+
+
+def stored_path(path: str, folder: str, *, flavour: ModuleType = os.path) -> str:
+    """Path as written to a project in `folder`: relative with forward slashes on the same drive, else absolute.
+
+    Args:
+        path: Absolute path; "" and relative paths are taken as they are.
+        folder: Absolute real path of the project's folder.
+        flavour: `posixpath` or `ntpath`.
+    """
+    if not path or not flavour.isabs(path):
+        return _forward(path, flavour)
+    drives = {flavour.normcase(flavour.splitdrive(place)[0]) for place in (path, folder)}
+    on_hosts = {flavour.normpath(place).startswith("//") for place in (path, folder)}
+    if len(drives) > 1 or len(on_hosts) > 1:
+        return _forward(flavour.normpath(path), flavour)
+    return _forward(flavour.relpath(path, folder), flavour)
+
+
+def resolved_path(stored: str, folder: str, *, flavour: ModuleType = os.path) -> str:
+    """Absolute path of what a project in `folder` names; "" stays empty."""
+    return flavour.normpath(flavour.join(folder, stored)) if stored else ""
+
+
+def portable_path(path: str, folder: str) -> str:
+    """Like `stored_path`; a file inside the project's folder is found there even through links to it."""
+    stored = stored_path(path, folder)
+    if not stored.startswith("..") or not os.path.isabs(path):
+        return stored
+    real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+    inside = stored_path(real, folder)
+    return stored if inside.startswith("..") else inside
+
+
+def _forward(path: str, flavour: ModuleType) -> str:
+    return path.replace("\\", "/") if flavour.sep == "\\" else path
+
 
 _LISTED, _PATH_MAX = 12, 120
 
@@ -91,3 +129,51 @@ def _lies_in(path: str, folders: Iterable[str]) -> bool:
 def _real(path: str) -> str:
     """Where a path leads; on another machine, what it says."""
     return os.path.normpath(path) if is_network_path(path) else os.path.realpath(path)
+
+
+def model_paths(scene: Scene) -> dict[NodeId, str]:
+    return {node.id: node.settings.path for node in scene.characters if node.settings.path}
+
+
+def missing_models(scene: Scene, exists: Callable[[str], bool] = os.path.isfile) -> tuple[NodeId, ...]:
+    """Models whose file does not exist, in the order of the outliner."""
+    return tuple(node_id for node_id, path in model_paths(scene).items() if not exists(path))
+
+
+def relocated_paths(
+    scene: Scene, node_id: NodeId, chosen: Path, exists: Callable[[str], bool] = os.path.isfile
+) -> dict[NodeId, str]:
+    """New paths after the user found one missing model.
+
+    The other missing models are looked for at the same place relative to it, then by their name in its
+    new folder; what is not found there stays missing.
+
+    Args:
+        scene: The scene.
+        node_id: The model that was found.
+        chosen: Its file now.
+        exists: Whether there is a file at a path.
+
+    Returns:
+        The new absolute path of every model that can be relocated, the found one among them.
+    """
+    paths = model_paths(scene)
+    old_folder = os.path.dirname(paths.get(node_id, ""))
+    new_path = os.path.abspath(chosen)
+    found = {node_id: new_path}
+    for other in missing_models(scene, exists):
+        if other == node_id:
+            continue
+        moved = new_path if paths[other] == paths.get(node_id) else _moved(paths[other], old_folder, new_path, exists)
+        if moved is not None:
+            found[other] = moved
+    return found
+
+
+def _moved(path: str, old_folder: str, new_path: str, exists: Callable[[str], bool]) -> str | None:
+    new_folder = os.path.dirname(new_path)
+    candidates = [os.path.join(new_folder, os.path.basename(path))]
+    if old_folder and os.path.splitdrive(path)[0] == os.path.splitdrive(old_folder)[0]:
+        relative = os.path.relpath(path, old_folder)
+        candidates.insert(0, os.path.normpath(os.path.join(new_folder, relative)))
+    return next((candidate for candidate in candidates if exists(candidate)), None)
