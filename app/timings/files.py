@@ -53,7 +53,7 @@ class TimingFiles(QObject):
         self._export(path, recording, write_chrome_trace)
 
     def import_csv(self, path: Path) -> None:
-        self._run(f"Reading {path.name}", path, lambda watch: read_csv(path, watch).prepared(), self.imported.emit)
+        self._run(f"Reading {path.name}", path, lambda watch: read_csv(path, watch), self.imported.emit)
 
     def _export(self, path: Path, recording: TimingRecording, write: Write) -> None:
         def work(watch: LoadWatch) -> None:

@@ -74,7 +74,7 @@ class Recordings(QObject):
             dropped=max(self._status.dropped - self._first_status.dropped, 0),
             warmup_discarded=max(self._status.warmup_discarded - self._first_status.warmup_discarded, 0),
         )
-        recording = TimingRecording.of(name, history, status) if len(history) else None
+        recording = TimingRecording(name, tuple(history.samples), status, table=history) if len(history) else None
         if recording is not None:
             self._keep(recording)
         self.stopped.emit(recording)
