@@ -123,7 +123,8 @@ class StepRecorder:
             "step": every * np.arange(self._count, dtype=np.int64),
             "dt": np.array(STEP_TIME, np.float64),
             "settings": np.array(settings, np.str_),
-            "back_end": np.array(back_ends, np.str_),
+            "back_end": np.array(back_ends, np.str_),  # the older name of "backend"
+            "backend": np.array(back_ends, np.str_),
         }
 
     def close(self) -> None:

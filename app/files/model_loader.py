@@ -58,6 +58,11 @@ class LoadedModel:
     warnings: tuple[str, ...]
     digest: str = ""
 
+    @property
+    def files_beside(self) -> tuple[Path, ...]:
+        """Files beside the model file that were read for it: images and buffers."""
+        return (*(image for image in self.images if isinstance(image, Path)), *self.model.files)
+
 
 @dataclass(frozen=True, slots=True)
 class _ModelRequest:

@@ -89,10 +89,10 @@ class ModelStore(QObject):
 
     @property
     def known(self) -> Mapping[Path, str]:
-        """Files that are shown, with the digests of models; "" for the images of these."""
+        """Files of the models of the scene with their digests; "" for images and other files beside a model."""
         shown = {path: self._cache[path] for path in self._paths.values() if path in self._cache}
-        images = {image: "" for loaded in shown.values() for image in loaded.images if isinstance(image, Path)}
-        return images | {Path(path): loaded.digest for path, loaded in shown.items()}
+        beside = {path: "" for loaded in shown.values() for path in loaded.files_beside}
+        return beside | {Path(path): loaded.digest for path, loaded in shown.items()}
 
     def reload(self, node_id: NodeId) -> None:
         """Reads the file of a node again; what was read of it before stays until then, and where that fails."""
@@ -104,10 +104,10 @@ class ModelStore(QObject):
             self.sync()
 
     def reread(self, path: Path) -> None:
-        """Reads a model again whose file, or one of whose images, is another one now."""
+        """Reads the models again that consist of a file."""
         for name, node_id in {name: node_id for node_id, name in self._paths.items()}.items():
             loaded = self._cache.get(name)
-            if loaded is not None and (Path(name) == path or path in loaded.images):
+            if loaded is not None and (Path(name) == path or path in loaded.files_beside):
                 self.reload(node_id)
 
     def cancel(self) -> None:

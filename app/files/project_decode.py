@@ -71,7 +71,7 @@ class ProjectDecoder:
         return scene, self._checked_selection(scene, state)
 
     def unknown(self) -> UnknownContent:
-        return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries))
+        return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries), self._folder)
 
     # --- nodes ----------------------------------------------------------------------------------------
 
@@ -110,8 +110,10 @@ class ProjectDecoder:
         return any(isinstance(value, dict) for key, value in raw.items() if key not in _NODE_KEYS)
 
     def _keep_node(self, raw: dict[str, Any], where: str, after: str | None) -> None:
-        parts = ", ".join(key for key, value in raw.items() if key not in _NODE_KEYS and isinstance(value, dict))
-        self.warnings.append(f"{where}: a node of an unknown kind ({_short(parts)}) is kept but not shown")
+        kinds = ", ".join(key for key, value in raw.items() if key not in _NODE_KEYS and isinstance(value, dict))
+        names = (raw.get(key) for key in ("name", "id"))
+        name = next((_short(name) for name in names if isinstance(name, str) and name.strip()), where)
+        self.warnings.append(f"{name} has the unknown type {_short(kinds)}; it is kept but not shown")
         self._nodes.append(UnknownNode(raw, after))
 
     def _decode_node(self, raw: Any, where: str) -> Node:

@@ -161,6 +161,7 @@ FORMAT = "sinew-project"
 
 def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent, folder: str) -> dict[str, Any]:
     """JSON object of a project that lies in `folder`, a real absolute path."""
+    unknown = unknown.stored_in(folder)
     nodes = {node.id: _node(node, unknown, folder) for node in scene.nodes}
     return {
         "format": FORMAT,

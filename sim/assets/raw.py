@@ -167,4 +167,5 @@ class RawModel:
     skins: list[RawSkin] = field(default_factory=list)  # None where influences name joints of a skeleton
     up_axis: str | None = None  # "Y" or "Z"; None where it is told by the shape
     texture_origin: str | None = None  # "top" or "bottom"; None where it is told by the writer
+    files: list[Path] = field(default_factory=list)  # Files beside it with parts of the model, but for images
     warnings: Notes = field(default_factory=Notes)  # What was odd but usable, one sentence each

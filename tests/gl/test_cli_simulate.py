@@ -94,7 +94,7 @@ def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> 
     assert list(arrays) == [
         "Sheet.positions", "Sheet.velocities", "Flag, 2.positions", "Flag, 2.velocities",
         "Sheet.triangles", "Sheet.texcoords", "Flag, 2.triangles", "Flag, 2.texcoords", "step", "dt", "settings",
-        "back_end",
+        "back_end", "backend",
     ]  # fmt: skip
     for name, count in (("Sheet", 64), ("Flag, 2", 40)):
         assert arrays[f"{name}.positions"].dtype == arrays[f"{name}.velocities"].dtype == np.float32
@@ -108,6 +108,7 @@ def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> 
     assert arrays["dt"].shape == ()
     assert arrays["dt"] == 1.0 / 60.0
     assert str(arrays["settings"]) == project.read_text(encoding="utf-8")
+    assert str(arrays["backend"]) == str(arrays["back_end"]) != ""
     assert json.loads(str(arrays["settings"]))["format"] == "sinew-project"
 
 

@@ -58,11 +58,15 @@ class ModelFolder:
 
     Args:
         path: The model.
+
+    Attributes:
+        files: Files that were read so far.
     """
 
     def __init__(self, path: Path) -> None:
         self._folder = path.parent
         self._read = 0
+        self.files: list[Path] = []
 
     def resolved(self, uri: str, place: str) -> Path:
         """The file that a relative URI means.
@@ -99,6 +103,7 @@ class ModelFolder:
                 data = file.read(size)
         except OSError as error:
             raise ElementFault(place, f"{path.name[:_SHOWN]!r}: {(error.strerror or str(error)).lower()}") from None
+        self.files.append(path)
         if len(data) < size:
             raise ElementFault(place, f"needs {size} bytes, {path.name[:_SHOWN]!r} has {len(data)}")
         return data
