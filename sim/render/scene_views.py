@@ -236,7 +236,7 @@ class SceneViews:
             shown.apply(shown.node, shown.taken[1], self._world)
 
     def _arrange(self) -> None:
-        """Figures come first, then kinds in their order, nodes of a kind in that of the scene."""
+        """PosedCharacters come first, then kinds in their order, nodes of a kind in that of the scene."""
         self.version += 1
         ranks = {name: (not kind.character, rank) for rank, (name, kind) in enumerate(KINDS.items())}
         present = [self._shown[node.id] for node in self.scene.nodes if node.id in self._shown]

@@ -14,7 +14,7 @@ UnitFloat = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Colour = tuple[UnitFloat, UnitFloat, UnitFloat]
 
 FAR = 1e7
-"""Furthest coordinate [m]: in single precision, places there are still a metre apart, and their cubes are finite."""
+"""Largest coordinate [m]: in single precision, points there are still a metre apart, and their cubes are finite."""
 MOST = 1e6
 """Largest component of any other vector: factors, angles [°], velocities [m/s], accelerations [m/s²]."""
 
@@ -29,14 +29,14 @@ STOP_MAX = 32
 
 
 def check_stops(stops: Sequence[Sequence[float]], name: str) -> None:
-    """Raises SettingsError unless there are 1 to 32 stops whose places do not fall."""
+    """Raises SettingsError unless there are 1 to 32 stops in order of their positions."""
     if not 1 <= len(stops) <= STOP_MAX:
         raise SettingsError(f"{name}: {len(stops)} stops, allowed are 1 to {STOP_MAX}")
     if not in_order(stops):
-        raise SettingsError(f"{name}: the stops must be in the order of their places")
+        raise SettingsError(f"{name}: the stops must be in order")
 
 
-def values_at(stops: Sequence[Sequence[float]], places: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Values between the stops at places (n,), shape (n, components); before the first and after the last they stay."""
-    table, at = np.asarray(stops, np.float64), np.asarray(places, np.float64)
+def values_at(stops: Sequence[Sequence[float]], positions: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Values between stops at positions (n,), shape (n, components); constant outside the stops."""
+    table, at = np.asarray(stops, np.float64), np.asarray(positions, np.float64)
     return np.stack([np.interp(at, table[:, 0], column) for column in table[:, 1:].T], axis=1)
