@@ -114,7 +114,7 @@ class CompareTable(QTreeWidget):
             item.setText(column, text)
             item.setToolTip(column, f"{pair.sentence(found)}\nSource: {pair.source()}.")
         font = item.font(_DIFFERENCE)
-        font.setBold(found.is_told)
+        font.setBold(found.is_significant)
         item.setFont(_DIFFERENCE, font)
 
     def choose(self, path: str) -> None:
