@@ -75,14 +75,14 @@ def verdict(comparison: RecordingComparison, a: str = "A", b: str = "B") -> str:
     if math.isnan(comparison.lo):
         counts = f"{comparison.frames_a} and {comparison.frames_b}"
         return f"Too few frames to compare: {counts}, {FRAMES_MIN} of each are needed"
-    lo, hi, difference = comparison.lo, comparison.hi, comparison.difference
+    lo, hi, difference = (1e3 * seconds for seconds in (comparison.lo, comparison.hi, comparison.difference))
     if not comparison.is_significant:
-        reported = f"{_digits(1e3 * difference, '+')} ms, {_PERCENT} CI {_digits(1e3 * lo, '+')} to {_digits(1e3 * hi, '+')} ms"
+        reported = f"{_digits(difference, '+')} ms, {_PERCENT} CI {_digits(lo, '+')} to {_digits(hi, '+')} ms"
         return f"No significant difference between {a} and {b}: {reported}"
     word = "slower" if difference > 0.0 else "faster"
     share = "" if math.isnan(comparison.change) else f" ({_digits(abs(comparison.change) * 100.0)} %)"
     least, most = sorted((abs(lo), abs(hi)))
-    return f"{b} is {_digits(1e3 * abs(difference))} ms{share} {word} than {a}; {_PERCENT} CI {_digits(1e3 * least)} to {_digits(1e3 * most)} ms"
+    return f"{b} is {_digits(abs(difference))} ms{share} {word} than {a}; {_PERCENT} CI {_digits(least)} to {_digits(most)} ms"
 
 
 def block_length(values: Float64) -> int:
