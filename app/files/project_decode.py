@@ -1,4 +1,4 @@
-"""From the JSON object of a project file to values; every refusal names its JSON path."""
+"""Decoding of the JSON object of a project file; every error names its JSON path."""
 
 import functools
 import json
@@ -32,15 +32,15 @@ _VALUE_TEXT_MAX = 80
 
 
 class ProjectDecoder:
-    """Reads one project file's content; collects warnings and what it does not know.
+    """Decodes the content of one project file; collects warnings and unknown content.
 
     Args:
         path: The file, for messages.
         folder: Its folder, links resolved.
-        watch: Told of every node.
+        watch: Counts nodes.
 
     Attributes:
-        warnings: What was odd but kept or mended, one sentence each, in the order of the file.
+        warnings: What was odd but kept or fixed, one sentence each, in the order of the file.
     """
 
     def __init__(self, path: Path, folder: str, watch: LoadWatch | None = None) -> None:
@@ -55,13 +55,13 @@ class ProjectDecoder:
         """Scene and view state of the whole file.
 
         Raises:
-            ProjectError: For a wrong type, a value out of range, or a node that is none.
-            LoadCancelled: If the watch says so.
+            ProjectError: For a wrong type, a value out of range, or an invalid node.
+            LoadCancelled: If the watch cancels.
         """
         self._keep_unknown(content, _FILE_KEYS, "$", ())
         nodes, playback = self.decode_nodes(content.get("nodes", [])), content.get(PLAYBACK, {})
         if isinstance(playback, dict) and any(KINDS[node.kind].system for node in nodes):
-            playback = {"min_length": 0.0, **playback}  # a file without it lasts as long as its clip, as it always did
+            playback = {"min_length": 0.0, **playback}  # older files last as long as their clip
         scene = Scene(
             nodes=nodes,
             playback=self._struct(PlaybackSettings, playback, f"$.{PLAYBACK}", (PLAYBACK,)),
@@ -73,13 +73,11 @@ class ProjectDecoder:
     def unknown(self) -> UnknownContent:
         return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries), self._folder)
 
-    # --- nodes ----------------------------------------------------------------------------------------
-
     def decode_nodes(self, content: Any) -> tuple[Node, ...]:
-        """Nodes of a list of the file, or of one that is none of a file.
+        """Nodes of a list, of a file or of the clipboard.
 
         Raises:
-            ProjectError: For a wrong type, a value out of range, or a node that is none.
+            ProjectError: For a wrong type, a value out of range, or an invalid node.
         """
         if not isinstance(content, list):
             raise self._refused("$.nodes", content, "a list of nodes")
@@ -100,11 +98,11 @@ class ProjectDecoder:
         if circling is not None:
             index = next(i for i, raw in enumerate(content) if raw.get("id") == circling.id)
             where = f"$.nodes[{index}].attachment.node"
-            raise self._refused(where, circling.attachment.node, "a node that does not ride on this one")
+            raise self._refused(where, circling.attachment.node, "a node that is not attached to this one")
         return named
 
     def _is_unknown_kind(self, raw: Any) -> bool:
-        """A node without a known part, but with a part nevertheless."""
+        """Whether a node has no known part, but an unknown one."""
         if not isinstance(raw, dict) or any(raw.get(kind) is not None for kind in KINDS):
             return False
         return any(isinstance(value, dict) for key, value in raw.items() if key not in _NODE_KEYS)
@@ -131,7 +129,7 @@ class ProjectDecoder:
             )
         kind, place = parts[0], ("nodes", node_id)
         settings = self._struct(KINDS[kind].settings, raw[kind], key_path(where, kind), (*place, kind))
-        # Files of before hold the kinds that a node is not of as null.
+        # Older files hold the other kinds as null.
         raw = {key: value for key, value in raw.items() if key not in KINDS}
         return self._struct(Node, raw, where, place, settings=settings)
 
@@ -146,10 +144,8 @@ class ProjectDecoder:
             named.append(msgspec.structs.replace(node, name=name))
         return tuple(named)
 
-    # --- objects and values ---------------------------------------------------------------------------
-
     def _struct(self, cls: type[S], raw: Any, where: str, place: Place, **values: Any) -> S:
-        """A settings value of an object of the file; `values` are fields that stand elsewhere."""
+        """A struct of a JSON object; `values` are fields that stand elsewhere."""
         if not isinstance(raw, dict):
             raise self._refused(where, raw, "an object")
         hints = {name: hint for name, hint in _hints(cls).items() if name not in values}
@@ -190,7 +186,7 @@ class ProjectDecoder:
             self._keys[place] = unknown
 
     def _keep_in_entries(self, raw: Any, entries: Any, where: str, place: Place) -> None:
-        """Keeps what the objects of a list of settings hold beyond what they were understood as."""
+        """Keeps unknown keys of the objects in a list of settings."""
         found = []
         for index, entry in enumerate(entries if isinstance(entries, tuple) else ()):
             if not isinstance(entry, msgspec.Struct) or not isinstance(raw[index], dict):
@@ -210,8 +206,8 @@ class ProjectDecoder:
     def _checked_selection(self, scene: Scene, state: ViewState) -> ViewState:
         selection = state.selection
         if selection.node is not None and not scene.has(selection.node):
-            shown = any(node.content.get("id") == selection.node for node in self._nodes)
-            reason = "a node of an unknown kind" if shown else "a node that does not exist"
+            is_unknown = any(node.content.get("id") == selection.node for node in self._nodes)
+            reason = "a node of an unknown type" if is_unknown else "a node that does not exist"
             self.warnings.append(f"$.state.selection.node: names {reason}: {_short(selection.node)}")
             selection = Selection(view=selection.view)
         others = selection_of(node_id for node_id in selection.nodes if scene.has(node_id)).others
@@ -228,7 +224,7 @@ class ProjectDecoder:
 
 
 def _own_words(error: Exception) -> str:
-    """What the type of a value itself says against it; "" where only its form is wrong."""
+    """Message of the type of a value; "" if only its form is wrong."""
     cause = getattr(error.__context__ or error, "__cause__", None)
     return str(cause) if isinstance(cause, ValueError) else ""
 
@@ -244,7 +240,7 @@ def _hints(cls: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _struct_type(hint: Any) -> type[msgspec.Struct] | None:
-    """The settings class that a field holds, where it holds one."""
+    """The struct class of a field, or None."""
     if typing.get_origin(hint) is typing.Annotated:
         return _struct_type(typing.get_args(hint)[0])
     candidates = typing.get_args(hint) if _is_union(hint) else (hint,)
@@ -260,7 +256,7 @@ def _is_union(hint: Any) -> bool:
 
 
 def allowed_text(hint: Any, declared: Declaration | None = None) -> str:
-    """Text such as "a number from 1e-06 to 1e+06 m", "3 numbers" or "one of: lbs, dqs".
+    """Accepted values of a field, such as "a number from 1e-06 to 1e+06 m", "3 numbers" or "one of: lbs, dqs".
 
     Args:
         hint: Type annotation of the field, with its metadata.

@@ -1,12 +1,11 @@
-"""Files that a project names beyond the folders which belong to it, to be read only after asking.
+"""Paths that a project names: portable in the file, absolute in memory; files outside its folders; missing models.
 
-A project comes from anywhere, and what it names is opened: a path to a network share hands a password's hash to
-whoever owns the share, and whether some file exists is nobody's business.  What belongs to a project is its own folder
-and the one above it, with all that lies below, since models and projects commonly have folders beside each other; the
-shipped samples do.  The folder above does not count where it holds more than one piece of work: the user's home or
-whatever that lies in, the folder for temporary files, the root of a drive.  So a project saved straight into the
-downloads or on the desktop reaches nothing beside these, without a marker that people would have to know of.  Links
-count as where they lead.
+A project may come from anywhere, and the files that it names are opened: a path to a network share sends a password
+hash to the owner of the share, and the existence of a file is private. To a project belong its own folder and the one
+above it, with everything below, because models and projects commonly have neighbouring folders, as in the samples. The
+folder above does not count if it contains the home folder or the folder for temporary files, or is the root of a drive.
+So a project in the downloads or on the desktop reaches nothing else, without any marker file. Links count as their
+targets.
 """
 
 import os
@@ -25,7 +24,7 @@ def stored_path(path: str, folder: str, *, flavour: ModuleType = os.path) -> str
     """Path as written to a project in `folder`: relative with forward slashes on the same drive, else absolute.
 
     Args:
-        path: Absolute path; "" and relative paths are taken as they are.
+        path: Absolute path; "" and relative paths are returned as they are.
         folder: Absolute real path of the project's folder.
         flavour: `posixpath` or `ntpath`.
     """
@@ -39,7 +38,7 @@ def stored_path(path: str, folder: str, *, flavour: ModuleType = os.path) -> str
 
 
 def resolved_path(stored: str, folder: str, *, flavour: ModuleType = os.path) -> str:
-    """Absolute path of what a project in `folder` names; "" stays empty."""
+    """Absolute path of a path in a project in `folder`; "" stays empty."""
     return flavour.normpath(flavour.join(folder, stored)) if stored else ""
 
 
@@ -62,22 +61,22 @@ _LISTED, _PATH_MAX = 12, 120
 
 @dataclass(frozen=True, slots=True)
 class OutsideFile:
-    """A file that lies elsewhere."""
+    """A file outside the folders of the project."""
 
     node: NodeId  # The node that names it
-    path: str  # Absolute, as the scene has it
-    is_network: bool  # Whether it lies on another machine, as far as the path tells
+    path: str  # Absolute
+    is_network: bool  # Whether the path names another machine
 
 
 def outside_files(scene: Scene, project: Path, trusted: Iterable[Path] = ()) -> tuple[OutsideFile, ...]:
-    """Files of a scene that lie outside the folders of its project, in the order of the nodes; used now or not.
+    """Files of a scene outside the folders of its project, in the order of the nodes.
 
-    The disk is asked about links only, and nothing on another machine is touched.
+    Resolves links, and never accesses another machine.
 
     Args:
         scene: The scene, with absolute paths.
         project: The file it was read from.
-        trusted: Further folders, such as those that the user opened files from.
+        trusted: Further folders, such as those of recent files.
     """
     folders = [_real(str(folder)) for folder in (*project_folders(project), *trusted)]
     named = ((node, path) for node in scene.nodes for path in dict.fromkeys(paths_of(node.settings)))
@@ -92,7 +91,7 @@ def outside_files(scene: Scene, project: Path, trusted: Iterable[Path] = ()) -> 
 
 
 def outside_question(files: Sequence[OutsideFile]) -> tuple[str, str]:
-    """What is asked about such files, and their names line by line; "" for none."""
+    """Question about such files, and their names line by line; "" for none."""
     paths = list(dict.fromkeys(printable(file.path, _PATH_MAX) for file in files))
     if not paths:
         return "", ""
@@ -105,7 +104,7 @@ def outside_question(files: Sequence[OutsideFile]) -> tuple[str, str]:
 
 
 def project_folders(project: Path) -> tuple[Path, ...]:
-    """The folders that belong to a project: its own, and the one above unless that holds other things as well."""
+    """The folders that belong to a project: its own, and the one above unless that is shared."""
     own = os.path.dirname(os.path.realpath(project))
     above = os.path.dirname(own)
     shared = [_real(place) for place in (os.path.expanduser("~"), tempfile.gettempdir())]
@@ -115,7 +114,7 @@ def project_folders(project: Path) -> tuple[Path, ...]:
 
 
 def is_network_path(path: str) -> bool:
-    """Whether a path names another machine, or a device, as `//host/share` and `\\\\host\\share` do."""
+    """Whether a path names another machine or a device, such as `//host/share` and `\\\\host\\share`."""
     return path[:2].replace("\\", "/") == "//"
 
 
@@ -127,7 +126,7 @@ def _lies_in(path: str, folders: Iterable[str]) -> bool:
 
 
 def _real(path: str) -> str:
-    """Where a path leads; on another machine, what it says."""
+    """The target of a path; network paths are not resolved."""
     return os.path.normpath(path) if is_network_path(path) else os.path.realpath(path)
 
 
@@ -143,19 +142,16 @@ def missing_models(scene: Scene, exists: Callable[[str], bool] = os.path.isfile)
 def relocated_paths(
     scene: Scene, node_id: NodeId, chosen: Path, exists: Callable[[str], bool] = os.path.isfile
 ) -> dict[NodeId, str]:
-    """New paths after the user found one missing model.
+    """New paths after the user located one missing model.
 
-    The other missing models are looked for at the same place relative to it, then by their name in its
-    new folder; what is not found there stays missing.
+    The other missing models are searched at the same place relative to it, then by name in its new folder.
 
     Args:
-        scene: The scene.
-        node_id: The model that was found.
+        node_id: The model that was located.
         chosen: Its file now.
-        exists: Whether there is a file at a path.
 
     Returns:
-        The new absolute path of every model that can be relocated, the found one among them.
+        The new absolute path of every model that was found, the located one among them.
     """
     paths = model_paths(scene)
     old_folder = os.path.dirname(paths.get(node_id, ""))

@@ -82,7 +82,8 @@ def verdict(comparison: RecordingComparison, a: str = "A", b: str = "B") -> str:
     word = "slower" if difference > 0.0 else "faster"
     share = "" if math.isnan(comparison.change) else f" ({_digits(abs(comparison.change) * 100.0)} %)"
     least, most = sorted((abs(lo), abs(hi)))
-    return f"{b} is {_digits(abs(difference))} ms{share} {word} than {a}; {_PERCENT} CI {_digits(least)} to {_digits(most)} ms"
+    interval = f"{_PERCENT} CI {_digits(least)} to {_digits(most)} ms"
+    return f"{b} is {_digits(abs(difference))} ms{share} {word} than {a}; {interval}"
 
 
 def block_length(values: Float64) -> int:

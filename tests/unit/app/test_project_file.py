@@ -305,7 +305,7 @@ def test_a_selection_of_a_missing_node_is_dropped_with_a_warning(folder):
         (("version",), 3, "$.version: 3 is newer than this program reads (up to 2)"),
         (("version",), True, "$.version: true is not allowed"),
         (("version",), 0, "$.version: version 0 is too old to be read"),
-        (("format",), "other", "$.format: is no Sinew project"),
+        (("format",), "other", "$.format: is not a Sinew project"),
     ],
 )
 def test_a_wrong_value_is_refused_by_its_path(folder, where, value, message):
@@ -324,8 +324,8 @@ def test_a_wrong_value_is_refused_by_its_path(folder, where, value, message):
         (b'{"format": "sinew-project",\n  "version" 1}', "line 2, column 13: Expecting ':' delimiter"),
         (GOLDEN.encode()[:500], "line "),
         (b"\xff\xfe", "byte 0: is not UTF-8 text"),
-        (b"[]", "$.format: is no Sinew project"),
-        (b"null", "$.format: is no Sinew project"),
+        (b"[]", "$.format: is not a Sinew project"),
+        (b"null", "$.format: is not a Sinew project"),
         (b'{"a": 1, "a": 2}', 'key "a" stands twice'),
         (b'{"nodes": [{"x y": NaN}]}', '$.nodes[0]["x y"]: nan is not allowed'),
         (b'{"a": -Infinity}', "$.a: -inf is not allowed"),

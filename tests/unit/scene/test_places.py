@@ -216,7 +216,7 @@ def test_a_file_in_which_something_rides_on_itself_is_refused_at_its_place(tmp_p
         with pytest.raises(ProjectError) as caught:
             load_project(path)
         carrier = nodes[place]["attachment"]["node"]
-        reason = f'"{carrier}" is not allowed; allowed: a node that does not ride on this one'
+        reason = f'"{carrier}" is not allowed; allowed: a node that is not attached to this one'
         assert str(caught.value) == f"{path}: $.nodes[{place}].attachment.node: {reason}"
 
 
