@@ -20,7 +20,7 @@ DONE, FAILED, WRONG_COMMAND_LINE = 0, 1, 2
 
 
 class CommandError(Exception):
-    """Work that cannot be done.
+    """An error that ends a command.
 
     Args:
         subject: File (or part of the machine) concerned.
@@ -33,12 +33,12 @@ class CommandError(Exception):
 
 
 def one_line(text: str) -> str:
-    """`text` without line breaks, and without what would steer the terminal."""
+    """`text` without line breaks and control characters."""
     return printable(" ".join(text.split()))
 
 
 def failure_text(error: Exception) -> str:
-    """What happened, in one line; a failure nobody foresaw carries the name of its class."""
+    """The error in one line; an unexpected one with the name of its class."""
     if isinstance(error, OSError) and error.strerror:
         return one_line(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
     if isinstance(error, CommandError | BakeError | ExportError | ModelError | ProjectError):
@@ -49,7 +49,6 @@ def failure_text(error: Exception) -> str:
 
 
 def print_failure(error: Exception, *, verbose: bool) -> None:
-    """Prints the line and, if wanted, the traceback after it."""
     print(f"sinew: {failure_text(error)}", file=sys.stderr)
     if verbose:
         traceback.print_exception(error, file=sys.stderr)
@@ -60,14 +59,13 @@ def print_line(text: str) -> None:
 
 
 def print_warnings(path: Path | str, notes: Iterable[str]) -> None:
-    """Prints what was odd about a file but did not stop the work."""
     for warning in notes:
         print(f"sinew: {printable(str(path))}: warning: {one_line(warning)}", file=sys.stderr)
 
 
 @contextmanager
-def libraries_kept_quiet(*, verbose: bool) -> Iterator[None]:
-    """Libraries' warnings about numbers and files are a line each where that is wanted, else nothing."""
+def quiet_libraries(*, verbose: bool) -> Iterator[None]:
+    """Prints libraries' warnings in one line each if verbose, else suppresses them."""
 
     def show(message: Warning | str, kind: type[Warning], *_: object) -> None:
         if verbose:
@@ -82,10 +80,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupted(KeyboardInterrupt):
-    """A command was asked to end.
+    """A command was interrupted by a signal.
 
     Attributes:
-        status: Exit status that tells by what, 130 or 143.
+        status: Exit status, 130 or 143.
     """
 
     def __init__(self, number: int) -> None:
@@ -94,14 +92,14 @@ class Interrupted(KeyboardInterrupt):
 
 
 def _replaced(handler: Callable[[int, FrameType | None], None]) -> dict[int, Any]:
-    """Handles the signals, but for one that is ignored, as in the background of a shell; returns what did before."""
-    simulated = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    return {number: signal.signal(number, handler) for number in simulated}
+    """Installs the handler for signals that are not ignored; returns the previous handlers."""
+    handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    return {number: signal.signal(number, handler) for number in handled}
 
 
 @contextmanager
-def ended_politely() -> Iterator[None]:
-    """Being asked to end raises `Interrupted` meanwhile, so that half-written files are removed."""
+def interruptible() -> Iterator[None]:
+    """Signals raise `Interrupted` in the block, so that half-written files are removed."""
 
     def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
         raise Interrupted(number)
@@ -115,10 +113,10 @@ def ended_politely() -> Iterator[None]:
 
 
 class EndRequest:
-    """Remembers the first request to end, for work that stops between two pieces; the second one interrupts.
+    """Remembers the first signal, for work that stops at the next step; the second one raises `Interrupted`.
 
     Attributes:
-        number: The signal, or 0 as long as there was none.
+        number: The signal, or 0.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Where rendered pictures go: numbered files, or a film."""
+"""Output of rendered images: numbered files, or a video."""
 
 import contextlib
 import re
@@ -26,17 +26,17 @@ UInt8 = npt.NDArray[np.uint8]
 
 NUMBERED = re.compile(r"%\d{0,2}d")
 PREVIEW_PERIOD = 0.5
-"""Least time between two previews [s]."""
+"""Minimum time between two previews [s]."""
 
 
 class ImageSink:
-    """Takes pictures in their order.
+    """Writes images in order.
 
     Args:
-        path: File, with a place for the number where there are several files.
-        size: Width and height of the pictures [px].
-        preview: File that shows the newest picture now and then, or None.
-        resumes: Whether files that are there already are kept.
+        path: File, with a placeholder for the number if there are several files.
+        size: Width and height [px].
+        preview: File for the newest image, updated from time to time, or None.
+        resumes: Whether existing files are kept.
     """
 
     def __init__(self, path: Path, size: tuple[int, int], preview: Path | None, *, resumes: bool = False) -> None:
@@ -49,21 +49,21 @@ class ImageSink:
         return self._path.suffix.lower() in LAYER_FORMATS.suffixes()
 
     def wants(self, frame: int) -> bool:
-        """Whether a frame is still missing, or its picture broke off."""
+        """Whether the file of a frame is missing or incomplete."""
         path = numbered_path(self._path, frame)
-        is_there = self._resumes and path.exists()
-        if is_there and not is_complete(path):
-            print_warnings(path, ["is not complete and is drawn again"])
-            is_there = False
-        self._cached += is_there
-        return not is_there
+        exists = self._resumes and path.exists()
+        if exists and not is_complete(path):
+            print_warnings(path, ["is incomplete and is rendered again"])
+            exists = False
+        self._cached += exists
+        return not exists
 
     def add(self, frame: int, picture: UInt8, layers: Layers | None) -> None:
-        """Writes a frame.
+        """Writes a frame and reads it back.
 
         Raises:
             OSError: If that fails.
-            ExportError: If what is read back is another picture.
+            ExportError: If the file differs from the image.
         """
         self._write(frame, picture, layers)
         self._added += 1
@@ -72,11 +72,10 @@ class ImageSink:
             next(iter(PICTURE_WRITERS)).save(picture, self._preview)
 
     def summary(self) -> str:
-        """A line about what was written."""
-        count = f"{self._added} pictures, " if is_numbered(self._path) else ""
-        cached = f", {self._cached} were there" if self._cached else ""
+        count = f"{self._added} images, " if is_numbered(self._path) else ""
+        cached = f", {self._cached} existed already" if self._cached else ""
         written = f"{count}{sides(self._size)}, {RENDER_FORMATS.of(self._path).name}, {size_text(self._bytes)}"
-        return f"{self._path}: {written}, read back to 0{cached}"
+        return f"{self._path}: {written}, read back without error{cached}"
 
     def _write(self, frame: int, picture: UInt8, layers: Layers | None) -> None:
         target = numbered_path(self._path, frame)
@@ -94,21 +93,21 @@ class ImageSink:
                     float(np.abs(found.astype(int) - picture).max()) if found.shape == picture.shape else np.inf
                 )
             if difference:
-                raise ExportError(f"{target}: what is read back differs by {difference:.2g}; it was not kept")
+                raise ExportError(f"{target}: differs by {difference:.2g} when read back; it was not kept")
             self._bytes += name.stat().st_size
 
 
 class VideoSink(ImageSink):
-    """Takes the pictures of a film, and compares what it shows with them in the end.
+    """Writes the images of a video, and compares the video with them at the end.
 
     Args:
-        path: File that is asked for.
-        name: File that is written.
-        size: Width and height of the pictures [px].
-        rate: Pictures per second.
-        film: The open film.
-        alpha: Whether the pictures have an opacity.
-        preview: File that shows the newest picture now and then, or None.
+        path: File that the user asked for.
+        name: Temporary file that is written.
+        size: Width and height [px].
+        rate: Frames per second.
+        film: The open video.
+        alpha: Whether the images have an alpha channel.
+        preview: File for the newest image, or None.
     """
 
     has_layers = False
@@ -129,23 +128,23 @@ class VideoSink(ImageSink):
         return self._line
 
     def finish(self) -> list[str]:
-        """Completes the film and reads it back; gives lines about what it cannot hold.
+        """Completes the video and reads it back; returns notes about what it cannot store.
 
         Raises:
-            ExportError: If it shows something else.
+            ExportError: If it differs from the images.
         """
         film, format = self._film, FILM_FORMATS.of(self._path)
         film.close()
         found = self._memory.compared(resolved(format.reader)(self._name), self._rate, film.every, self._path)
         self._line = (
             f"{self._path}: {found.count} frames, {sides(found.size)}, {found.duration:.2f} s, {film.codec},"
-            f" {size_text(self._name.stat().st_size)}, read back to {found.difference:.1f} of 255"
+            f" {size_text(self._name.stat().st_size)}, max read-back error {found.difference:.1f} of 255"
         )
         return film.notes
 
     def close(self) -> None:
-        """Lets go of a film, complete or not, and of what is remembered of it."""
-        with contextlib.suppress(OSError, ValueError):  # the first failure is the one to tell
+        """Closes the video, complete or not, and the copies of its images."""
+        with contextlib.suppress(OSError, ValueError):  # an earlier error is reported
             self._film.abandon()
         self._memory.close()
 
@@ -160,10 +159,10 @@ def picture_sink(
     path: Path, size: tuple[int, int], rate: float, options: msgspec.Struct | None, *, alpha: bool,
     preview: Path | None = None, resumes: bool = False,
 ) -> Iterator[ImageSink]:  # fmt: skip
-    """A sink whose film appears complete when the block ends, or not at all; then a line tells what was written.
+    """A sink; its files appear complete when the block ends, or not at all. Then a summary is printed.
 
     Raises:
-        ExportError: If a film cannot be written, or shows something else.
+        ExportError: If a video cannot be written, or differs from the images.
         OSError: If a file cannot be written.
     """
     format = RENDER_FORMATS.of(path)
@@ -202,12 +201,12 @@ def sides(size: tuple[int, int]) -> str:
 
 
 def is_film(path: Path) -> bool:
-    """Whether a file holds pictures that follow one another."""
+    """Whether a file is a video."""
     return path.suffix.lower() in FILM_FORMATS.suffixes()
 
 
 def is_numbered(path: Path) -> bool:
-    """Whether the file name has a place for the frame."""
+    """Whether the file name has a placeholder for the frame."""
     return NUMBERED.search(path.name) is not None
 
 

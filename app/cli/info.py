@@ -1,4 +1,4 @@
-"""`sinew info`: what a model file or a project holds; needs no display, no Qt and no OpenGL."""
+"""`sinew info`: describes a model file or a project; needs no display, no Qt and no OpenGL."""
 
 import argparse
 import json
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.failure import print_warnings
-from app.cli.options import any_of
+from app.cli.options import add_outside_option, any_of
 from app.cli.progress import Progress
-from app.cli.scene_files import add_outside_option, require_inside
+from app.cli.scene import require_inside
 from app.files.migrations import VERSION
 from app.files.project_file import PROJECT_SUFFIX, is_project, load_project
 from sim.assets.build import build_model
@@ -27,13 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "path", type=Path, metavar="PATH", help=f"model file or project ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
     )
     parser.add_argument(
-        "--json", action="store_true", help="print one JSON object, which holds more, instead of a table"
+        "--json", action="store_true", help="print one JSON object with more details instead of a table"
     )
     add_outside_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads the file and prints what it holds; warnings go to standard error, so that they do not hide in a pipe."""
+    """Prints the content of the file; warnings go to standard error, so that they are visible in a pipe."""
     if is_project(options.path):
         info = project_info(options.path, allow_outside=options.allow_outside)
         text = project_text(info)
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:
-    """What `sinew info --json` prints about a project: only JSON types.
+    """Facts that `sinew info --json` prints about a project, as JSON types; files that it names are not opened.
 
     Raises:
         ProjectError: If it cannot be read.
@@ -86,20 +86,20 @@ def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:
 
 
 def project_text(info: dict[str, Any]) -> str:
-    """The facts of `project_info` laid out for reading; the nodes are only counted."""
+    """The facts of `project_info` as text; nodes are only counted."""
     unknown = info["unknown_node_count"]
     blocks = [
         "\n".join(
             [
                 printable(info["path"]),
                 f"  format      Sinew project, version {info['version']}",
-                f"  nodes       {info['node_count']:,}" + (f", and {unknown:,} of unknown kinds" if unknown else ""),
+                f"  nodes       {info['node_count']:,}" + (f", and {unknown:,} of unknown types" if unknown else ""),
             ]
         )
     ]
     if info["kinds"]:
         rows = [(KINDS[kind].label, f"{count:,}") for kind, count in info["kinds"].items()]
-        blocks.append(table(f"Kinds ({len(rows)})", ("kind", ">nodes"), rows))
+        blocks.append(table(f"Types ({len(rows)})", ("type", ">nodes"), rows))
     files = list(dict.fromkeys((file["path"], file["content"], file["found"]) for file in info["files"]))
     if files:
         rows = [(content, "found" if found else "missing", path) for path, content, found in files]

@@ -1,4 +1,4 @@
-"""`sinew report`: one page that tells what a project is, what it costs, whether it is stable, and what came out."""
+"""`sinew report`: one page with settings, timings, stability and checksums of a project."""
 
 import argparse
 import base64
@@ -16,13 +16,12 @@ import msgspec
 import numpy as np
 
 from app.cli.failure import print_line
-from app.cli.options import any_of, frame_range, output_file, require_folder
+from app.cli.options import add_outside_option, any_of, frame_range, output_file, require_folder
 from app.cli.progress import Progress, add_progress_option
 from app.cli.render import frame_times
 from app.cli.renderer import Renderer
 from app.cli.run import headless
 from app.cli.scene import OpenedScene, opened
-from app.cli.scene_files import add_outside_option
 from app.files.project_file import PROJECT_SUFFIX
 from sim.assets.formats import MODEL_FORMATS
 from sim.engine import Engine
@@ -49,14 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--frames", type=frame_range, default=(0, FRAMES - 1), metavar="A:B",
-        help=f"frames that are run, drawn and measured (default: 0:{FRAMES - 1})",
+        help=f"frames that are simulated, drawn and measured (default: 0:{FRAMES - 1})",
     )  # fmt: skip
     add_progress_option(parser)
     add_outside_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads, runs, measures and writes."""
     require_folder(options.output)
     scene = opened(options.path, allow_outside=options.allow_outside)
     times = frame_times(scene, *options.frames)
@@ -74,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
                 samples += context.timers.poll()
                 progress((index + 1) / len(times))
             samples += context.timers.poll()
-            source = context.timers.status.source.value
+            source = context.timers.status.source.label
             context.timers.switch(False)
             parts = {
                 f"Cost per frame and pass, {len(samples)} frames, {source}": costs(samples),
@@ -94,7 +92,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def changed_settings(scene: OpenedScene) -> list[Row]:
-    """Object, setting, value and default of every value that is another one than its default."""
+    """Object, setting, value and default of every setting that differs from its default."""
     rows: list[Row] = [("object", "setting", "value", "default")]
     for node in scene.scene.nodes:
         parts = (("", node.settings), ("Transform: ", node.transform), ("", node.attachment))
@@ -113,41 +111,40 @@ def _changed(owner: str, prefix: str, part: msgspec.Struct) -> Iterable[Row]:
 
 
 def costs(samples: Sequence[FrameSample]) -> list[Row]:
-    """Pass, median, 95 %, 99 % and largest cost [ms] of a frame, and the median of handing it out."""
-    spans: dict[str, list[float]] = defaultdict(list)
-    handed: dict[str, list[float]] = defaultdict(list)
+    """Pass, percentiles of its GPU time in a frame [ms], and the median of its CPU time."""
+    gpu_times: dict[str, list[float]] = defaultdict(list)
+    cpu_times: dict[str, list[float]] = defaultdict(list)
     for sample in samples:
         sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-        for one in sample.slices:
-            sums[one.path][0] += one.gpu
-            sums[one.path][1] += one.cpu
+        for part in sample.slices:
+            sums[part.path][0] += part.gpu
+            sums[part.path][1] += part.cpu
         for path, (gpu, cpu) in sums.items():
-            spans[path].append(1e3 * gpu)
-            handed[path].append(1e3 * cpu)
-    rows: list[Row] = [("pass", "median ms", "95 %", "99 %", "largest", "handing out, median")]
-    for path in sorted(spans):
-        found = summary(np.array(spans[path]))
-        characters = (found.p50, found.p95, found.p99, found.maximum, summary(np.array(handed[path])).p50)
-        shown = ["lost" if math.isnan(character) else f"{character:.3f}" for character in characters]
-        rows.append((path, *shown))
+            gpu_times[path].append(1e3 * gpu)
+            cpu_times[path].append(1e3 * cpu)
+    rows: list[Row] = [("pass", "median ms", "95 %", "99 %", "largest", "CPU, median")]
+    for path in sorted(gpu_times):
+        found = summary(np.array(gpu_times[path]))
+        figures = (found.p50, found.p95, found.p99, found.maximum, summary(np.array(cpu_times[path])).p50)
+        rows.append((path, *("lost" if math.isnan(figure) else f"{figure:.3f}" for figure in figures)))
     return rows
 
 
 def stability(scene: OpenedScene, renderer: Renderer) -> list[Row]:
-    """How every simulated node ended, and what its settings do not suffice for."""
+    """State and warning of every simulated node."""
     rows: list[Row] = [("object", "state", "warning")]
     for node in scene.scene.nodes:
         system = renderer.engine.system(node.id)
         if system is None:
             continue
         muted = "" if node.id in scene.scene.simulated else "muted"
-        state = system.stopped or muted or ("sound" if system.is_ready else "waits for a file")
+        state = system.stopped or muted or ("stable" if system.is_ready else "waits for a file")
         rows.append((node.name or node.id, state, system.warning or "none"))
     return rows if len(rows) > 1 else [("nothing is simulated",)]
 
 
 def checksums(scene: OpenedScene, engine: Engine) -> list[Row]:
-    """A number for every array as it stands at the end, the same on the same machine for the same project."""
+    """Checksum of every array at the end; the same on the same machine for the same project."""
     rows: list[Row] = [("object", "array", "shape", "checksum")]
     for node in scene.scene.nodes:
         rows += [(node.name or node.id, name, *_digest(array)) for name, array in _arrays(node, engine).items()]
@@ -167,7 +164,6 @@ def _digest(array: np.ndarray) -> tuple[str, str]:
 
 
 def versions(context: Context) -> list[Row]:
-    """Program, libraries and driver."""
     driver = context.capabilities
     return [
         ("part", "version"),
@@ -195,20 +191,18 @@ tr:hover td { background: var(--soft); }
 
 
 def page(title: str, picture: str, caption: str, parts: Mapping[str, Sequence[Sequence[object]]]) -> str:
-    """The text of a page.
+    """HTML of a self-contained page with an image and tables, for light and dark mode.
 
     Args:
-        title: Its heading.
         picture: PNG in base64.
-        caption: What the picture shows.
-        parts: Tables by their headings; the first row of each names the columns.
+        parts: Tables by their headings; the first row of each is its header.
     """
     shown = _escaped(title)
     head = f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{shown}</title>"
-    character = f"<figure><img alt='{shown}' src='data:image/png;base64,{picture}'>"
-    character += f"<figcaption>{_escaped(caption)}</figcaption></figure>"
+    figure = f"<figure><img alt='{shown}' src='data:image/png;base64,{picture}'>"
+    figure += f"<figcaption>{_escaped(caption)}</figcaption></figure>"
     tables = "".join(f"<h2>{_escaped(heading)}</h2>{_table(rows)}" for heading, rows in parts.items())
-    body = f"<h1>{shown}</h1>{character}{tables}"
+    body = f"<h1>{shown}</h1>{figure}{tables}"
     return f"<!doctype html>\n<html lang='en'><head>{head}<style>{STYLE}</style></head><body>{body}</body></html>\n"
 
 

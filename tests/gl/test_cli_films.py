@@ -246,7 +246,7 @@ def test_pictures_that_broke_off_are_drawn_again(
     assert [path.read_bytes() for path in whole] == wanted
     assert "4 pictures" in reported.out
     assert "2 were there" in reported.out
-    again = [f"sinew: {path}: warning: is not complete and is drawn again" for path in whole[1:5]]
+    again = [f"sinew: {path}: warning: is incomplete and is rendered again" for path in whole[1:5]]
     assert reported.err.splitlines() == again
 
 

@@ -292,7 +292,7 @@ def test_a_cloth_that_blows_up_ends_the_command(
 
 
 def test_nothing_to_simulate_is_told(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "nothing in it is simulated" in refused(capsys, saved(tmp_path), output)
+    assert "contains no simulation" in refused(capsys, saved(tmp_path), output)
     model = tmp_path / "model.ezm"
     model.write_bytes(HUMANOID.read_bytes())
     assert "is no project" in refused(capsys, model, output)
@@ -315,7 +315,7 @@ def test_absurd_lengths_are_refused_at_once(tmp_path: Path, output: Path, capsys
         (["--steps", "10", "--seconds", "1"], "not allowed with argument"),
         (["--seconds", "inf"], "'inf' is not a finite number"),
         (["--seconds", "-2"], "'-2'"),
-        (["--every", "0"], "'0' is not a number from 1 on"),
+        (["--every", "0"], "'0' is not a number from 1"),
         (["--output", "a.npy"], "'a.npy' does not end in .npz"),
     ],
 )
@@ -456,7 +456,7 @@ def test_what_is_done_is_kept_where_that_is_asked_for(
     command = ["simulate", str(project), "--output", str(output), "--steps", "100", "--every", "2"]
     try:
         assert main([*command, "--partial"]) == status
-        err = f"sinew: {output}: warning: holds the steps up to 8 of 100\nsinew: interrupted\n"
+        err = f"sinew: {output}: warning: contains the steps up to 8 of 100\nsinew: interrupted\n"
         assert capsys.readouterr().err == err
         with np.load(output) as arrays:
             assert arrays["step"].tolist() == [0, 2, 4, 6, 8]
@@ -552,7 +552,7 @@ def test_emitters_alone_are_simulated_and_a_hungry_one_is_told(
 def test_emitters_that_are_all_silent_or_mistaken_end_the_command(
     tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "nothing in it is simulated" in refused(capsys, saved(tmp_path, emitter("Quiet", muted=True)), output)
+    assert "contains no simulation" in refused(capsys, saved(tmp_path, emitter("Quiet", muted=True)), output)
     line = refused(capsys, saved(tmp_path, emitter("Wild", gravity=(1e35, 0.0, 0.0))), output, "--steps", "70")
     assert "$.nodes[0].emitter.gravity: [1e+35, 0.0, 0.0] is not allowed" in line
     line = refused(capsys, saved(tmp_path, emitter("Odd", bursts="soon")), output)

@@ -288,7 +288,7 @@ def test_the_strip_is_where_the_hand_calculation_says(
 
 
 def assert_same_model(one: CharacterModel, other: CharacterModel) -> None:
-    """Meshes with targets equal to the bit, images to the pixel."""
+    """Meshes with targets bit-identical, images to the pixel."""
     np.testing.assert_array_equal(one.mesh.positions, other.mesh.positions)
     for mesh in (one.mesh, other.mesh):
         assert mesh.targets is not None

@@ -57,8 +57,8 @@ def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tup
         (["render", "a.ezm", "--output", "a.png", "--display", "pretty"], "'pretty'"),
         (["render", "a.ezm", "--output", "a.png", "--method", "cubic"], "'cubic'"),
         (["bench", "tea"], "there is no 'tea'; there are: load, "),
-        (["bench", "--repeat", "0"], "'0' is not a number from 1 on"),
-        (["bench", "--sizes", "10,-1"], "'-1' is not a number from 1 on"),
+        (["bench", "--repeat", "0"], "'0' is not a number from 1"),
+        (["bench", "--sizes", "10,-1"], "'-1' is not a number from 1"),
     ],
 )
 def test_a_wrong_command_line_is_told_in_one_line(

@@ -326,7 +326,7 @@ def test_a_wrong_value_is_refused_by_its_path(folder, where, value, message):
         (b"\xff\xfe", "byte 0: is not UTF-8 text"),
         (b"[]", "$.format: is not a Sinew project"),
         (b"null", "$.format: is not a Sinew project"),
-        (b'{"a": 1, "a": 2}', 'key "a" stands twice'),
+        (b'{"a": 1, "a": 2}', 'key "a" is there twice'),
         (b'{"nodes": [{"x y": NaN}]}', '$.nodes[0]["x y"]: nan is not allowed'),
         (b'{"a": -Infinity}', "$.a: -inf is not allowed"),
         (b'{"a": 1e999}', "$.a: inf is not allowed"),
