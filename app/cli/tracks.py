@@ -46,9 +46,7 @@ class SystemTrack:
         arrays = drawn.values() if drawn and children else (*simulated.values(), *system.looks().values())
         if drawn and not children:
             guides, strands = simulated["counts"].shape[0], drawn["counts"].shape[0]
-            self.left = (
-                f"{name}: {guides:,} guides are written, not the {strands:,} drawn strands; --children writes these"
-            )
+            self.left = f"{name}: writes {guides:,} guides; --children writes the {strands:,} drawn strands"
         self._constant = {a.meaning: a.read() for a in arrays if a.is_constant}
         self._moving = {a.meaning: a for a in arrays if a.meaning in IN_TRACKS and not a.is_constant}
         self._frames = {key: FrameArrays(folder, a.shape, a.dtype) for key, a in self._moving.items()}
@@ -125,7 +123,7 @@ class CharacterTrack:
             name=self._name, positions=self._frames.read(), texcoords=texcoords,
             triangles=np.concatenate(triangles) if triangles else np.zeros((0, 3), np.uint32),
             ranges=tuple((name, int(end), count) for (name, _, count), end in zip(shown, ends[:-1], strict=True)),
-            backs=tuple(section.is_open if sides is DoubleSided.AUTO else sides is DoubleSided.ON for section in sections),
+            backs=tuple(one.is_open if sides is DoubleSided.AUTO else sides is DoubleSided.ON for one in sections),
             flat=tuple(section.is_flat for section in sections),
             colours=colours[None] if colours is not None and model.mesh.is_coloured else None,
             materials=dressed_materials(model, self._settings.materials),
