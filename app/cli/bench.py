@@ -73,12 +73,7 @@ def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int, bac
 
 
 def old_report(path: Path) -> BaselineReport:
-    """A report to compare with.
-
-    Raises:
-        CommandError: If the file is not a report.
-        OSError: If it cannot be read.
-    """
+    """A report to compare with; raises CommandError if the file is not a report, OSError if it cannot be read."""
     try:
         return read_report(path)
     except ReportError as error:
@@ -93,11 +88,7 @@ def print_comparison(machine: Mapping[str, str], rows: Sequence[Row], old: Basel
 
 
 def machine_facts() -> dict[str, str]:
-    """Renderer, version, source of GPU times, and CPU.
-
-    Raises:
-        CommandError: If this machine has no OpenGL.
-    """
+    """Renderer, version, source of GPU times, and CPU; raises CommandError if this machine has no OpenGL."""
     try:
         with Context.headless() as context:
             known, timer = context.capabilities, context.timers.calibrate()

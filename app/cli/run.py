@@ -185,11 +185,7 @@ class BakedNodes:
 
 
 def known_bake(project: Path) -> Bake | None:
-    """The bake of a project; None if there is none.
-
-    Raises:
-        BakeError: If it cannot be read.
-    """
+    """The bake of a project, or None; raises BakeError if it cannot be read."""
     folder = cache_folder(project)
     return Bake(folder) if is_bake(folder) else None
 

@@ -55,11 +55,7 @@ class OpenedScene:
     strands: Mapping[Path, StrandSet]
 
     def named(self, name: str) -> Node:
-        """The node with a name or an id.
-
-        Raises:
-            CommandError: If there is none.
-        """
+        """The node with a name or an id; raises CommandError if there is none."""
         try:
             return node_named(self.scene, name)
         except LookupError as error:

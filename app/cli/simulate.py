@@ -179,11 +179,7 @@ def require_disk_space(output: Path, size: int) -> None:
 
 
 def array_name(scene: OpenedScene, name: str) -> str:
-    """Name of a node in the file.
-
-    Raises:
-        CommandError: If the name cannot stand in an archive.
-    """
+    """Name of a node in the file; raises CommandError if the name cannot stand in an archive."""
     if any(letter == "\0" or "\ud800" <= letter < "\ue000" for letter in name):
         raise CommandError(scene.path, f"node {name!r}", "the name has characters that cannot be written; rename it")
     return name

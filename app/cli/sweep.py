@@ -64,11 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Simulates every combination in one process, and writes.
-
-    Raises:
-        CommandError: If a setting or a name is invalid.
-    """
+    """Simulates every combination in one process, and writes; raises CommandError if a setting or a name is invalid."""
     for output in (options.output, options.pictures):
         if output is not None:
             require_folder(output)
@@ -143,11 +139,7 @@ def _measure(run: SceneRun, axes: Sequence[SweepAxis], found: dict[str, float]) 
 
 
 def columns(outcomes: Sequence[SweepOutcome], measures: str, project: Path) -> list[str]:
-    """Names of the columns of measures.
-
-    Raises:
-        CommandError: If a requested one does not exist.
-    """
+    """Names of the columns of measures; raises CommandError if a requested one does not exist."""
     known = list(dict.fromkeys(name for run in outcomes for name in run.measures))
     if not measures:
         return [*known, TIME]

@@ -202,11 +202,7 @@ class TrackRecorder:
         self.left = [track.left for track in self._recorded if isinstance(track, SystemTrack) and track.left]
 
     def add(self, frame: int) -> None:
-        """Advances to a frame and adds it.
-
-        Raises:
-            CommandError: If a node fails on the way.
-        """
+        """Advances to a frame and adds it; raises CommandError if a node fails on the way."""
         if self._run.is_active:
             for problem in self._run.advance_to(round(frame * STEPS_PER_SECOND / self._rate)):
                 raise CommandError(self._scene.path, "", f"node {problem}")

@@ -80,11 +80,7 @@ def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.
 
 
 def setting_named(scene: OpenedScene, name: str) -> tuple[Node, ParamRef]:
-    """The node and the setting that "NODE.PARAM" names.
-
-    Raises:
-        CommandError: If there is none.
-    """
+    """The node and the setting that "NODE.PARAM" names; raises CommandError if there is none."""
     owner, _, field = name.rpartition(".")
     node = scene.named(owner)
     names = [record.name for record in params_of(type(node.settings))]

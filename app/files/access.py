@@ -34,11 +34,7 @@ class FileAccess(QObject):
         return path not in self._withheld
 
     def readable(self, scene: Scene) -> Scene:
-        """The scene without paths of blocked files.
-
-        Raises:
-            ParamError: If a node cannot work without such a file.
-        """
+        """The scene without paths of blocked files; raises ParamError if a node cannot work without such a file."""
         for node in scene.nodes:
             for use in KINDS[node.kind].files(node.settings):
                 if use.is_needed and not self.allows(use.path):

@@ -55,11 +55,7 @@ class PresetStore:
         return dict(sorted(found.items(), key=lambda item: item[0].casefold())), errors
 
     def save(self, name: str, values: dict[str, Any]) -> None:
-        """Stores values under a name, replacing an older preset.
-
-        Raises:
-            PresetError: If the file cannot be written.
-        """
+        """Stores values under a name, replacing an older preset; raises PresetError if the file cannot be written."""
         path = self._path(name)
         content = _PresetFile(format=self._presets.format, name=name, values=msgspec.to_builtins(values))
         try:
@@ -69,11 +65,7 @@ class PresetStore:
             raise PresetError(f"{path}: {_reason(error)}") from None
 
     def delete(self, name: str) -> None:
-        """Removes a preset; nothing happens if it does not exist.
-
-        Raises:
-            PresetError: If its file cannot be removed.
-        """
+        """Removes a preset if it exists; raises PresetError if its file cannot be removed."""
         for path in self._files():
             try:
                 if self._read(path).name == name:

@@ -123,9 +123,7 @@ class ProjectDecoder:
         parts = [kind for kind in KINDS if raw.get(kind) is not None]
         if len(parts) != 1:
             raise ProjectError(
-                self._path,
-                where,
-                f"holds {', '.join(parts) or 'no part'}; allowed: exactly one of: {', '.join(KINDS)}",
+                self._path, where, f"holds {', '.join(parts) or 'no part'}; allowed: exactly one of: {', '.join(KINDS)}"
             )
         kind, place = parts[0], ("nodes", node_id)
         settings = self._struct(KINDS[kind].settings, raw[kind], key_path(where, kind), (*place, kind))

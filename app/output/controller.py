@@ -76,10 +76,7 @@ class Output:
     def render(self, settings: RenderSettings) -> None:
         """Asks for a file and queues a rendering."""
         suffixes = RENDER_FORMATS.suffixes()
-        kinds = [
-            file_filter("Images and videos", suffixes),
-            *(file_filter(f.name, f.suffixes) for f in RENDER_FORMATS),
-        ]
+        kinds = [file_filter("Images and videos", suffixes), *(file_filter(f.name, f.suffixes) for f in RENDER_FORMATS)]
         path = self._asked("Render animation", suffixes[0], ";;".join(kinds))
         if path is not None:
             path, _ = RENDER_FORMATS.typed(path, next(iter(RENDER_FORMATS)))

@@ -44,8 +44,7 @@ class FrameSpan(msgspec.Struct, frozen=True, kw_only=True):
 
 class ExportSettings(FrameSpan, frozen=True, kw_only=True):
     selected: Annotated[
-        bool,
-        param("Export only the selected object, else all visible ones.", label="Selection only"),
+        bool, param("Export only the selected object, else all visible ones.", label="Selection only")
     ] = False
     children: Annotated[bool, param("Write strands as they are drawn, not their guides.", label="Drawn strands")] = (
         False
@@ -70,8 +69,7 @@ class RenderSettings(FrameSpan, frozen=True, kw_only=True):
     ] = 0.0  # fmt: skip
     burn_in: Annotated[bool, param("Write frame number, time and GPU time into the image.")] = False
     burnt: Annotated[
-        str,
-        param("Settings to burn in as well, such as Cape.substeps, Cape.wind.", label="Burnt-in settings"),
+        str, param("Settings to burn in as well, such as Cape.substeps, Cape.wind.", label="Burnt-in settings")
     ] = ""
     resume: Annotated[bool, param("Keep numbered images that exist already.")] = False
     codec: Annotated[VideoCodec, param("Compression of MP4 files.", label="MP4 codec")] = VideoCodec.H264

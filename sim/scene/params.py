@@ -48,11 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
     def with_part(self, name: str, value: msgspec.Struct) -> Self:
-        """A copy with another value of a part.
-
-        Raises:
-            KeyError: If there is no such part.
-        """
+        """A copy with another value of a part; raises KeyError if there is no such part."""
         entry = entry_of(name)
         if entry is None or self.part(name) is None:
             raise KeyError(f"{self.kind} has no {name}: {value}")
@@ -215,10 +211,7 @@ def param(
         effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
     )  # fmt: skip
     return msgspec.Meta(
-        ge=lo if bounded else None,
-        le=hi if bounded else None,
-        description=doc,
-        extra={_EXTRA_KEY: declared},
+        ge=lo if bounded else None, le=hi if bounded else None, description=doc, extra={_EXTRA_KEY: declared}
     )
 
 

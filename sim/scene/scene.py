@@ -300,11 +300,7 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
 
 
 def refuse_circle(scene: Scene, node: Node, attachment: Attachment) -> None:
-    """Checks that a node can have this attachment.
-
-    Raises:
-        ParamError: If it would attach the node to itself.
-    """
+    """Checks that a node can have this attachment; raises ParamError if it would attach the node to itself."""
     carrier = attachment.node
     if carrier in scene.by_id and node.id in (carrier, *(above.id for above in scene.carriers(carrier))):
         raise ParamError(f"{node.name or node.id} cannot be attached to itself")

@@ -17,8 +17,7 @@ class Transform(msgspec.Struct, frozen=True, kw_only=True):
     """Scale, then rotation about x, y, z in turn, then translation, relative to the parent."""
 
     position: Annotated[
-        Place,
-        param("Position of the node.", unit="m", lo=-FAR, hi=FAR, effect=Effect.VIEW, step=0.01, bounded=False),
+        Place, param("Position of the node.", unit="m", lo=-FAR, hi=FAR, effect=Effect.VIEW, step=0.01, bounded=False)
     ] = (0.0, 0.0, 0.0)
     rotation: Annotated[
         Amounts,

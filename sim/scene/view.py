@@ -111,10 +111,8 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
                      group="Light", effect=Effect.VIEW)
     ] = 0.8  # fmt: skip
     background_top: Annotated[
-        Colour,
-        param("Upper colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW),
+        Colour, param("Upper colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW)
     ] = (0.24, 0.26, 0.29)
     background_bottom: Annotated[
-        Colour,
-        param("Lower colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW),
+        Colour, param("Lower colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW)
     ] = (0.11, 0.12, 0.13)
