@@ -66,13 +66,11 @@ def picture_of(project: Path) -> Path:
 
 
 def shipped_samples() -> list[Sample]:
-    """The sample projects, titled by their file names."""
     projects = sorted(path("projects").glob(f"*{PROJECT_SUFFIX}"))
     return [Sample(titled(file.stem.replace("-", " ")), file, picture_of(file)) for file in projects]
 
 
 def settings_text(records: tuple[Param, ...], title: str = "Settings") -> str:
-    """A Markdown table of settings, from their declarations."""
     rows = [f"\n\n## {title}\n", "| Setting | What it does | Range | Default |", "| --- | --- | --- | --- |"]
     rows += [
         f"| {record.label} | {record.declared.doc} | {range_text(record.declared) or '–'} | {_default(record)} |"
@@ -106,7 +104,6 @@ def guide_texts() -> dict[str, str]:
 
 
 def _doc_of(widget: QWidget, panel: QWidget) -> str:
-    """First line of the tooltip of a row of a panel."""
     while widget is not panel:
         if widget.toolTip():
             return widget.toolTip().partition("\n")[0]

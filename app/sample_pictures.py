@@ -17,7 +17,6 @@ MOMENT = 1.2
 
 
 def draw_samples(projects: Path) -> list[Path]:
-    """Renders every sample project; returns the images."""
     drawn = []
     with headless() as context:
         for project in sorted(projects.glob(f"*{PROJECT_SUFFIX}")):

@@ -42,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measures one system after another, then prints."""
     if options.json is not None:
         require_folder(options.json)
     old = old_report(options.compare) if options.compare is not None else None
@@ -60,7 +59,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int, backend: BackEndChoice) -> list[Row]:
-    """Rows of these systems, with progress on the terminal."""
     chosen: dict[str, Any] = {"sizes": sizes} if sizes else {}
     rows: list[Row] = []
     with Progress("measuring") as progress:
@@ -81,7 +79,6 @@ def old_report(path: Path) -> BaselineReport:
 
 
 def print_comparison(machine: Mapping[str, str], rows: Sequence[Row], old: BaselineReport, path: Path) -> None:
-    """Prints the ratio of new to old figures, and warns about different conditions."""
     print(f"\ncompared with {path}, less than 1 is faster:")
     print(comparison(rows, old))
     print_warnings(path, differences(machine, old))
@@ -116,12 +113,10 @@ def write_json(path: Path, machine: dict[str, str], rows: Sequence[Row]) -> None
 
 
 def system(text: str) -> str:
-    """Type of the name of a system."""
     if text not in SYSTEMS:
         raise argparse.ArgumentTypeError(f"there is no {text!r}; there are: {', '.join(SYSTEMS)}")
     return text
 
 
 def sizes(text: str) -> tuple[int, ...]:
-    """Type of a list of element counts."""
     return tuple(positive(word) for word in text.split(","))

@@ -4,28 +4,26 @@ import argparse
 import contextlib
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 
 from app.cli.failure import CommandError, print_line, print_warnings
 from app.cli.options import (
+    add_format_options,
+    add_output_option,
     add_outside_option,
-    any_of,
+    add_scene_argument,
     finite_number,
     format_options,
     frame_range,
-    option_lines,
-    output_file,
     require_folder,
 )
 from app.cli.progress import Progress, add_progress_option
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
 from app.cli.tracks import STEPS_PER_SECOND, TrackRecorder
-from app.files.project_file import PROJECT_SUFFIX, is_project
+from app.files.project_file import is_project
 from sim.assets.build import build_model
-from sim.assets.formats import MODEL_FORMATS
 from sim.assets.load import read_raw
 from sim.characters.materials import lost_images, lost_lines
 from sim.export.atomic_file import naming
@@ -46,17 +44,12 @@ RECORDED = 0.8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = option_lines(SCENE_FORMATS)
-    parser.add_argument(
-        "path", type=Path, metavar="MODEL|PROJECT", help=f"what to export ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
-    )
-    parser.add_argument(
-        "--output",
-        required=True,
-        type=output_file(EXPORT_FORMATS),
-        metavar=f"FILE{any_of(EXPORT_FORMATS)}",
-        help="file to write; its extension names the format; a single model is converted if the format holds models",
+    add_format_options(parser, SCENE_FORMATS)
+    add_scene_argument(parser, "export")
+    add_output_option(
+        parser,
+        EXPORT_FORMATS,
+        "file to write; its extension names the format; a single model is converted if the format holds models",
     )
     parser.add_argument("--clip", metavar="NAME", help="animation of the characters (default: as in the project)")
     parser.add_argument(
@@ -69,13 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--node", action="append", default=[], metavar="NAME", help="export only this object; may be repeated"
-    )
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="option of the format, see below; repeatable",
     )
     parser.add_argument(
         "--characters", choices=[one.value for one in Characters],
@@ -143,7 +129,6 @@ def is_conversion(options: argparse.Namespace) -> bool:
 
 
 def convert(options: argparse.Namespace) -> None:
-    """Writes the content of a model file in another format."""
     with Progress(f"reading {options.path.name}", lines=options.progress) as progress:
         raw = read_raw(options.path, progress=progress)
     MODEL_WRITERS.of(options.output).save(raw, options.output)

@@ -38,7 +38,6 @@ def one_line(text: str) -> str:
 
 
 def failure_text(error: Exception) -> str:
-    """The error in one line; an unexpected one with the name of its class."""
     if isinstance(error, OSError) and error.strerror:
         return one_line(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
     if isinstance(error, CommandError | BakeError | ExportError | ModelError | ProjectError):

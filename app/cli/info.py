@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.failure import print_warnings
-from app.cli.options import add_outside_option, any_of
+from app.cli.options import add_outside_option, add_scene_argument
 from app.cli.progress import Progress
 from app.cli.scene import require_inside
 from app.files.migrations import VERSION
-from app.files.project_file import PROJECT_SUFFIX, is_project, load_project
+from app.files.project_file import is_project, load_project
 from sim.assets.build import build_model
-from sim.assets.formats import MODEL_FORMATS
 from sim.assets.info import info_text, model_info, table
 from sim.assets.load import read_raw
 from sim.characters.materials import lost_images, lost_lines
@@ -23,9 +22,7 @@ from sim.printable import printable, printable_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "path", type=Path, metavar="PATH", help=f"model file or project ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
-    )
+    add_scene_argument(parser, "describe")
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object with more details instead of a table"
     )
@@ -86,7 +83,6 @@ def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:
 
 
 def project_text(info: dict[str, Any]) -> str:
-    """The facts of `project_info` as text; nodes are only counted."""
     unknown = info["unknown_node_count"]
     blocks = [
         "\n".join(

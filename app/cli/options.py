@@ -11,7 +11,9 @@ from typing import Any
 import msgspec
 
 from app.cli.failure import CommandError
+from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.assets.format_registry import Format, Formats
+from sim.assets.formats import MODEL_FORMATS
 from sim.gl.back_end import BackEndChoice
 from sim.refusal import refusal
 from sim.scene.params import params_of, range_text, value_text
@@ -20,14 +22,12 @@ FRAME_MAX, PICTURES_MAX = 10**9, 100_000
 
 
 def positive(text: str) -> int:
-    """Type of a count."""
     if not (text.isdecimal() and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
     return int(text)
 
 
 def whole_number(text: str) -> int:
-    """Type of a number from 0."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
     return int(text)
@@ -128,7 +128,6 @@ def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.
 
 
 def option_lines(formats: Formats[Any]) -> str:
-    """Options of formats for the end of a help text."""
     lines = []
     for format in formats:
         for record in params_of(format.options) if format.options else ():
@@ -147,3 +146,28 @@ def add_outside_option(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read files that a project names outside its own folder and the one above it, also on other machines",
     )
+
+
+def add_scene_argument(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Adds `path`, a model or a project; `verb` completes "what to ..."."""
+    kinds = f"{any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX}"
+    parser.add_argument("path", type=Path, metavar="MODEL|PROJECT", help=f"what to {verb} ({kinds})")
+
+
+def add_output_option(parser: argparse.ArgumentParser, formats: Formats[Any], help: str | None = None) -> None:
+    metavar = f"FILE{any_of(formats)}"
+    parser.add_argument("--output", required=True, type=output_file(formats), metavar=metavar, help=help)
+
+
+def add_format_options(parser: argparse.ArgumentParser, formats: Formats[Any]) -> None:
+    """Adds --option, and the options of the formats to the end of the help."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = option_lines(formats)
+    text = "option of the format, see below; repeatable"
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=text)
+
+
+def require_project(path: Path) -> None:
+    """Raises CommandError if a file is not a project by its extension."""
+    if not is_project(path):
+        raise CommandError(path, "", f"is not a project ({PROJECT_SUFFIX})")

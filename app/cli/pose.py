@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_line
-from app.cli.options import any_of, finite_number, output_file, require_folder, whole_number
+from app.cli.options import add_output_option, any_of, finite_number, require_folder, whole_number
 from app.cli.scene import loaded
 from app.files.project_file import is_project
 from sim.animation.evaluate import evaluate_pose
@@ -52,9 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="gpu: as in the viewport; tf, compute: with this back end; reference: double precision on the CPU"
         " (default: %(default)s)",
     )
-    parser.add_argument(
-        "--output", required=True, type=output_file(SURFACE_WRITERS), metavar=f"FILE{any_of(SURFACE_WRITERS)}"
-    )
+    add_output_option(parser, SURFACE_WRITERS)
 
 
 def run(options: argparse.Namespace) -> None:

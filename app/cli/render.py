@@ -16,13 +16,13 @@ from app.cli.failure import CommandError
 from app.cli.image_sink import is_film, is_numbered, picture_sink
 from app.cli.options import (
     add_back_end_option,
+    add_format_options,
+    add_output_option,
     add_outside_option,
-    any_of,
+    add_scene_argument,
     finite_number,
     format_options,
     frame_range,
-    option_lines,
-    output_file,
     require_folder,
 )
 from app.cli.progress import Progress, add_progress_option
@@ -30,8 +30,7 @@ from app.cli.renderer import VIEWS, Renderer
 from app.cli.run import headless
 from app.cli.scene import OpenedScene, opened
 from app.cli.variants import add_variant_options, annotated, joined, setting_text, skinned_by, varied
-from app.files.project_file import PROJECT_SUFFIX, is_project
-from sim.assets.formats import MODEL_FORMATS
+from app.files.project_file import is_project
 from sim.assets.model import Clip
 from sim.characters.settings import SkinningMethod
 from sim.export.error import require_package
@@ -64,15 +63,11 @@ def _choices(words: type[enum.Enum]) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = option_lines(RENDER_FORMATS)
-    parser.add_argument(
-        "path", type=Path, metavar="MODEL|PROJECT", help=f"what to render ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
+    add_format_options(parser, RENDER_FORMATS)
+    add_scene_argument(parser, "render")
+    add_output_option(
+        parser, RENDER_FORMATS, "image or video to write; %%04d in the name of an image is replaced by the frame"
     )
-    parser.add_argument(
-        "--output", required=True, type=output_file(RENDER_FORMATS), metavar=f"FILE{any_of(RENDER_FORMATS)}",
-        help="image or video to write; %%04d in the name of an image is replaced by the frame",
-    )  # fmt: skip
     parser.add_argument(
         "--frames", type=frame_range, metavar="A:B",
         help="first and last frame, or one; a frame is a key of the clip, or a simulation step without a clip; the"
@@ -106,13 +101,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="keep numbered images that exist already")
     parser.add_argument("--preview", type=Path, metavar="FILE", help="PNG of the newest image, updated while running")
     parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="option of the format, see below; repeatable",
-    )
-    parser.add_argument(
         "--cache", action="store_true",
         help="use the bake of the project where its settings are the same, and bake the simulation",
     )  # fmt: skip
@@ -139,7 +127,6 @@ def _add_look_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Draws and writes one frame after another."""
     require_folder(options.output)
     format = RENDER_FORMATS.of(options.output)
     require_package(options.output, format)
@@ -296,7 +283,6 @@ def frame_times(scene: OpenedScene, first: int, last: int) -> list[float]:
 
 
 def picture_size(text: str) -> tuple[int, int]:
-    """Type of an image size, `WxH`."""
     match = re.fullmatch(r"([0-9]{1,6})[xX×]([0-9]{1,6})", text)
     width, height = (int(match[1]), int(match[2])) if match else (0, 0)
     if not (0 < width <= SIDE_MAX and 0 < height <= SIDE_MAX):

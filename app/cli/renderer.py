@@ -161,7 +161,6 @@ class Renderer:
         return camera.framed(lo, hi, self._output.size[0] / self._output.size[1])
 
     def finish(self) -> None:
-        """Writes the bake, if there is one."""
         if self._baker is not None:
             self._baker.finish()
             self._baker = None

@@ -16,14 +16,12 @@ import msgspec
 import numpy as np
 
 from app.cli.failure import print_line
-from app.cli.options import add_outside_option, any_of, frame_range, output_file, require_folder
+from app.cli.options import add_output_option, add_outside_option, add_scene_argument, frame_range, require_folder
 from app.cli.progress import Progress, add_progress_option
 from app.cli.render import frame_times
 from app.cli.renderer import Renderer
 from app.cli.run import headless
 from app.cli.scene import OpenedScene, opened
-from app.files.project_file import PROJECT_SUFFIX
-from sim.assets.formats import MODEL_FORMATS
 from sim.engine import Engine
 from sim.export.formats import PAGE_FORMATS
 from sim.export.png import write_png
@@ -40,12 +38,8 @@ Row = Sequence[object]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "path", type=Path, metavar="PROJECT|MODEL", help=f"what to report on ({PROJECT_SUFFIX}|{any_of(MODEL_FORMATS)})"
-    )
-    parser.add_argument(
-        "--output", required=True, type=output_file(PAGE_FORMATS), metavar=f"FILE{any_of(PAGE_FORMATS)}"
-    )
+    add_scene_argument(parser, "report on")
+    add_output_option(parser, PAGE_FORMATS)
     parser.add_argument(
         "--frames", type=frame_range, default=(0, FRAMES - 1), metavar="A:B",
         help=f"frames that are simulated, drawn and measured (default: 0:{FRAMES - 1})",
@@ -92,7 +86,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def changed_settings(scene: OpenedScene) -> list[Row]:
-    """Object, setting, value and default of every setting that differs from its default."""
     rows: list[Row] = [("object", "setting", "value", "default")]
     for node in scene.scene.nodes:
         parts = (("", node.settings), ("Transform: ", node.transform), ("", node.attachment))
@@ -131,7 +124,6 @@ def costs(samples: Sequence[FrameSample]) -> list[Row]:
 
 
 def stability(scene: OpenedScene, renderer: Renderer) -> list[Row]:
-    """State and warning of every simulated node."""
     rows: list[Row] = [("object", "state", "warning")]
     for node in scene.scene.nodes:
         system = renderer.engine.system(node.id)

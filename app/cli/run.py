@@ -231,7 +231,6 @@ class Baker:
             self._writer.finish()
 
     def cancel(self) -> None:
-        """Keeps the old bake, unless this one is finished."""
         self._writer.cancel()
 
     def __enter__(self) -> Self:

@@ -67,7 +67,6 @@ class OpenedScene:
         return active_clip(node.settings, self.models[node.id]) if node is not None else None
 
     def leading(self) -> Node | None:
-        """The character with that clip."""
         moving = [
             node
             for node in self.scene.nodes
@@ -143,12 +142,10 @@ def require_inside(path: Path, scene: Scene) -> None:
 
 
 def _uses(scene: Scene, content: str) -> list[tuple[Node, FileUse]]:
-    """Files that nodes name for this content."""
     return [(n, use) for n in scene.nodes for use in KINDS[n.kind].files(n.settings) if use.content == content]
 
 
 def _require(path: Path, node: Node, use: FileUse) -> None:
-    """Refuses a scene if a file that a node needs is missing."""
     if use.path != str(path) and not os.path.isfile(use.path):
         reason = f"{use.path} is missing" if use.path else f"names no {use.content} file"
         raise CommandError(path, f"{node.kind} {node.name!r}", reason)

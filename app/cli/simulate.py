@@ -12,11 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import CommandError, EndRequest, Interrupted, print_line, print_warnings
-from app.cli.options import add_back_end_option, add_outside_option, any_of, finite_number, output_file, require_folder
+from app.cli.options import (
+    add_back_end_option,
+    add_output_option,
+    add_outside_option,
+    finite_number,
+    require_folder,
+    require_project,
+)
 from app.cli.progress import Progress
 from app.cli.run import Baker, SceneRun, headless, known_bake
 from app.cli.scene import OpenedScene, opened
-from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.export.atomic_file import naming
 from sim.export.formats import ARRAY_WRITERS
 from sim.export.npz import FrameArrays
@@ -38,9 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--every", type=interval, default=1, metavar="K", help="write every Kth step (default: %(default)s)"
     )
-    parser.add_argument(
-        "--output", required=True, type=output_file(ARRAY_WRITERS), metavar=f"FILE{any_of(ARRAY_WRITERS)}"
-    )
+    add_output_option(parser, ARRAY_WRITERS)
     parser.add_argument(
         "--partial",
         action="store_true",
@@ -57,8 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     require_folder(options.output)
-    if not is_project(options.project):
-        raise CommandError(options.project, "", f"is not a project ({PROJECT_SUFFIX})")
+    require_project(options.project)
     steps = STEPS if options.steps is None else options.steps
     if options.seconds is not None:
         steps = round(options.seconds / STEP_TIME)
@@ -114,7 +117,6 @@ class StepRecorder:
         self._count += 1
 
     def arrays(self, every: int, settings: str, back_ends: str) -> dict[str, npt.NDArray[Any] | FrameArrays]:
-        """Arrays of the file, with the settings and back end that made them."""
         return {
             **self._frames,
             **self._constant,
@@ -161,7 +163,6 @@ def simulated_arrays(run: SceneRun, scene: OpenedScene) -> dict[str, Array]:
 
 
 def refuse(scene: OpenedScene, problems: Sequence[str]) -> None:
-    """Raises CommandError for the first problem."""
     for problem in problems:
         raise CommandError(scene.path, "", problem)
 
@@ -198,7 +199,6 @@ def interval(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """Type of a length in scene time [s]."""
     value = finite_number(text)
     if not 0.0 <= value <= STEPS_MAX * STEP_TIME:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time from 0 to {STEPS_MAX * STEP_TIME:.0f} seconds")

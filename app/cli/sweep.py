@@ -14,13 +14,19 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw
 
 from app.cli.failure import CommandError, print_line
-from app.cli.options import add_back_end_option, add_outside_option, any_of, output_file, require_folder
+from app.cli.options import (
+    add_back_end_option,
+    add_outside_option,
+    any_of,
+    output_file,
+    require_folder,
+    require_project,
+)
 from app.cli.progress import Progress, add_progress_option
 from app.cli.render import picture_size
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
 from app.cli.simulate import step_count
-from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combinations, with_values
 from sim.export.atomic_file import write_atomically
 from sim.export.formats import PICTURE_WRITERS
@@ -68,8 +74,7 @@ def run(options: argparse.Namespace) -> None:
     for output in (options.output, options.pictures):
         if output is not None:
             require_folder(output)
-    if not is_project(options.project):
-        raise CommandError(options.project, "", f"is not a project ({PROJECT_SUFFIX})")
+    require_project(options.project)
     scene = opened(options.project, allow_outside=options.allow_outside)
     try:
         axes = [axis_of(scene.scene, text) for text in options.axes]
@@ -153,7 +158,6 @@ def columns(outcomes: Sequence[SweepOutcome], measures: str, project: Path) -> l
 
 
 def table(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], names: Sequence[str]) -> str:
-    """Comma separated values: a row for each combination."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     heads = [TIME_COLUMN if name == TIME else name for name in names]
@@ -167,7 +171,6 @@ def table(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], names: Se
 
 
 def columns_of_sheet(axes: Sequence[SweepAxis]) -> int:
-    """Images in a row of a contact sheet."""
     return len(axes[-1].values) if len(axes) > 1 else math.ceil(math.sqrt(len(axes[0].values)))
 
 

@@ -237,7 +237,6 @@ def _unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
 
 
 def _unique(name: str, taken: set[str]) -> str:
-    """The name, with a number if another node has it."""
     tried, number = name, 2
     while tried in taken:
         tried, number = f"{name} {number}", number + 1

@@ -90,7 +90,6 @@ def setting_named(scene: OpenedScene, name: str) -> tuple[Node, ParamRef]:
 
 
 def setting_text(scene: OpenedScene, name: str) -> str:
-    """Value of a setting, such as "Cape substeps 32"."""
     node, ref = setting_named(scene, name)
     return f"{node.name or node.id} {ref.name.replace('_', ' ')} {value_text(getattr(node.settings, ref.name))}"
 

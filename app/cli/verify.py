@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_warnings
-from app.cli.options import add_back_end_option, add_outside_option
+from app.cli.options import add_back_end_option, add_outside_option, require_project
 from app.cli.progress import Progress, add_progress_option
 from app.cli.run import SceneRun, headless
 from app.cli.scene import opened
-from app.files.project_file import PROJECT_SUFFIX, cache_folder, is_project
+from app.files.project_file import cache_folder
 from sim.cache.bake import Bake, is_bake
 from sim.cache.keys import is_current
 from sim.engine import Engine
@@ -47,7 +47,6 @@ class Difference:
     place: tuple[float, ...] = ()
 
     def take(self, step: int, here: Arrays, there: Arrays) -> None:
-        """Compares the arrays of another step with the baked ones."""
         if step == self.first:
             both = {name: (array, there.get(name)) for name, array in here.items()}
             self.names = tuple(n for n, (a, b) in both.items() if b is None or a.tobytes() != b.tobytes())
@@ -83,8 +82,7 @@ def run(options: argparse.Namespace) -> None:
         BakeError: If the bake cannot be read.
     """
     project: Path = options.project
-    if not is_project(project):
-        raise CommandError(project, "", f"is not a project ({PROJECT_SUFFIX})")
+    require_project(project)
     scene = opened(project, allow_outside=options.allow_outside)
     folder: Path = options.bake or cache_folder(project)
     if not is_bake(folder):

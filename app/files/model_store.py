@@ -62,7 +62,6 @@ class ModelStore(QObject):
 
     @property
     def loading(self) -> tuple[NodeId, ...]:
-        """Nodes whose model is being read."""
         return tuple(self._requests.values())
 
     @property
@@ -71,7 +70,6 @@ class ModelStore(QObject):
         return tuple(node_id for node_id, status in self._statuses.items() if status.state is ModelState.UPLOADING)
 
     def mark_ready(self, node_id: NodeId) -> None:
-        """The model that was read is drawn."""
         status, loaded = self._statuses.get(node_id), self.loaded(node_id)
         if status is not None and status.state is not ModelState.READY and loaded is not None:
             self._set(node_id, ModelStatus(ModelState.READY, loaded.model))

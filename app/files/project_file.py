@@ -172,7 +172,6 @@ def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent
 
 
 def node_content(node: Node) -> dict[str, Any]:
-    """JSON object of a single node; its paths are absolute."""
     return _node(node, UnknownContent(), None)
 
 

@@ -113,7 +113,6 @@ class ProjectFiles(QObject):
         projects.cancelled.connect(lambda _: self._show_progress(0.0))
 
     def new(self) -> None:
-        """Shows an empty scene, after asking about unsaved changes."""
         if self.may_discard():
             self._cancel_reading()
             self._leave()
@@ -137,11 +136,9 @@ class ProjectFiles(QObject):
             self._is_reloading = True
 
     def recover(self, recovery: Recovery) -> None:
-        """Opens the recovery file of a crashed session as a modified project."""
         self._read(recovery.project, recovery)
 
     def import_model(self, path: Path) -> None:
-        """Adds a model, or the node of another file, to the scene."""
         make = maker_of(path)
         if make is not None:
             self._add(path, make)
@@ -149,7 +146,6 @@ class ProjectFiles(QObject):
             self._load(path, replace=False)
 
     def drop(self, paths: Sequence[Path]) -> None:
-        """Opens a dropped project; adds dropped models to the scene."""
         for number, path in enumerate(paths):
             if is_project(path) or (number == 0 and not self._document.scene.nodes):
                 self.open(path)
@@ -333,14 +329,12 @@ class ProjectFiles(QObject):
         return self.save_to(path)
 
     def save_as(self) -> bool:
-        """Asks for a file and saves to it; returns whether it was saved."""
         characters = self._document.scene.characters
         name = characters[0].name if characters else self._document.title
         path = self._ask_save_path(self._document.path or Path(f"{name}{PROJECT_SUFFIX}"))
         return path is not None and self.save_to(with_project_suffix(path))
 
     def save_to(self, path: Path) -> bool:
-        """Saves to a file; returns whether it was saved."""
         document = self._document
         try:
             digest = save_project(path, document.scene, document.view_state, document.unknown)

@@ -135,14 +135,12 @@ class RecoveryStore:
             save_project(folder / _PROJECT, scene, view_state, unknown)
 
     def forget(self) -> None:
-        """Removes this session's recovery file, as after saving."""
         with self._guard:
             if self._own is not None:
                 self._remove(self._own)
                 self._own = None
 
     def pending(self) -> list[Recovery]:
-        """Recoveries of crashed sessions, latest first."""
         with self._guard:
             found = [recovery for folder in self._abandoned() if (recovery := _recovery(folder)) is not None]
         return sorted(found, key=lambda recovery: recovery.saved_at, reverse=True)

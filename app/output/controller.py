@@ -74,7 +74,6 @@ class Output:
         self.window.show_page(1, format)
 
     def render(self, settings: RenderSettings) -> None:
-        """Asks for a file and queues a rendering."""
         suffixes = RENDER_FORMATS.suffixes()
         kinds = [file_filter("Images and videos", suffixes), *(file_filter(f.name, f.suffixes) for f in RENDER_FORMATS)]
         path = self._asked("Render animation", suffixes[0], ";;".join(kinds))
@@ -98,7 +97,6 @@ class Output:
             self._queue(file, lambda project: render_words(chosen, file, project, self._selected()), preview=True)
 
     def export(self, settings: ExportSettings, format: SceneFormat, options: msgspec.Struct | None) -> None:
-        """Asks for a file and queues an export."""
         kind = file_filter(format.name, format.suffixes)
         path = self._asked(f"Export {format.name}", format.suffixes[0], kind)
         if path is not None:

@@ -70,7 +70,6 @@ def write_csv(path: Path, recording: TimingRecording, watch: LoadWatch | None = 
 
 
 def _cells(sample: FrameSample, origin: float) -> Iterator[list[object]]:
-    """Rows of a frame in the order of `COLUMNS`."""
     moment = sample.moment
     frame: list[object] = [
         sample.number, f"{sample.begin - origin:.9f}", _ms(sample.interval),

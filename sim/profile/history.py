@@ -163,7 +163,6 @@ class TimingRecording:
 
     @property
     def seconds(self) -> float:
-        """From the begin of the first to the begin of the last frame [s]."""
         return self.samples[-1].begin - self.samples[0].begin if self.samples else 0.0
 
     @property
@@ -212,7 +211,6 @@ def status_of(texts: dict[str, str], source: TimeSource) -> TimerStatus:
 
 
 def _leading_number(text: str) -> float:
-    """The number at the beginning of a text, or 0."""
     try:
         value = float(text.split()[0]) if text.split() else 0.0
     except ValueError:

@@ -65,7 +65,6 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return glm.dmat3(cy, 0.0, -sy, -sy * sp, cp, -cy * sp, sy * cp, sp, cy * cp)
 
     def position(self) -> glm.dvec3:
-        """Eye point in the world [m]."""
         return glm.dvec3(*self.target) + self.rotation()[2] * self.distance
 
     def view_from_world(self) -> glm.dmat4:
@@ -96,7 +95,6 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return (eye + aside * self.distance, -back) if self.orthographic else (eye, glm.normalize(aside - back))
 
     def moved(self, offset: glm.dvec3) -> "Camera":
-        """The same view from another place; `offset` is in the world [m]."""
         return msgspec.structs.replace(self, target=(glm.dvec3(*self.target) + offset).to_tuple())
 
     def over(self, lo: Iterable[float], hi: Iterable[float]) -> "Camera":

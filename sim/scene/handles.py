@@ -50,7 +50,6 @@ class HandleView:
     size: tuple[float, float]
 
     def ray(self, cursor: tuple[float, float]) -> tuple[glm.dvec3, glm.dvec3]:
-        """Origin and direction in the world through a pixel."""
         width, height = self.size
         ndc = 2.0 * cursor[0] / width - 1.0, 1.0 - 2.0 * cursor[1] / height
         return self.camera.ray(*ndc, width / height)
@@ -97,7 +96,6 @@ class Handles:
         return ring
 
     def hit(self, cursor: tuple[float, float]) -> int | None:
-        """The handle under the cursor, or None."""
         middle = self.view.pixels([self.centre])[0].tolist()
         if self.mode is not HandleMode.ROTATE and math.dist(middle, cursor) <= _FREE_GRAB:
             return FREE
@@ -220,7 +218,6 @@ def _turn(handles: Handles, handle: int, press: tuple[float, float], cursor: tup
 
 
 def _factor(handles: Handles, handle: int, press: tuple[float, float], cursor: tuple[float, float]) -> float:
-    """Ratio by which the drag lengthens the handle."""
     if handle == FREE:
         return math.exp((press[1] - cursor[1]) / REACH)
     start, end = (along_axis(handles.view, handles.centre, handles.axes[handle], point) for point in (press, cursor))

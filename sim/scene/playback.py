@@ -68,7 +68,6 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def start_time(self) -> float:
-        """Start of the scene [s]."""
         return self.start / self.rate
 
     @property

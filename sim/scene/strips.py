@@ -44,11 +44,9 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
         return (hi - lo) / abs(self.speed) if self.speed else math.inf
 
     def end(self, clip: float) -> float:
-        """End in the scene [s]; infinite for an endless strip."""
         return self.start + self.repeats * self.length(clip) if self.repeats and self.speed else math.inf
 
     def span(self, clip: float) -> tuple[float, float]:
-        """Clip start and end [s], within the clip."""
         last = clip if self.clip_out is None else min(self.clip_out, clip)
         return min(self.clip_in, last), last
 
@@ -136,6 +134,5 @@ def last_end(strips: Iterable[Strip], duration: Callable[[str], float]) -> float
 
 
 def smooth(share: float) -> float:
-    """Smoothstep of a fraction, 0 to 1."""
     share = min(max(share, 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)

@@ -50,7 +50,6 @@ class ParentFrame(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def matrix(self) -> Float64:
-        """Frame and scale as one matrix, shape (4, 4)."""
         matrix = self.world_from_carrier.copy()
         matrix[:3, :3] *= self.scale
         return matrix
@@ -169,7 +168,6 @@ class WorldTransforms:
         return found
 
     def _sorted(self, keys: Iterable[Key]) -> tuple[list[_BoneMatrices], list[Key]]:
-        """Bones by character, and the other parents."""
         bones: dict[NodeId, list[tuple[Key, int]]] = {}
         others = []
         for key in keys:
