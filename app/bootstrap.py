@@ -113,8 +113,8 @@ def _is_reached(context: QOpenGLContext) -> bool:
 def _no_display(reported: list[str]) -> str:
     """Why Qt could not start, from its messages."""
     reason = next((text for text in reported if "connect to display" in text), "")
-    wanted = os.environ.get("QT_QPA_PLATFORM", "")
-    if reason or not (wanted or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    platform = os.environ.get("QT_QPA_PLATFORM", "")
+    if reason or not (platform or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return f"no display: {one_line(reason.rpartition(': ')[2]) or 'none is set'}; {_DISPLAY_HELP}"
     first = one_line(reported[0]).rstrip(".") if reported else "Qt gives no reason"
     return f"no display: {first}; {_DISPLAY_HELP}; {_LIBRARIES_HELP}"

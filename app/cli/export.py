@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
         recorder = TrackRecorder(run, scene, rate, options.node, options.output.parent, children=options.children)
         stack.callback(recorder.close)
         print_warnings(options.path, recorder.left)
-        with naming(options.output):  # what is recorded lies beside it
+        with naming(options.output):  # temporary files lie in the same folder
             for frame in range(first, last + 1):
                 recorder.add(frame)
                 progress(RECORDED * (frame + 1 - first) / (last + 1 - first))

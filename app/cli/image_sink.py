@@ -58,18 +58,18 @@ class ImageSink:
         self._cached += exists
         return not exists
 
-    def add(self, frame: int, picture: UInt8, layers: Layers | None) -> None:
+    def add(self, frame: int, image: UInt8, layers: Layers | None) -> None:
         """Writes a frame and reads it back.
 
         Raises:
             OSError: If that fails.
             ExportError: If the file differs from the image.
         """
-        self._write(frame, picture, layers)
+        self._write(frame, image, layers)
         self._added += 1
         if self._preview is not None and time.monotonic() >= self._next:
             self._next = time.monotonic() + PREVIEW_PERIOD
-            next(iter(PICTURE_WRITERS)).save(picture, self._preview)
+            next(iter(PICTURE_WRITERS)).save(image, self._preview)
 
     def summary(self) -> str:
         count = f"{self._added} images, " if is_numbered(self._path) else ""
@@ -77,7 +77,7 @@ class ImageSink:
         written = f"{count}{sides(self._size)}, {RENDER_FORMATS.of(self._path).name}, {size_text(self._bytes)}"
         return f"{self._path}: {written}, read back without error{cached}"
 
-    def _write(self, frame: int, picture: UInt8, layers: Layers | None) -> None:
+    def _write(self, frame: int, image: UInt8, layers: Layers | None) -> None:
         target = numbered_path(self._path, frame)
         with failures_of_libraries(target), naming(target), atomic_path(target) as name:
             if layers is not None:
@@ -87,11 +87,9 @@ class ImageSink:
                     difference = resolved(format.read)(layers, name)
             else:
                 with open(name, "xb") as file:
-                    resolved(PICTURE_WRITERS.of(target).write)(picture, file)
-                found = load_image(name)[..., : picture.shape[2]]
-                difference = (
-                    float(np.abs(found.astype(int) - picture).max()) if found.shape == picture.shape else np.inf
-                )
+                    resolved(PICTURE_WRITERS.of(target).write)(image, file)
+                found = load_image(name)[..., : image.shape[2]]
+                difference = float(np.abs(found.astype(int) - image).max()) if found.shape == image.shape else np.inf
             if difference:
                 raise ExportError(f"{target}: differs by {difference:.2g} when read back; it was not kept")
             self._bytes += name.stat().st_size
@@ -105,7 +103,7 @@ class VideoSink(ImageSink):
         name: Temporary file that is written.
         size: Width and height [px].
         rate: Frames per second.
-        film: The open video.
+        video: The open video.
         alpha: Whether the images have an alpha channel.
         preview: File for the newest image, or None.
     """
@@ -113,12 +111,12 @@ class VideoSink(ImageSink):
     has_layers = False
 
     def __init__(
-        self, path: Path, name: Path, size: tuple[int, int], rate: float, film: Video, preview: Path | None, *,
+        self, path: Path, name: Path, size: tuple[int, int], rate: float, video: Video, preview: Path | None, *,
         alpha: bool,
     ) -> None:  # fmt: skip
         super().__init__(path, size, preview)
-        self._name, self._rate, self._film = name, rate, film
-        self._memory = ReadBack(path.parent, size, 4 if alpha else 3, is_exact=film.is_exact)
+        self._name, self._rate, self._video = name, rate, video
+        self._memory = ReadBack(path.parent, size, 4 if alpha else 3, is_exact=video.is_exact)
         self._line = ""
 
     def wants(self, frame: int) -> bool:  # noqa: ARG002
@@ -133,25 +131,25 @@ class VideoSink(ImageSink):
         Raises:
             ExportError: If it differs from the images.
         """
-        film, format = self._film, FILM_FORMATS.of(self._path)
-        film.close()
-        found = self._memory.compared(resolved(format.reader)(self._name), self._rate, film.every, self._path)
+        video, format = self._video, FILM_FORMATS.of(self._path)
+        video.close()
+        found = self._memory.compared(resolved(format.reader)(self._name), self._rate, video.every, self._path)
         self._line = (
-            f"{self._path}: {found.count} frames, {sides(found.size)}, {found.duration:.2f} s, {film.codec},"
+            f"{self._path}: {found.count} frames, {sides(found.size)}, {found.duration:.2f} s, {video.codec},"
             f" {size_text(self._name.stat().st_size)}, max read-back error {found.difference:.1f} of 255"
         )
-        return film.notes
+        return video.notes
 
     def close(self) -> None:
         """Closes the video, complete or not, and the copies of its images."""
         with contextlib.suppress(OSError, ValueError):  # an earlier error is reported
-            self._film.abandon()
+            self._video.abandon()
         self._memory.close()
 
-    def _write(self, frame: int, picture: UInt8, layers: Layers | None) -> None:  # noqa: ARG002
+    def _write(self, frame: int, image: UInt8, layers: Layers | None) -> None:  # noqa: ARG002
         with failures_of_libraries(self._path), naming(self._path):
-            self._film.add(picture)
-            self._memory.add(self._film.shown(picture))
+            self._video.add(image)
+            self._memory.add(self._video.shown(image))
 
 
 @contextlib.contextmanager
@@ -173,8 +171,8 @@ def picture_sink(
         return
     with atomic_path(path) as name, naming(path):
         with failures_of_libraries(path):
-            film: Video = resolved(format.opener)(name, size, rate, alpha, *format.chosen(options))
-        made = VideoSink(path, name, size, rate, film, preview, alpha=alpha)
+            video: Video = resolved(format.opener)(name, size, rate, alpha, *format.chosen(options))
+        made = VideoSink(path, name, size, rate, video, preview, alpha=alpha)
         try:
             yield made
             with failures_of_libraries(path):

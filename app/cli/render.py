@@ -171,12 +171,12 @@ def run(options: argparse.Namespace) -> None:
             if sink.wants(frame):
                 seen = turned(camera, options.turntable, index / len(frames))
                 moments = shutter(moment, rate, options.blur)
-                pictures = [renderer.picture(moments, seen) for renderer in renderers]
-                picture = joined(pictures, titles, split=options.layout == "split")
+                images = [renderer.picture(moments, seen) for renderer in renderers]
+                image = joined(images, titles, split=options.layout == "split")
                 if options.burn_in is not None:
                     head = f"frame {frame}   {moment:.3f} s   {cost_text(context, frame, moment)}"
-                    picture = annotated(picture, [head, *(settings[0] if len(scenes) == 1 else [])], bottom=True)
-                sink.add(frame, picture, renderers[0].layers(picture, seen) if sink.has_layers else None)
+                    image = annotated(image, [head, *(settings[0] if len(scenes) == 1 else [])], bottom=True)
+                sink.add(frame, image, renderers[0].layers(image, seen) if sink.has_layers else None)
             progress((index + 1) / len(frames))
         for renderer in renderers:
             renderer.finish()

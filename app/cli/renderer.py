@@ -60,7 +60,7 @@ class Renderer:
         self._warn(self._run.problems())
         renderer = context.capabilities.renderer
         self._baker = Baker(self._run, scene.path, renderer) if bakes and self._run.is_active else None
-        self._output = Framebuffer(context, size, label="rendered picture")
+        self._output = Framebuffer(context, size, label="rendered image")
         self._time = 0.0
         self._backgrounds = self._empty_pictures(context) if alpha else ()
 
@@ -113,11 +113,11 @@ class Renderer:
             self.engine.advance(time)
         if not self._backgrounds:
             return self._drawn(self.engine, camera)
-        pictures = []
+        images = []
         for colour in (BLACK, WHITE):
             self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(colour)))
-            pictures.append(self._drawn(self.engine, camera))
-        return straight_rgba(*pictures, *self._backgrounds)
+            images.append(self._drawn(self.engine, camera))
+        return straight_rgba(*images, *self._backgrounds)
 
     def _followed(self, camera: Camera) -> Camera:
         """The saved camera, moved with the character since the saved time."""
@@ -182,12 +182,12 @@ class Renderer:
     def _empty_pictures(self, context: Context) -> tuple[UInt8, UInt8]:
         """Backgrounds alone, dark and bright; the same for every camera."""
         engine = Engine(context)
-        pictures = []
+        images = []
         for colour in (BLACK, WHITE):
             engine.apply(Scene(view=self._view_over(colour)))
-            pictures.append(self._drawn(engine, Camera()))
+            images.append(self._drawn(engine, Camera()))
         engine.release()
-        return pictures[0], pictures[1]
+        return images[0], images[1]
 
     def _facing(self, time: float) -> float:
         """Yaw that a single character faces [°]; 0 for several, or if unknown."""
@@ -230,7 +230,7 @@ def straight_rgba(over_black: UInt8, over_white: UInt8, black: UInt8, white: UIn
     Returns:
         Straight colour and alpha, shape (H, W, 4); transparent pixels are black.
     """
-    dark, bright, no, full = (picture.astype(np.float64) for picture in (over_black, over_white, black, white))
+    dark, bright, no, full = (image.astype(np.float64) for image in (over_black, over_white, black, white))
     shown = np.clip((bright - dark).sum(axis=2) / (full - no).sum(axis=2), 0.0, 1.0)[..., None]
     opacity = np.rint(255.0 * (1.0 - shown))
     colour = np.divide(255.0 * (dark - shown * no), opacity, out=np.zeros_like(dark), where=opacity > 0.0)

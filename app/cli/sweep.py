@@ -90,13 +90,13 @@ def run(options: argparse.Namespace) -> None:
             raise CommandError(options.project, "", "contains no simulation")
         target = Framebuffer(context, options.size, label="contact sheet") if options.pictures else None
         camera = scene.view_state.camera if scene.view_state is not None else Camera()
-        outcomes, pictures = [], []
+        outcomes, images = [], []
         for number, values in enumerate(runs):
             outcomes.append(outcome(run, scene, axes, values, options.steps))
             if target is not None:
                 run.engine.refresh(time.monotonic())
                 run.engine.draw(target, camera)
-                pictures.append(target.read_pixels(flip=True)[..., :3])
+                images.append(target.read_pixels(flip=True)[..., :3])
             progress((number + 1) / len(runs))
         if target is not None:
             target.release()
@@ -105,8 +105,8 @@ def run(options: argparse.Namespace) -> None:
     write_atomically(options.output, table(axes, outcomes, names).encode("utf-8"))
     print_line(f"{options.output}: {counted(len(outcomes), 'combination')} of {counted(options.steps, 'step')}")
     if options.pictures is not None:
-        PICTURE_WRITERS.of(options.pictures).save(contact_sheet(axes, outcomes, pictures), options.pictures)
-        print_line(f"{options.pictures}: {counted(len(pictures), 'image')}")
+        PICTURE_WRITERS.of(options.pictures).save(contact_sheet(axes, outcomes, images), options.pictures)
+        print_line(f"{options.pictures}: {counted(len(images), 'image')}")
 
 
 def outcome(
@@ -174,16 +174,16 @@ def columns_of_sheet(axes: Sequence[SweepAxis]) -> int:
     return len(axes[-1].values) if len(axes) > 1 else math.ceil(math.sqrt(len(axes[0].values)))
 
 
-def contact_sheet(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], pictures: Sequence[UInt8]) -> UInt8:
+def contact_sheet(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], images: Sequence[UInt8]) -> UInt8:
     """Images in rows with their values below; with two or more axes, the last one runs to the right."""
     across = columns_of_sheet(axes)
-    down = math.ceil(len(pictures) / across)
-    height, width = pictures[0].shape[:2]
+    down = math.ceil(len(images) / across)
+    height, width = images[0].shape[:2]
     sheet = Image.new("RGB", (across * width, down * (height + CAPTION)), (30, 30, 30))
     draw = ImageDraw.Draw(sheet)
-    for number, (run, picture) in enumerate(zip(outcomes, pictures, strict=True)):
+    for number, (run, image) in enumerate(zip(outcomes, images, strict=True)):
         x, y = number % across * width, number // across * (height + CAPTION)
-        sheet.paste(Image.fromarray(np.ascontiguousarray(picture)), (x, y))
+        sheet.paste(Image.fromarray(np.ascontiguousarray(image)), (x, y))
         pairs = zip(axes, run.values, strict=True)
         words = ", ".join(f"{axis.ref.name} {value_text(value)}" for axis, value in pairs)
         state = "stopped" if run.problem else f"{run.milliseconds:.1f} ms/step"

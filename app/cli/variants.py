@@ -94,18 +94,18 @@ def setting_text(scene: OpenedScene, name: str) -> str:
     return f"{node.name or node.id} {ref.name.replace('_', ' ')} {value_text(getattr(node.settings, ref.name))}"
 
 
-def joined(pictures: Sequence[UInt8], labels: Sequence[list[str]], *, split: bool) -> UInt8:
+def joined(images: Sequence[UInt8], labels: Sequence[list[str]], *, split: bool) -> UInt8:
     """Images of one size as one, with labels: side by side, or each a part of one view."""
-    if len(pictures) == 1:
-        return pictures[0]
-    labelled = [annotated(picture, lines) for picture, lines in zip(pictures, labels, strict=True)]
+    if len(images) == 1:
+        return images[0]
+    labelled = [annotated(image, lines) for image, lines in zip(images, labels, strict=True)]
     if not split:
         return np.concatenate(labelled, axis=1)
-    edges = np.linspace(0, pictures[0].shape[1], len(pictures) + 1).round().astype(int)
-    out = np.empty_like(pictures[0])
-    for index, (picture, lines) in enumerate(zip(pictures, labels, strict=True)):
+    edges = np.linspace(0, images[0].shape[1], len(images) + 1).round().astype(int)
+    out = np.empty_like(images[0])
+    for index, (image, lines) in enumerate(zip(images, labels, strict=True)):
         first, last = edges[index : index + 2]
-        out[:, first:last] = annotated(picture[:, first:last], lines)
+        out[:, first:last] = annotated(image[:, first:last], lines)
         if index:
             out[:, max(first - 1, 0) : first + 1, :3] = LINE
             out[:, max(first - 1, 0) : first + 1, 3:] = 255
@@ -141,8 +141,8 @@ def annotated(pixels: UInt8, lines: list[str], *, bottom: bool = False) -> UInt8
         return pixels
     height, width, channels = pixels.shape
     font = _font(max(height * LINE_SHARE, SMALLEST))
-    picture = Image.fromarray(np.ascontiguousarray(pixels)).convert("RGBA")
-    layer = Image.new("RGBA", picture.size)
+    image = Image.fromarray(np.ascontiguousarray(pixels)).convert("RGBA")
+    layer = Image.new("RGBA", image.size)
     draw = ImageDraw.Draw(layer)
     text, pad = "\n".join(lines), font.size * 0.5
     left, top, right, low = draw.multiline_textbbox((0, 0), text, font=font, spacing=pad)
@@ -150,7 +150,7 @@ def annotated(pixels: UInt8, lines: list[str], *, bottom: bool = False) -> UInt8
     box = (x, y, min(x + right - left + 2.0 * pad, width - 1.0), y + low - top + 2.0 * pad)
     draw.rounded_rectangle(box, radius=pad / 2.0, fill=BACKGROUND)
     draw.multiline_text((x + pad - left, y + pad - top), text, font=font, fill=INK, spacing=pad)
-    return np.asarray(Image.alpha_composite(picture, layer))[..., :channels].copy()
+    return np.asarray(Image.alpha_composite(image, layer))[..., :channels].copy()
 
 
 @functools.cache

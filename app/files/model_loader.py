@@ -57,8 +57,8 @@ class LoadedModel:
     digest: str = ""
 
     @property
-    def files_beside(self) -> tuple[Path, ...]:
-        """Files beside the model file that were read for it: images and buffers."""
+    def other_files(self) -> tuple[Path, ...]:
+        """Files that were read for the model besides its own: images and buffers."""
         return (*(image for image in self.images if isinstance(image, Path)), *self.model.files)
 
 

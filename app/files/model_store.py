@@ -86,10 +86,10 @@ class ModelStore(QObject):
 
     @property
     def known(self) -> Mapping[Path, str]:
-        """Files of the models of the scene with their digests; "" for images and other files beside a model."""
+        """Files of the models of the scene with their digests; "" for images and other files next to a model."""
         shown = {path: self._cache[path] for path in self._paths.values() if path in self._cache}
-        beside = {path: "" for loaded in shown.values() for path in loaded.files_beside}
-        return beside | {Path(path): loaded.digest for path, loaded in shown.items()}
+        others = {path: "" for loaded in shown.values() for path in loaded.other_files}
+        return others | {Path(path): loaded.digest for path, loaded in shown.items()}
 
     def reload(self, node_id: NodeId) -> None:
         """Reads the file of a node again; the old model stays until then, and if that fails."""
@@ -104,7 +104,7 @@ class ModelStore(QObject):
         """Reads the models again that consist of a file."""
         for name, node_id in {name: node_id for node_id, name in self._paths.items()}.items():
             loaded = self._cache.get(name)
-            if loaded is not None and (Path(name) == path or path in loaded.files_beside):
+            if loaded is not None and (Path(name) == path or path in loaded.other_files):
                 self.reload(node_id)
 
     def cancel(self) -> None:

@@ -184,10 +184,10 @@ class OutputWindow(QDialog):
 
     def _show_preview(self) -> None:
         running = next((job for job in self._queue.jobs if job.state == RUNNING), None)
-        picture = QPixmap()
-        if running is not None and running.preview.exists() and picture.load(str(running.preview)):
+        image = QPixmap()
+        if running is not None and running.preview.exists() and image.load(str(running.preview)):
             keep_ratio, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
-            self.preview.setPixmap(picture.scaled(PREVIEW, keep_ratio, smooth))
+            self.preview.setPixmap(image.scaled(PREVIEW, keep_ratio, smooth))
             if not self.preview.isVisible():
                 self.preview.show()
                 self._grow()

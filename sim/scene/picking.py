@@ -128,7 +128,7 @@ def _segment_distances(
     near, far = -heads[:, 2], -tails[:, 2]
     if camera.orthographic:
         return distances, near + share * (far - near)
-    # Depth is not linear along the picture, its reciprocal is.
+    # Depth is not linear along the image, its reciprocal is.
     return distances, 1.0 / ((1.0 - share) / near + share / far)
 
 
