@@ -295,7 +295,7 @@ def test_nothing_to_simulate_is_told(tmp_path: Path, output: Path, capsys: pytes
     assert "contains no simulation" in refused(capsys, saved(tmp_path), output)
     model = tmp_path / "model.ezm"
     model.write_bytes(HUMANOID.read_bytes())
-    assert "is no project" in refused(capsys, model, output)
+    assert "is not a project" in refused(capsys, model, output)
 
 
 def test_absurd_lengths_are_refused_at_once(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -427,7 +427,7 @@ def test_an_interruption_leaves_nothing(tmp_path: Path, output: Path, monkeypatc
     def interrupt(frames: FrameArrays, frame: np.ndarray) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli_simulate.Frames, "append", interrupt)
+    monkeypatch.setattr(cli_simulate.FrameArrays, "append", interrupt)
     assert main(["simulate", str(project), "--output", str(output)]) == 130
     assert output.read_bytes() == b"older"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npz", "scene.sinew"]
@@ -476,7 +476,7 @@ def test_asked_twice_nothing_is_kept(tmp_path: Path, output: Path, monkeypatch: 
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr(cli_simulate.Frames, "append", interrupt)
+    monkeypatch.setattr(cli_simulate.FrameArrays, "append", interrupt)
     assert main(["simulate", str(project), "--output", str(output), "--partial"]) == 143
     assert sorted(path.name for path in tmp_path.iterdir()) == ["scene.sinew"]
 

@@ -51,7 +51,7 @@ def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tup
         (["--verbose", "simulat"], "'simulate' is one"),
         (["info", "a\x1b[2Jb.ezm", "c.ezm"], "unrecognized arguments: c.ezm"),
         (["info", "a.ezm", "\x1b[2J\u202e"], "\\x1b[2J\\u202e"),
-        (["render", "a.ezm", "--output", "a%d.png", "--frames", "0:999999999999"], "is more than 100000 pictures"),
+        (["render", "a.ezm", "--output", "a%d.png", "--frames", "0:999999999999"], "is more than 100000 frames"),
         (["render", "a.ezm", "--output", "a%d.png", "--frames", "0:" + "9" * 5000], "is not A:B"),
         (["render", "a.ezm", "--output", "a.png", "--size", "9" * 5000 + "x1"], "is not WxH"),
         (["render", "a.ezm", "--output", "a.png", "--display", "pretty"], "'pretty'"),
@@ -306,7 +306,7 @@ def test_a_project_is_told_from_a_model(capsys: pytest.CaptureFixture[str], tmp_
     project = str(resources.path("projects") / "cape.sinew")
     status, line = run_failing(["pose", project, "--output", str(tmp_path / "a.npz")], capsys)
     assert (status, line.partition(": ")[2]) == (
-        1, f"{project}: is a project; pose takes a model, export and simulate take projects"
+        1, f"{project}: is a project; pose needs a model; export and simulate take projects"
     )  # fmt: skip
 
 
