@@ -34,7 +34,7 @@ def put_on(places: WorldTransforms, node_ids: Sequence[NodeId], attachment: Atta
     scene = places.scene
     for node_id in node_ids:
         if attachment.node and node_id in (attachment.node, *(above.id for above in scene.above(attachment.node))):
-            raise ParamError(f"{scene.node(node_id).name} cannot ride on itself")
+            raise ParamError(f"{scene.node(node_id).name} cannot be attached to itself")
     moved = {node_id: _linked(places, scene.node(node_id), attachment) for node_id in node_ids}
     return tuple(moved.get(node.id, node) for node in scene.nodes)
 

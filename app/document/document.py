@@ -112,6 +112,8 @@ class Document(QObject):
         self.undo_stack.setClean()  # clearing an empty history leaves it unclean if it was
         self._path, self._digest = path and path.absolute(), digest
         self._unknown, self._ids = unknown or UnknownContent(), NodeIds(scene)
+        for node_id in self._unknown.node_ids:
+            self._ids.note(node_id)
         self._state.replace(scene, view_state if view_state is not None else ViewState())
         if modified:
             self.undo_stack.resetClean()
@@ -354,7 +356,7 @@ class Document(QObject):
         """A new node with an id that no node has or had, a name that none in the scene or of `taken` has."""
         wanted = " ".join(node.name.split()) or default_name(node)
         node_id = node.id
-        if not node_id or self.scene.has(node_id):
+        if not node_id or self.scene.has(node_id) or node_id in self._unknown.node_ids:
             node_id = self._ids.fresh(node.kind)
         self._ids.note(node_id)
         settings = with_paths(node.settings, os.path.abspath)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMessageBox
 from app.editor.actions import EXPORTS, SCENE_EXPORTS, SWITCHES, shortcut_entries
 from app.files.export import export_model
 from app.files.node_text import FORMAT
-from app.files.project_error import ProjectError
+from app.files.project_json import ProjectError
 from sim.assets.formats import IMAGE_FORMATS
 from sim.cache.step_store import CacheBudget
 from sim.characters.settings import SkinningMethod

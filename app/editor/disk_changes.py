@@ -10,8 +10,8 @@ from app.editor.main_window import MainWindow
 from app.files.access import FileAccess
 from app.files.file_watch import FileWatch
 from app.files.model_store import ModelStore
-from app.files.outside_files import OutsideFile, outside_question
 from app.files.project_files import ProjectFiles
+from app.files.project_paths import OutsideFile, outside_question
 from app.files.scene_files import SceneFiles
 from sim.printable import printable
 

@@ -29,13 +29,12 @@ from app.files.access import FileAccess
 from app.files.autosave import Autosave
 from app.files.model_loader import ModelLoader
 from app.files.model_store import ModelStore
-from app.files.places import config_folder, data_folder, program_cache_folder
 from app.files.project_files import ProjectFiles, can_open
 from app.files.project_loader import ProjectLoader
 from app.files.recent_files import RecentFiles
 from app.files.recovery import RecoveryStore
 from app.files.scene_files import SceneFiles
-from app.files.settings_store import app_settings, stored_choice
+from app.files.settings_store import app_settings, config_folder, data_folder, program_cache_folder, stored_choice
 from app.help import GUIDE, TOUR_SAMPLE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel

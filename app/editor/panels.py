@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.document.document import Document
 from app.document.scene_edits import SceneEdits
-from app.files.missing_models import relocated_paths
 from app.files.model_store import ModelStore
+from app.files.project_paths import relocated_paths
 from app.viewport.renderer import ViewportRenderer
 from sim.kinds.contract import Command
 from sim.scene.params import ParamError

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from app.viewport.frame_info import FrameInfo
 from app.viewport.renderer import ViewportRenderer
 from sim.gl.back_end import TITLES, BackEndChoice
-from sim.profile.recording import TimingRecording
+from sim.profile.history import TimingRecording
 from sim.profile.sample import FrameSample
 
 SIDES = (BackEndChoice.TF, BackEndChoice.COMPUTE)

@@ -10,7 +10,7 @@ from app.background import run_in_background
 from sim.assets.raw import LoadCancelled, LoadWatch
 from sim.profile.chrome_trace import write_chrome_trace
 from sim.profile.csv_file import TimingsFileError, read_csv, write_csv
-from sim.profile.recording import TimingRecording
+from sim.profile.history import TimingRecording
 
 Write = Callable[[Path, TimingRecording, LoadWatch], None]
 
@@ -52,7 +52,7 @@ class TimingFiles(QObject):
         self._export(path, recording, write_chrome_trace)
 
     def import_csv(self, path: Path) -> None:
-        self._run(f"Reading {path.name}", path, lambda watch: read_csv(path, watch).prepared(), self.imported.emit)
+        self._run(f"Reading {path.name}", path, lambda watch: read_csv(path, watch), self.imported.emit)
 
     def _export(self, path: Path, recording: TimingRecording, write: Write) -> None:
         def work(watch: LoadWatch) -> None:

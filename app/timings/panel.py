@@ -16,8 +16,7 @@ from app.timings.past_values import PastValues
 from app.timings.recordings import Recordings
 from app.viewport.frame_info import FrameInfo
 from app.viewport.renderer import ViewportRenderer
-from sim.profile.history import QuantityHistory
-from sim.profile.recording import TimingRecording
+from sim.profile.history import QuantityHistory, TimingRecording
 from sim.profile.sample import FrameSample
 from widgets.timeline.cost_strip import CostStrip
 from widgets.timeline.timeline import Timeline

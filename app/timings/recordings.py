@@ -6,10 +6,8 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from sim.profile.history import FRAMES_MAX, QuantityHistory
-from sim.profile.recording import ENDLESS, TimingRecording
-from sim.profile.sample import FrameSample
-from sim.profile.status import TimerStatus
+from sim.profile.history import ENDLESS, FRAMES_MAX, QuantityHistory, TimingRecording
+from sim.profile.sample import FrameSample, TimerStatus
 
 NAME_MAX = 80
 RECORDINGS_MAX = 12
@@ -76,7 +74,7 @@ class Recordings(QObject):
             dropped=max(self._status.dropped - self._first_status.dropped, 0),
             warmup_discarded=max(self._status.warmup_discarded - self._first_status.warmup_discarded, 0),
         )
-        recording = TimingRecording.of(name, history, status) if len(history) else None
+        recording = TimingRecording(name, tuple(history.samples), status, table=history) if len(history) else None
         if recording is not None:
             self._keep(recording)
         self.stopped.emit(recording)

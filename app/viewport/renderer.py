@@ -32,7 +32,7 @@ from sim.gl.errors import ShaderError
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.task import Task
 from sim.printable import printable
-from sim.profile.status import TimerStatus
+from sim.profile.sample import TimerStatus
 from sim.render.frame import joined
 from sim.render.render_view import JointRef, Overlay, ParticleRef, RenderView
 from sim.scene.scene import NodeId

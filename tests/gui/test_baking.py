@@ -216,7 +216,7 @@ def verified(editor, qtbot):
 def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbot):
     editor, cloth, _ = baked
     shown = states(editor, (13,))
-    outcome = "Bake verified: 1 node, 20 steps, equal to the bit"
+    outcome = "Bake verified: 1 node, 20 steps, bit-identical"
     assert not editor.panels.messages.isVisible()
     assert verified(editor, qtbot) == outcome
     assert editor.panels.messages.isVisible(), "the outcome stays where it can be read"

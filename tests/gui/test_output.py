@@ -80,8 +80,8 @@ def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_pat
     assert b"o Limb" in (tmp_path / "arm.obj").read_bytes(), "the project as it stands, saved or not"
     reported = [message.text for message in editor.panels.messages.model.messages]
     assert drawn.text.startswith("3 pictures, 64 × 48, PNG, ")
-    assert drawn.text.endswith("read back to 0")
-    assert {drawn.text, "PC2 point cache cannot store materials; skipped for Limb"} < set(reported)
+    assert drawn.text.endswith("read back without error")
+    assert {drawn.text, "left out: materials of Limb; PC2 point cache has no place for them"} < set(reported)
 
 
 def test_pictures_that_are_there_are_replaced_or_kept_as_the_user_says(qtbot, editor, tmp_path):
@@ -181,7 +181,7 @@ def test_pictures_go_on_where_one_of_them_is_chosen():
     words = render_words(RenderSettings(burn_in=True, burnt="Cape.wind, Skin glow.rate"), Path("a.png"), Path("p"), "")
     assert words[words.index("--burn-in") :] == ["--burn-in", "Cape.wind", "Skin glow.rate"]
     assert refused(RenderSettings(alpha=True), Path("a.gif")) == ""
-    assert "keeps no opacity; pictures, animated WebP and GIF do" in refused(RenderSettings(alpha=True), Path("a.mov"))
+    assert "stores no opacity; images, animated WebP and GIF do" in refused(RenderSettings(alpha=True), Path("a.mov"))
 
 
 def test_a_job_is_given_up_or_fails_with_one_line(qtbot, editor, tmp_path):

@@ -4,9 +4,8 @@ import pytest
 
 from app.timings.files import TimingFiles
 from app.timings.recordings import RECORDINGS_MAX, Recordings
-from sim.profile.history import FRAMES_MAX
-from sim.profile.recording import TimingRecording
-from sim.profile.status import TimerStatus
+from sim.profile.history import FRAMES_MAX, TimingRecording
+from sim.profile.sample import TimerStatus
 from tests.unit.profile.frames import MS, frame
 
 

@@ -1,4 +1,4 @@
-"""Figures that wear cloths, in an engine: one that is made here and runs off, and any other file."""
+"""PosedCharacters that wear cloths, in an engine: one that is made here and runs off, and any other file."""
 
 from collections.abc import Iterable
 from pathlib import Path
