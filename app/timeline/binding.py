@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from app.document.document import Document
-from app.document.gesture import Gesture
+from app.document.history import Gesture
 from app.files.model_store import ModelStore
 from app.files.settings_store import app_settings
 from app.timeline.active_model import ActiveModel

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pyglm import glm
 from PySide6.QtCore import QPointF, Qt
 
-from app.document.gesture import Gesture
+from app.document.history import Gesture
 from app.editor.editor_context import EditorContext
 from sim.kinds.contract import Panel, Tool
 from sim.maths.transform import inverse_affine

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from app.document.gesture import Gesture
+from app.document.history import Gesture
 from app.editor.editor_context import EditorContext
 from app.kinds.model.textures import Textures
 from app.kinds.model.unit_question import UnitQuestion
