@@ -139,6 +139,10 @@ class Docks(QObject):
         dock.visibilityChanged.connect(action.setChecked)
         return action
 
+    @property
+    def is_maximised(self) -> bool:
+        return self._before is not None
+
     def maximise(self, on: bool) -> None:
         """Gives the viewport the place of all docks, or gives it back to them."""
         with self._arranging():

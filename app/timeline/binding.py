@@ -154,6 +154,10 @@ class TimelineBinding(QObject):
     def clear_range(self) -> None:
         self._document.set_values({ParamRef(PLAYBACK, PLAYBACK, name): None for name in ("in_point", "out_point")})
 
+    @property
+    def snaps(self) -> bool:
+        return self._timeline.ruler.snaps
+
     def set_snapping(self, on: bool) -> None:
         """Scrubs from frame to frame, or between them too; remembered."""
         app_settings().setValue(_SNAPPING, on)

@@ -56,7 +56,7 @@ class Stage:
 
     @property
     def population(self):
-        return self.editor.rooms["emitter"].head._status
+        return self.editor.kind_panels["emitter"].head._status
 
     @property
     def is_muted(self):
@@ -134,7 +134,7 @@ def test_reseeding_is_one_edit_and_gives_other_particles(stage):
     with stage.editor.viewport.gl_current():
         before = stage.system.read()["position"][:, :3].copy()
     seed = stage.settings.seed
-    stage.editor.rooms["emitter"].seed_button.click()
+    stage.editor.kind_panels["emitter"].seed_button.click()
     assert stage.settings.seed != seed
     assert stage.document.undo_stack.undoText() == "Reseed Emitter"
     stage.play(5)

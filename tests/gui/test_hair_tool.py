@@ -49,7 +49,7 @@ class Stage:
 
     @property
     def panel(self):
-        return self.editor.rooms["hair"]
+        return self.editor.kind_panels["hair"]
 
     def places(self):
         """Knots of the strands that are drawn, shape (N, K, 3)."""

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.editor.actions import SCENE_EXPORTS
+from app.editor.action_table import SCENE_EXPORTS
 from app.editor.dialogs import Dialogs, OverwriteChoice
 from app.files.project_files import UnsavedAnswer
 from app.output.jobs import CANCELLED, DONE, FAILED
