@@ -243,7 +243,7 @@ class Editor:
         self.task_loop.finished.connect(self._on_uploaded)
         self.task_loop.failed.connect(self.panels.fail)
         self.files.opened.connect(self._on_opened)
-        self.files.leaving.connect(self.panels.messages.clear)
+        self.files.leaving.connect(self._on_leaving)
         self.files.progress.connect(self.window.show_progress)
         self.files.failed.connect(self.panels.fail)
         self.files.warned.connect(self.panels.warn)
@@ -428,6 +428,11 @@ class Editor:
     def _on_playing_changed(self, playing: bool, _direction: int) -> None:
         self.window.actions_table.show_playing(playing)
         self.viewport.update()
+
+    def _on_leaving(self) -> None:
+        self.panels.messages.clear()
+        with self.viewport.gl_current():
+            self.client.clear()
 
     def _on_opened(self, frame: bool) -> None:
         self.playback.restore(self.document.view_state.time)

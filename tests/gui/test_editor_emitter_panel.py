@@ -155,7 +155,7 @@ def test_mute_and_solo_by_key(stage):
 
 def test_without_an_emitter_the_commands_are_grey_and_say_so(stage):
     stage.document.select(Selection())
-    muted = "Select something that is simulated, or a collider, first."
+    muted = "Select a simulated object or a collider first."
     for action, lack in {"node.mute": muted, "node.solo": muted, "emitter.reseed": "Select an emitter first."}.items():
         assert not stage.editor.window.actions_table[action].isEnabled()
         assert stage.editor.window.actions_table[action].statusTip() == lack
