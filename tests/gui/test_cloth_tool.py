@@ -276,7 +276,7 @@ def test_p_pins_the_particle_under_the_mouse_as_one_entry_and_lets_it_go(stage):
     stage.trigger("simulate.pin")
     picture(stage.editor)
     assert not stage.cloth.pinned[MIDDLE]
-    assert stage.document.undo_stack.undoText() == f"Let go of particle {MIDDLE}"
+    assert stage.document.undo_stack.undoText() == f"Unpin particle {MIDDLE}"
     stage.document.undo_stack.undo()
     picture(stage.editor)
     assert stage.cloth.pinned[MIDDLE]
@@ -334,7 +334,7 @@ def test_a_right_click_selects_the_cloth_and_offers_its_pins(stage):
     offered["Pin This Particle"].trigger()
     picture(stage.editor)
     assert stage.cloth.pinned[MIDDLE]
-    assert "Let Go of This Particle" in entries(stage.editor.menu.menu_at(stage.pixel(MIDDLE)))
+    assert "Unpin This Particle" in entries(stage.editor.menu.menu_at(stage.pixel(MIDDLE)))
 
 
 def test_a_pin_preset_of_the_menu_replaces_all_pins_as_one_entry(stage):

@@ -270,7 +270,7 @@ def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
 
 def test_a_cloth_without_a_file_says_what_it_needs(editor):
     make_mesh(editor, "")
-    assert status(editor).note == "Choose the file that becomes cloth."
+    assert status(editor).note == "Choose a mesh file."
 
 
 def test_a_mesh_that_cannot_be_read_is_told_once(qtbot, editor, tmp_path):

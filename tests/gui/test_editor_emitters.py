@@ -173,7 +173,7 @@ def test_the_mouse_over_a_knob_says_what_it_does(empty):
     stage = Handled(empty, speed=3.0)
     stage.mouse.hover(stage.knob(KnobKind.SPEED))
     assert empty.viewport.cursor().shape() is Qt.CursorShape.PointingHandCursor
-    assert empty.window._hint.text() == "Drag: speed 3 m/s · Escape takes it back"
+    assert empty.window._hint.text() == "Drag: speed 3 m/s · Escape: cancel"
     stage.mouse.hover(QPointF(5, 5))
     assert empty.viewport.cursor().shape() is Qt.CursorShape.ArrowCursor
     assert "speed" not in empty.window._hint.text()

@@ -51,7 +51,7 @@ def test_it_is_offered_once_it_applies_and_its_tip_is_as_before(fresh, qtbot):
     assert actions["emitter.reseed"].isEnabled()
     assert actions["node.mute"].isEnabled()
     assert "first" not in actions["emitter.reseed"].toolTip()
-    assert actions["emitter.reseed"].statusTip() == "Give the selected emitter other random numbers."
+    assert actions["emitter.reseed"].statusTip() == "Give the selected emitter another random seed."
     assert actions["simulate.bake"].statusTip() == "Save the project first: the bake is stored next to it."
     fresh.document.set_value(ParamRef(emitter, "node", "baked"), True)
     assert actions["simulate.free"].isEnabled()
