@@ -1,6 +1,7 @@
 """The undo history: its one command, gestures whose edits merge, and the texts of the entries."""
 
 import enum
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +15,7 @@ from sim.scene.params import Effect, Param, param_of, params_of
 from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene, part_of, value_at
 from sim.scene.view_state import Selection
 
-SHOW_SCENE = Callable[[Scene, list[Change], Selection | None, Zoom | None], None]
+ShowScene = Callable[[Scene, list[Change], Selection | None, Zoom | None], None]
 """Replaces the scene and emits the changes; selects, unless the selection is None; scales the view by the zoom."""
 
 
@@ -46,7 +47,7 @@ class SetScene(QUndoCommand):
     """Replaces the scene by another one, and back.
 
     Args:
-        show: Shows a scene in the document.
+        show: Method of the document that shows a scene.
         before, after: Both scenes.
         text: Undo text.
         refs: The edited values; empty for edits of the list of nodes.
@@ -57,7 +58,7 @@ class SetScene(QUndoCommand):
 
     def __init__(
         self,
-        show: SHOW_SCENE,
+        show: ShowScene,
         before: Scene,
         after: Scene,
         *,
@@ -68,7 +69,9 @@ class SetScene(QUndoCommand):
         zoom: Zoom | None = None,
     ) -> None:
         super().__init__(text)
-        self._show, self._before, self._after = show, before, after
+        # Weak: Qt owns the commands, and collecting a cycle of document, history and commands would crash.
+        self._show = weakref.WeakMethod(show)
+        self._before, self._after = before, after
         self._refs, self._selections, self._zoom = tuple(refs), selections, zoom
         self.gesture = gesture
 
@@ -76,12 +79,10 @@ class SetScene(QUndoCommand):
         return 1  # Qt only merges commands with the same id
 
     def redo(self) -> None:
-        changes = self._changes(self._before, self._after)
-        self._show(self._after, changes, self._selections[1], self._zoom)
+        self._apply(self._before, self._after, self._selections[1], self._zoom)
 
     def undo(self) -> None:
-        changes = self._changes(self._after, self._before)
-        self._show(self._before, changes, self._selections[0], self._zoom and self._zoom.back)
+        self._apply(self._after, self._before, self._selections[0], self._zoom and self._zoom.back)
 
     def mergeWith(self, other: QUndoCommand) -> bool:
         if not isinstance(other, SetScene) or other.gesture is None or other.gesture is not self.gesture:
@@ -95,8 +96,10 @@ class SetScene(QUndoCommand):
         self.setObsolete(all(value_at(self._before, ref) == value_at(self._after, ref) for ref in self._refs))
         return True
 
-    def _changes(self, old: Scene, new: Scene) -> list[Change]:
-        return [value_change(new, ref) for ref in self._refs] or [node_change(old, new)]
+    def _apply(self, old: Scene, new: Scene, selection: Selection | None, zoom: Zoom | None) -> None:
+        if (show := self._show()) is not None:
+            changes = [value_change(new, ref) for ref in self._refs] or [node_change(old, new)]
+            show(new, changes, selection, zoom)
 
 
 class UndoHistory(QUndoStack):
