@@ -243,7 +243,7 @@ def test_own_presets_are_there_at_the_next_start(session):
 
 def test_a_shipped_name_cannot_be_taken(editor):
     editor.panels.inspector.head.presets.saved.emit("Silk")
-    assert messages(editor, Severity.ERROR) == ["Silk is a preset that comes with Sinew; choose another name"]
+    assert messages(editor, Severity.ERROR) == ["Silk is a preset of Sinew; choose another name"]
 
 
 # --- files --------------------------------------------------------------------------------------------

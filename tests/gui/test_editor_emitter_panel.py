@@ -210,7 +210,7 @@ def test_own_presets_are_kept_used_and_deleted(session):
 
 def test_a_name_of_a_shipped_preset_is_refused(stage):
     stage.head.presets.saved.emit("Fire")
-    assert any("comes with Sinew" in text for text in stage.messages(Severity.ERROR))
+    assert any("is a preset of Sinew" in text for text in stage.messages(Severity.ERROR))
 
 
 # --- what emitters are on -----------------------------------------------------------------------------
@@ -238,7 +238,10 @@ def test_without_its_model_a_surface_degrades_and_comes_back_by_undo(on_skin, qt
 def test_settings_that_nothing_can_be_made_of_are_said_and_the_emitter_goes_on(stage):
     stage.set(mode=EmissionMode.BURST)
     (text,) = stage.messages()
-    assert text == "Emitter: bursts: an emitter of bursts alone needs at least one, such as 0:100; it goes on as it was"
+    assert (
+        text
+        == "Emitter: bursts: an emitter of bursts alone needs at least one, such as 0:100; the former settings stay active"
+    )
     assert stage.status.note.startswith("bursts:")
     stage.set(bursts="0:50")
     assert stage.status.note == ""

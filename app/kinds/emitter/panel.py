@@ -38,9 +38,7 @@ class EmitterPanel(Panel):
         self._context = context
         self._needed = 0
         self.head = PopulationBar()
-        self.seed_button = head_button(
-            "seed", "Reseed", "Use another random seed for the same effect."
-        )
+        self.seed_button = head_button("seed", "Reseed", "Use another random seed for the same effect.")
         self.seed_button.clicked.connect(self.reseed)
         self.buttons = (self.seed_button,)
         self.tool = EmitterTool(context)
