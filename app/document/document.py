@@ -357,7 +357,7 @@ class Document(QObject):
         return self.undo_stack.macro(text)
 
     def _push(self, scene: Scene, text: str, **options: Any) -> None:
-        """Records an edit that replaces the scene; `options` are those of `SetScene`."""
+        """Records an edit that replaces the scene; `options` are arguments of `SetScene`."""
         self._refuse_nested()
         self.undo_stack.record(SetScene(self._show, self.scene, scene, text=text, **options))
 

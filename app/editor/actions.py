@@ -146,7 +146,7 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
 
 
 def shortcut_entries(records: Iterable[Action], mouse: Iterable[tuple[str, str]]) -> list[ShortcutEntry]:
-    """Rows of the cheat sheet: every action with a key, and mouse actions, including those of kinds."""
+    """Rows of the cheat sheet: every action with a key, and mouse actions of the program and of kinds."""
     titles = {
         "file": "File", "edit": "Edit", "handle": "Handles", "pose": "Posing", "add": "Add", "play": "Playback",
         "simulate": "Simulation", "timing": "Timing", "node": "Simulation", "back_end": "Simulation",

@@ -120,7 +120,7 @@ class Docks(QObject):
         return tuple(self._docks)
 
     def toggle_actions(self) -> list[QAction]:
-        """Menu entries that show and hide each dock; those of drawers raise a hidden tab first."""
+        """Menu entries that show and hide each dock; drawers behind another tab are raised first."""
         return [self._switches.get(dock_id) or dock.toggleViewAction() for dock_id, dock in self._docks.items()]
 
     @property

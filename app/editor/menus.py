@@ -28,7 +28,7 @@ class Menus:
 
     Args:
         window: The window.
-        table: All menus in their order; that of what can be added is laid out by `AddMenu`.
+        table: All menus in their order; `AddMenu` lays out the menu Add.
         actions: Their actions.
         dock_actions: Switches of the docks, at the start of the menu Window.
         kinds: Panels of kinds, by kind.

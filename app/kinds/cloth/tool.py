@@ -138,7 +138,7 @@ class ClothTool(Tool):
         return {hovered.node: (hovered.particle,)}
 
     def toggle_pins(self, numbers: Mapping[NodeId, tuple[int, ...]] | None = None) -> None:
-        """Pins particles, or unpins them if all are pinned; those of `pinnable` for None."""
+        """Pins particles, or unpins them if all are pinned; `pinnable` for None."""
         numbers = self.pinnable() if numbers is None else numbers
         pinned = {node_id: cloth.pinned for node_id in numbers if (cloth := self._cloth(node_id)) is not None}
         if pinned:

@@ -32,7 +32,7 @@ class Textures:
         context.store.changed.connect(self._report)
 
     def lost(self, node_id: NodeId) -> tuple[MissingImage, ...]:
-        """Missing images of a model, including those of its material settings."""
+        """Missing images of a model, also images named by its material settings."""
         node, loaded = self._context.document.scene.by_id.get(node_id), self._context.store.loaded(node_id)
         if node is None or loaded is None or not isinstance(node.settings, ModelSettings):
             return ()
