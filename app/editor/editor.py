@@ -166,7 +166,7 @@ class Editor:
             name: kind.load("panel")(self.context) for name, kind in KINDS.items() if kind.panel
         }
         self.tools.take([self.handles, *(tool for room in self.rooms.values() for tool in room.tools)])
-        self.panels.inspector.set_rooms(self.rooms)
+        self.panels.inspector.set_panels(self.rooms)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.context, self.rooms, config_folder(), self.baking)
         self.output = Output(self.document, self.access, self.active, self.dialogs, self.panels)

@@ -13,7 +13,7 @@ from sim.kinds import KINDS
 from sim.kinds.contract import Command, Panel
 from sim.scene.params import Settings
 from sim.scene.scene import Node, NodeId
-from widgets.inspector.node_head import NodeStatus
+from widgets.inspector.head import NodeStatus
 from widgets.outliner_entries import BAKED, BAKED_BEFORE, hidden_text, silence_text
 from widgets.parts import Pages
 

@@ -256,9 +256,9 @@ def test_an_emitter_that_stopped_can_be_reset(stage, qtbot, monkeypatch):
 
     qtbot.waitUntil(stopped, timeout=60000)
     assert any(text.endswith("Reset or resume it in the inspector.") for text in stage.messages())
-    stage.head.notice.resume_button.click()
+    stage.head.resume_button.click()
     assert stage.system.stopped == ""
-    stage.head.notice.reset_button.click()
+    stage.head.reset_button.click()
     assert stage.editor.stepper.step_count == 0
 
 

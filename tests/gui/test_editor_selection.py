@@ -183,8 +183,7 @@ def test_handles_move_turn_and_scale_all_that_is_selected(editor):
 
 def row_of(editor, part, name):
     inspector = editor.panels.inspector
-    parameter = next(p for p in inspector.tree.settings() if (p.ref.part, p.ref.name) == (part, name))
-    return next(iter(parameter.items))
+    return next(row for row in inspector.tree.settings() if (row.ref.part, row.ref.name) == (part, name))
 
 
 def test_the_inspector_edits_all_of_one_kind_and_shows_what_differs(editor):
@@ -391,12 +390,12 @@ def test_handles_pose_the_selected_bone_on_top_of_the_clip(editor):
     assert [p.bone for p in posed] == [bone]
     after = editor.client.engine.pose(model).model_from_joint
     assert np.abs(after[joint] - before[joint]).max() > 0.01
-    assert row_of(editor, f"bone:{bone}", "rotation").param.value() == posed[0].rotation
+    assert row_of(editor, f"bone:{bone}", "rotation").value == posed[0].rotation
     QTest.keyClick(editor.viewport, Qt.Key.Key_R, CONTROL | Qt.KeyboardModifier.AltModifier)
     picture(editor)
     assert document.scene.node(model).settings.pose == ()
     np.testing.assert_array_equal(editor.client.engine.pose(model).model_from_joint, before)
-    assert row_of(editor, f"bone:{bone}", "rotation").param.value() == (0.0, 0.0, 0.0)
+    assert row_of(editor, f"bone:{bone}", "rotation").value == (0.0, 0.0, 0.0)
     document.undo_stack.undo()
     assert document.scene.node(model).settings.pose == posed
     while document.undo_stack.canUndo():

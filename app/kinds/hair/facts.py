@@ -13,7 +13,7 @@ from sim.kinds.hair.system import HairSystem
 from sim.profile.sample import FrameSample
 from sim.render.render_view import ParticleRef
 from sim.scene.scene import Node
-from widgets.inspector.form import FactParameter, SectionParameter
+from widgets.inspector.form import FactRow, FormSection
 
 FRAMES = 60
 """Frames whose costs count."""
@@ -46,7 +46,7 @@ class HairFacts:
 
     def __init__(self, context: EditorContext, tool: HairTool) -> None:
         self._context, self._tool = context, tool
-        self._sections: tuple[SectionParameter, ...] = ()
+        self._sections: tuple[FormSection, ...] = ()
         self._texts: dict[str, str] = {}
         self._frames: deque[FrameSample] = deque(maxlen=FRAMES)
         self._chosen: tuple[object, ...] = ()
@@ -55,11 +55,11 @@ class HairFacts:
         self._cost: dict[str, str] = {}
         context.client.measured.connect(self._frames.extend)
 
-    def sections(self) -> Sequence[SectionParameter]:
+    def sections(self) -> Sequence[FormSection]:
         """New ones, to be filled by the next `show`."""
         self._texts = {}
         self._sections = tuple(
-            SectionParameter(title, [FactParameter(name, name, "–") for name in names])
+            FormSection(title, [FactRow(name, "–") for name in names])
             for title, names in (("Hair", HAIR), ("Compared solvers", COMPARED), ("Cost of a frame", COSTS))
         )
         return self._sections
@@ -75,11 +75,11 @@ class HairFacts:
         texts |= {**self._strand_texts(node, found), **compared_texts(found)}
         texts |= self._costs(node, found)
         for section in self._sections:
-            for fact in section.children():
-                text = texts[fact.name()]
-                if self._texts.get(fact.name()) != text:
-                    self._texts[fact.name()] = text
-                    fact.setValue(text)
+            for fact in section.rows:
+                text = texts[fact.label]
+                if self._texts.get(fact.label) != text:
+                    self._texts[fact.label] = text
+                    fact.set_value(text)
 
     def _strand_texts(self, node: Node, system: HairSystem | None) -> dict[str, str]:
         chosen = self._context.marks.chosen.get(node.id, ())

@@ -20,7 +20,7 @@ from sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
 from sim.kinds.hair.stability import stability
 from sim.maths.ramps import Ramp
 from sim.scene.scene import Attachment, Node, NodeId, ParamRef
-from widgets.inspector.form import SectionParameter
+from widgets.inspector.form import FormSection
 from widgets.plots import PlotChannel, Plots
 from widgets.shown import menu_text
 
@@ -134,7 +134,7 @@ class HairPanel(Panel):
             substeps = stability(node.settings).substeps
             self._context.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
-    def facts(self, node: Node) -> Sequence[SectionParameter]:  # noqa: ARG002
+    def facts(self, node: Node) -> Sequence[FormSection]:  # noqa: ARG002
         return self._facts.sections()
 
     def forget(self) -> None:

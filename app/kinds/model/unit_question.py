@@ -4,7 +4,7 @@ from app.editor.editor_context import EditorContext
 from sim.assets.model import CharacterModel
 from sim.characters.settings import ModelSettings
 from sim.scene.scene import Node, NodeId
-from widgets.inspector.notice import InspectorNotice
+from widgets.inspector.head import InspectorNotice
 
 LOWEST, HIGHEST = 0.2, 5.0
 """Sizes [m] within which a file is taken at its word: a head or a cat is larger than 0.2 m, a horse or a giraffe

@@ -12,7 +12,7 @@ from sim.scene.params import Effect
 from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import BONES, FakeTarget, SignalLog, ref, sample_scene
-from widgets.inspector.form_items import SettingItem, items_of
+from widgets.inspector.form import SettingRow
 from widgets.inspector.inspector import Inspector
 
 
@@ -37,14 +37,14 @@ def select(inspector, node):
 
 def shown(inspector):
     """Names of the rows of the node's own settings that can be seen."""
-    rows = [item for item in items_of(inspector.tree) if isinstance(item, SettingItem)]
-    own = [item for item in rows if item.param.ref.part in ("cloth", "collider")]
-    return {item.param.ref.name for item in own if not item.isHidden() and not item.parent().isHidden()}
+    rows = [item for item in inspector.tree.all_items() if isinstance(item, SettingRow)]
+    own = [item for item in rows if item.ref.part in ("cloth", "collider")]
+    return {item.ref.name for item in own if not item.isHidden() and not item.parent().isHidden()}
 
 
 def row(inspector, name):
-    rows = (item for item in items_of(inspector.tree) if isinstance(item, SettingItem))
-    return next(item for item in rows if item.param.ref.name == name)
+    rows = (item for item in inspector.tree.all_items() if isinstance(item, SettingRow))
+    return next(item for item in rows if item.ref.name == name)
 
 
 def choices(inspector, name):

@@ -11,7 +11,7 @@ from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import LEFT, FakeTarget, mouse, ref, wheel
 from widgets.inspector.curve_plot import plain_top
 from widgets.inspector.curve_shapes import PRESETS
-from widgets.inspector.form_items import SettingItem, items_of
+from widgets.inspector.form import SettingRow
 from widgets.inspector.gradient_strip import seen_colour, strip_image
 from widgets.inspector.inspector import Inspector
 
@@ -37,8 +37,8 @@ def inspector(target, statuses, show, qtbot):
     return inspector
 
 
-def row(inspector, wanted) -> SettingItem:
-    return next(item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref == wanted)
+def row(inspector, wanted) -> SettingRow:
+    return next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == wanted)
 
 
 @pytest.fixture
@@ -304,13 +304,13 @@ def test_places_tell_about_themselves(opacity, gradient):
 @pytest.mark.parametrize("wanted", [COLOUR, OPACITY])
 def test_the_label_stands_above_the_picture_and_is_marked(inspector, target, wanted):
     item = row(inspector, wanted)
-    target.set_value(wanted, item.param.record.default)
-    assert item.title.text() == item.param.record.label
+    target.set_value(wanted, item.record.default)
+    assert item.title.text() == item.record.label
     assert not item.title.font().bold()
-    target.set_value(wanted, item.param.record.default[:1])
+    target.set_value(wanted, item.record.default[:1])
     assert item.title.font().bold()
     item.reset_button.click()
-    assert value(target, wanted) == item.param.record.default
+    assert value(target, wanted) == item.record.default
     assert not item.title.font().bold()
 
 
@@ -377,7 +377,7 @@ def test_sliders_are_as_wide_as_they_can_be(inspector, qtbot, width):
     inspector.resize(width, 700)
     for index in range(inspector.tree.topLevelItemCount()):
         inspector.tree.topLevelItem(index).setExpanded(True)
-    rows = [item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and not item.isHidden()]
+    rows = [item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and not item.isHidden()]
     sliders = [item.editor for item in rows if getattr(item.editor, "slider", None) is not None]
     shown = [editor for editor in sliders if editor.isVisible()]
     assert len(shown) > 3
