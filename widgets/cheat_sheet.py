@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.empty_state import EmptyState
+from widgets.icons import icon
 from widgets.parts import packed
-from widgets.theme import SPACE, SPACE_WIDE, colours, dress, icon
+from widgets.theme import SPACE, SPACE_WIDE, colours, dress
 
 Index = QModelIndex | QPersistentModelIndex
 _KEYS_COLUMN = 1

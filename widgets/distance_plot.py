@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from widgets.empty_state import EmptyState
 from widgets.parts import Pages, packed
-from widgets.shown import label_text
+from widgets.texts import label_text
 from widgets.theme import SPACE, is_dark, tabular
 
 # Distinct for colour-blind eyes (Okabe and Ito 2008), for dark and for light ground.

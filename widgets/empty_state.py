@@ -5,7 +5,7 @@ from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from widgets.icons import GlyphLabel
-from widgets.shown import label_text
+from widgets.texts import label_text
 from widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 32

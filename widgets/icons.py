@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from sim.kinds import KINDS
-from widgets.colours import Colours, colours
+from widgets.theme import Colours, colours
 
 _FAMILY = "mdi6"
 _PACKAGE = "qtawesome"

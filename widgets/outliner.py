@@ -14,11 +14,12 @@ from sim.scene.change import Change, ChangeKind
 from sim.scene.scene import NodeId, ParamRef
 from sim.scene.view_state import Selection, selection_of
 from widgets.empty_state import EmptyState
+from widgets.icons import icon
 from widgets.outliner_entries import Entry, EntryKind, Key
 from widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
 from widgets.outliner_view import OutlinerView
 from widgets.protocols import EditTarget, ModelProvider, ModelState
-from widgets.theme import SPACE, icon
+from widgets.theme import SPACE
 
 _NODES = (EntryKind.NODE, EntryKind.FOLD)
 

@@ -21,6 +21,7 @@ from PySide6.QtGui import QBrush, QColor, QIcon
 
 from sim.scene.scene import NodeId, Scene
 from sim.scene.view_state import Selection
+from widgets.icons import icon
 from widgets.outliner_entries import (
     Entry,
     EntryKind,
@@ -32,8 +33,8 @@ from widgets.outliner_entries import (
     view_entry,
 )
 from widgets.protocols import ModelProvider
-from widgets.shown import label_text, tip_text
-from widgets.theme import colours, icon
+from widgets.texts import label_text, tip_text
+from widgets.theme import colours
 
 NOTE_ROLE = Qt.ItemDataRole.UserRole
 NOTE_COLOUR_ROLE = Qt.ItemDataRole.UserRole + 1

@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.theme import SPACE, dress, icon, tabular
+from widgets.icons import icon
+from widgets.theme import SPACE, dress, tabular
 
 Part = QWidget | QLayout
 Box = TypeVar("Box", bound=QBoxLayout)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 
 from widgets.icons import icon
 from widgets.parts import packed
-from widgets.shown import menu_text, tip_text
+from widgets.texts import menu_text, tip_text
 from widgets.theme import SPACE, SPACE_WIDE
 
 _PICTURE = QSize(120, 75)

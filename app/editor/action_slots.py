@@ -24,7 +24,7 @@ from sim.kinds import KINDS
 from sim.scene.handles import HandleMode
 from sim.scene.view import DisplayMode, SkinningComparison
 from widgets.cheat_sheet import CheatSheet
-from widgets.file_filter import file_filter
+from widgets.texts import file_filter
 from widgets.theme import ThemeMode
 
 if TYPE_CHECKING:

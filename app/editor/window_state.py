@@ -18,7 +18,7 @@ from app.timeline.active_model import ActiveModel
 from sim.cache.bake import is_bake
 from sim.kinds import KINDS
 from sim.scene.view import SkinningComparison
-from widgets.shown import label_text, menu_text, tip_text
+from widgets.texts import label_text, menu_text, tip_text
 
 
 class WindowState(QObject):

@@ -8,7 +8,7 @@ from app.viewport.renderer import ViewportRenderer
 from sim.cache.simulation_cache import SimulationCache
 from sim.scene.scene import Node, NodeId
 from widgets.timeline.timeline import Timeline
-from widgets.timeline.track_rows import BarRow, CacheState
+from widgets.timeline.tracks import BarRow, CacheState
 
 
 class CachedFrameBars(QObject):

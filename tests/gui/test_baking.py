@@ -7,7 +7,7 @@ from sim.cache.bake import Bake
 from sim.scene.scene import PLAYBACK, ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
-from widgets.timeline.track_rows import CacheState
+from widgets.timeline.tracks import CacheState
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from sim.kinds.cloth.stability import stability
 from sim.render.render_view import DisplayOptions, Overlay
 from sim.scene.scene import Attachment, ParamRef
 from widgets.inspector.form import FactRow
-from widgets.message_model import Severity
+from widgets.messages import Severity
 
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 .5 0\ng flag\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"""
 

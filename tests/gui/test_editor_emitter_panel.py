@@ -16,7 +16,7 @@ from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session
 from tests.gui.editor_harness import picture as drawn_picture
-from widgets.message_model import Severity
+from widgets.messages import Severity
 
 PRESETS = KINDS["emitter"].presets
 NODE = ("muted", "solo")

@@ -16,7 +16,7 @@ from sim.scene.scene import ParamRef, value_at
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
 from widgets.inspector.form import FactRow, SettingRow
-from widgets.message_model import ACTION
+from widgets.messages import ACTION
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from sim.scene.playback import LENGTH, SIMULATED_LENGTH, LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from sim.scene.strips import Strip
 from tests.gui.editor_harness import Clock, Mouse, Session, picture
-from widgets.timeline.track_rows import CacheState
+from widgets.timeline.tracks import CacheState
 
 
 @pytest.fixture

@@ -20,11 +20,10 @@ from PySide6.QtWidgets import (
 
 from sim.scene.params import Suffixes
 from sim.scene.vectors import Colour
-from widgets.file_filter import ALL_FILES, file_filter
 from widgets.icons import draw_glyph, glyph
 from widgets.inspector.editor import ValueEditor
 from widgets.parts import packed, tool_button
-from widgets.shown import label_text, tip_text
+from widgets.texts import ALL_FILES, file_filter, label_text, tip_text
 from widgets.theme import SPACE, SPACE_WIDE, colours
 
 _THUMBNAIL_SIDE = 32

@@ -31,7 +31,7 @@ from widgets.inspector.number_editors import NumberEditor, VectorEditor
 from widgets.inspector.stops_editor import CurveEditor, GradientEditor
 from widgets.parts import packed
 from widgets.protocols import EditTarget, ModelProvider
-from widgets.shown import label_text
+from widgets.texts import label_text
 from widgets.theme import SPACE
 
 _RADIUS = 3.0

@@ -21,11 +21,11 @@ from sim.scene.params import Param, Role
 from sim.scene.scene import ParamRef
 from sim.scene.vectors import Colour
 from sim.scene.view_state import Selection
-from widgets.icons import GlyphLabel
+from widgets.icons import GlyphLabel, icon
 from widgets.inspector.editor import Binding, ValueEditor
 from widgets.parts import packed, tool_button
-from widgets.shown import label_text, tip_text
-from widgets.theme import SPACE, SPACE_WIDE, icon, tabular
+from widgets.texts import label_text, tip_text
+from widgets.theme import SPACE, SPACE_WIDE, tabular
 
 MakeEditor = Callable[[Param], ValueEditor]
 MakeBinding = Callable[[Param, ParamRef, ValueEditor], Binding]

@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
 from sim.kinds import KINDS
 from sim.kinds.contract import Command, Panel
 from sim.scene.scene import Node
-from widgets.icons import GlyphLabel
+from widgets.icons import GlyphLabel, icon
 from widgets.inspector.editors import QuietComboBox
 from widgets.parts import packed
-from widgets.shown import label_text, tip_text
-from widgets.theme import SPACE, SPACE_WIDE, icon
+from widgets.texts import label_text, tip_text
+from widgets.theme import SPACE, SPACE_WIDE
 
 _TITLE_ICON = 24
 _ICON_SIDE = 18

@@ -1,12 +1,18 @@
-"""What the pictures of stops have in common: mouse, keys, focus and the colours of the theme."""
+"""Views of stops: a curve, and a gradient."""
 
+import math
+
+import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from pyqtgraph.graphicsItems.GradientEditorItem import Tick, TickSliderItem
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QColor,
     QContextMenuEvent,
     QFocusEvent,
     QHelpEvent,
     QHideEvent,
+    QImage,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -15,10 +21,13 @@ from PySide6.QtGui import (
     QPen,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStyleOptionGraphicsItem, QToolTip, QWidget
 
-from widgets.inspector.stops import Stops
-from widgets.number_value import gain
+from sim.maths.srgb import srgb_from_linear
+from sim.scene.stops import values_at
+from widgets.inspector.stops import Stop, Stops
+from widgets.number_text import gain
+from widgets.theme import SPACE, colours
 
 _ARROWS = {
     Qt.Key.Key_Left: (-1.0, 0.0),
@@ -26,7 +35,7 @@ _ARROWS = {
     Qt.Key.Key_Down: (0.0, -1.0),
     Qt.Key.Key_Up: (0.0, 1.0),
 }
-_STEPS = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
+_SELECT_STEPS = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 _REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 _OPEN = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
@@ -195,7 +204,7 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
     def _claims(self, event: QKeyEvent) -> bool:
         if event.key() == Qt.Key.Key_Escape:
             return self._is_dragging
-        used = (*_ARROWS, *_STEPS, *_REMOVE, *_OPEN, Qt.Key.Key_Insert)
+        used = (*_ARROWS, *_SELECT_STEPS, *_REMOVE, *_OPEN, Qt.Key.Key_Insert)
         return event.key() in used and not event.modifiers() & Qt.KeyboardModifier.AltModifier
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -217,8 +226,8 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
             finer, coarser = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
             factor = gain(bool(held & finer), bool(held & coarser))
             self.nudged.emit(right * factor, up * factor)
-        elif key in _STEPS:
-            self.stepped.emit(_STEPS[key])
+        elif key in _SELECT_STEPS:
+            self.stepped.emit(_SELECT_STEPS[key])
         elif key in _REMOVE:
             self.removed.emit()
         elif key in _OPEN:
@@ -256,3 +265,263 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
                 painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1.0))
                 painter.drawRoundedRect(self.viewport().rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 3.0, 3.0)
+
+
+_POINT_SIDE = 9
+_POINT_REACH = 9.0
+_MARGIN = 0.04
+"""Room beside the life, as a share of it, so that the first and the last point are seen whole."""
+_FILL_ALPHA = 60
+_DIGITS = 4
+_LIFE_TICKS = ((0.0, "birth"), (0.25, ""), (0.5, "0.5"), (0.75, ""), (1.0, "death"))
+
+
+class CurvePlot(StopView):
+    """Straight lines from stop to stop.
+
+    Args:
+        tip: What the values are.
+        span: Lowest value, and the top of the plot while no value is higher.
+        limit: Highest value that is allowed.
+        parent: Parent widget.
+    """
+
+    drag_cursor = Qt.CursorShape.SizeAllCursor
+
+    def __init__(self, tip: str, span: tuple[float, float], limit: float, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tip = tip
+        self._span, self._limit = span, limit
+        self._top = span[1]
+        self.axes = {side: pg.AxisItem(side) for side in ("left", "bottom")}
+        self.box = pg.ViewBox(enableMenu=False, enableMouse=False)
+        self.line = pg.PlotCurveItem(antialias=True)
+        self.points = pg.ScatterPlotItem(pxMode=True, size=_POINT_SIDE, symbol="o", antialias=True)
+        self._arrange()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def _arrange(self) -> None:
+        layout = pg.GraphicsLayout()
+        # The last label of the life is centred below the end of the axis.
+        layout.setContentsMargins(SPACE, SPACE, self.fontMetrics().horizontalAdvance(_LIFE_TICKS[-1][1]) // 2, 0)
+        layout.setSpacing(0)
+        layout.addItem(self.axes["left"], row=0, col=0)
+        layout.addItem(self.box, row=0, col=1)
+        layout.addItem(self.axes["bottom"], row=1, col=1)
+        for axis in self.axes.values():
+            axis.linkToView(self.box)
+            axis.enableAutoSIPrefix(False)
+            axis.setStyle(tickLength=-SPACE, tickTextOffset=SPACE // 2)
+        self.axes["bottom"].setTicks([list(_LIFE_TICKS)])
+        self.axes["bottom"].setStyle(hideOverlappingLabels=False)
+        self.axes["left"].setWidth(self.fontMetrics().horizontalAdvance("00.0") + 2 * SPACE)
+        self.axes["bottom"].setHeight(self.fontMetrics().height() + SPACE)
+        self.box.setDefaultPadding(0.0)
+        self.box.setXRange(-_MARGIN, 1.0 + _MARGIN, padding=0.0)
+        self.box.addItem(self.line)
+        self.box.addItem(self.points)
+        self.setCentralItem(layout)
+
+    @property
+    def top(self) -> float:
+        return self._top
+
+    @property
+    def limit(self) -> float:
+        return self._limit
+
+    def sizeHint(self) -> QSize:
+        """Seven lines of text high."""
+        line = self.fontMetrics().height()
+        return QSize(10 * line, 7 * line)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def refresh(self) -> None:
+        if not self.is_held:
+            self._fit()
+        scheme, palette = colours(), self.palette()
+        dim = palette.color(QPalette.ColorRole.PlaceholderText)
+        accent, fill = QColor(scheme.accent_text), QColor(scheme.accent)
+        fill.setAlpha(_FILL_ALPHA)
+        for axis in self.axes.values():
+            axis.setPen(dim)
+            axis.setTextPen(dim)
+        shares, values = np.array(self._stops, float).T
+        self.line.setData(
+            np.r_[0.0, shares, 1.0], np.r_[values[0], values, values[-1]],
+            pen=pg.mkPen(accent, width=1.5), brush=fill, fillLevel=self._span[0],
+        )  # fmt: skip
+        chosen = [index == self._selected for index in range(len(shares))]
+        ground = palette.color(QPalette.ColorRole.Base)
+        text = palette.color(QPalette.ColorRole.WindowText)
+        self.points.setData(
+            shares, values,
+            brush=[pg.mkBrush(accent if one else ground) for one in chosen],
+            pen=[pg.mkPen(text if index in (self._selected, self._hovered) else accent, width=1.5)
+                 for index in range(len(shares))],
+        )  # fmt: skip
+        self.viewport().update()
+
+    def _fit(self) -> None:
+        """Takes a top that no value exceeds and that has a plain number."""
+        highest = max((stop[1] for stop in self._stops), default=0.0)
+        self._top = self._span[1] if highest <= self._span[1] else min(plain_top(highest), self._limit)
+        span = self._top - self._span[0]
+        self.box.setYRange(self._span[0] - _MARGIN * span, self._top + 2.0 * _MARGIN * span, padding=0.0)
+
+    def index_at(self, place: QPointF) -> int | None:
+        away = [math.dist(self.place_of(index).toTuple(), place.toTuple()) for index in range(len(self._stops))]
+        near = [index for index, distance in enumerate(away) if distance <= _POINT_REACH]
+        return min(near, key=lambda index: (away[index], index != self._selected), default=None)
+
+    def place_of(self, index: int) -> QPointF:
+        return self.from_scene(self.box.mapViewToScene(QPointF(*self._stops[index])))
+
+    def point_at(self, place: QPointF) -> tuple[float, float]:
+        point = self.box.mapSceneToView(self.to_scene(place))
+        value = min(max(point.y(), self._span[0]), self._top)
+        return min(max(point.x(), 0.0), 1.0), round(value, _DIGITS - 1)
+
+    def text_at(self, place: QPointF) -> str:
+        index = self.index_at(place)
+        if index is not None:
+            share, value = self._stops[index]
+            return f"{value:.4g} at {share:.4g} of the life"
+        return f"{self._tip}\nDouble click adds a point, Delete or a right click removes one."
+
+
+def plain_top(highest: float) -> float:
+    """The smallest of 1, 2 or 5 times a power of ten that is not below a positive number."""
+    power = 10.0 ** math.floor(math.log10(highest))
+    return next(n * power for n in (1.0, 2.0, 5.0, 10.0) if n * power >= highest * (1.0 - 1e-9))
+
+
+_SAMPLES = 512
+_HANDLE_REACH = 3.0
+"""How far beside a handle the mouse still takes it [px]."""
+
+
+class GradientStrip(StopView):
+    """Colours over a life; the stops hold linear light, what is seen is sRGB.
+
+    Args:
+        tip: What the colours are for.
+        parent: Parent widget.
+    """
+
+    def __init__(self, tip: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tip = tip
+        self.slider = StopSlider(round(0.9 * self.fontMetrics().height()))
+        self.setCentralItem(self.slider)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(8 * self.slider.tickSize, round(self.slider.maxDim) + 4)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def refresh(self) -> None:
+        focus = self.palette().color(QPalette.ColorRole.Highlight)
+        self.slider.show_stops(self._stops, self._selected, self._hovered, self.palette(), focus)
+        self.viewport().update()
+
+    def index_at(self, place: QPointF) -> int | None:
+        point = self.slider.mapFromScene(self.to_scene(place))
+        if point.y() < 0.0:
+            return None
+        reach = self.slider.tickSize / math.sqrt(3.0) + _HANDLE_REACH
+        away = [abs(stop[0] * self.slider.length + 1.0 - point.x()) for stop in self._stops]
+        near = [index for index, distance in enumerate(away) if distance <= reach]
+        return min(near, key=lambda index: (away[index], index != self._selected), default=None)
+
+    def place_of(self, index: int) -> QPointF:
+        return self.from_scene(self.slider.mapToScene(self.slider.spot(self._stops[index][0])))
+
+    def point_at(self, place: QPointF) -> tuple[float, None]:
+        x = self.slider.mapFromScene(self.to_scene(place)).x()
+        return min(max((x - 1.0) / self.slider.length, 0.0), 1.0), None
+
+    def text_at(self, place: QPointF) -> str:
+        index = self.index_at(place)
+        if index is not None:
+            return f"{self._stops[index][0]:.4g} of the life: {seen_colour(self._stops[index]).name().upper()}"
+        return f"{self._tip}\nDouble click adds a colour, Delete or a right click removes one."
+
+
+class StopSlider(TickSliderItem):  # type: ignore[misc]
+    """The strip with its handles; places and colours come from outside alone.
+
+    Args:
+        side: Height of strip and of handles [px].
+    """
+
+    def __init__(self, side: int) -> None:
+        self._image = QImage()
+        self._edge = QColor()
+        self.strip_height = side + 4
+        super().__init__("bottom", allowAdd=False, allowRemove=False)
+        self.tickSize = side
+        self.setMaxDim(self.strip_height + self.tickSize + 3)
+
+    def setOrientation(self, orientation: str) -> None:
+        """Handles hang below the strip."""
+        super().setOrientation(orientation)
+        self.setTransform(self.transform().translate(0.0, self.strip_height + 1.0))
+
+    def spot(self, share: float) -> QPointF:
+        return QPointF(share * self.length + 1.0, 0.0)
+
+    def show_stops(self, stops: Stops, selected: int, hovered: int | None, palette: QPalette, accent: QColor) -> None:
+        """Shows stops; handles that stay are only moved."""
+        self._image, self._edge = strip_image(stops), palette.color(QPalette.ColorRole.Mid)
+        while len(self.ticks) > len(stops):
+            self.removeTick(next(reversed(self.ticks)), finish=False)
+        while len(self.ticks) < len(stops):
+            self.addTick(0.0, finish=False)
+        text = palette.color(QPalette.ColorRole.WindowText)
+        for index, (tick, stop) in enumerate(zip(list(self.ticks), stops, strict=True)):
+            self.ticks[tick] = stop[0]
+            tick.setPos(self.spot(stop[0]))
+            tick.color = seen_colour(stop)
+            tick.currentPen = QPen(accent if index == selected else text, 2.0 if index in (selected, hovered) else 1.0)
+            tick.setZValue(2.0 if index == selected else 1.0)
+            tick.update()
+        self.update()
+
+    def addTick(self, x: float, color: QColor | None = None, movable: bool = True, finish: bool = True) -> Tick:
+        """Adds a handle in the present size."""
+        tick = super().addTick(x, color, movable, finish)
+        tick.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+        return tick
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionGraphicsItem,  # noqa: ARG002
+        widget: QWidget | None = None,  # noqa: ARG002
+    ) -> None:
+        """Paints the strip; the handles paint themselves."""
+        box = QRectF(1.0, -self.strip_height, self.length, self.strip_height - 1.0)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.drawImage(box, self._image)
+        painter.setPen(QPen(self._edge, 1.0))
+        painter.drawRect(box)
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(0.0, -self.strip_height - 1.0, self.length + 2.0, self.strip_height + self.tickSize + 2.0)
+
+
+def seen_colour(stop: Stop) -> QColor:
+    red, green, blue = srgb_from_linear(stop[1:]).tolist()
+    return QColor.fromRgbF(red, green, blue)
+
+
+def strip_image(stops: Stops) -> QImage:
+    """Colours over the life, one pixel high: mixed as light is mixed, then encoded for the screen."""
+    light = values_at(stops, np.linspace(0.0, 1.0, _SAMPLES))
+    pixels = np.rint(np.clip(srgb_from_linear(light), 0.0, 1.0) * 255.0).astype(np.uint8)
+    return QImage(pixels.tobytes(), _SAMPLES, 1, 3 * _SAMPLES, QImage.Format.Format_RGB888).copy()

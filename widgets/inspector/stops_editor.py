@@ -9,16 +9,26 @@ from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sim.scene.params import Param
 from sim.scene.stops import STOP_MAX
 from sim.scene.vectors import Colour
-from widgets.inspector.curve_plot import CurvePlot
-from widgets.inspector.curve_shapes import EASINGS, PRESETS, eased, preset
+from widgets.icons import icon
 from widgets.inspector.dialog_editors import ColourEditor
 from widgets.inspector.editor import ValueEditor
-from widgets.inspector.gradient_strip import GradientStrip
-from widgets.inspector.stop_view import StopView
-from widgets.inspector.stops import Stops, gap_beside, inserted, moved, removed, with_share, with_values
+from widgets.inspector.stop_view import CurvePlot, GradientStrip, StopView
+from widgets.inspector.stops import (
+    EASINGS,
+    PRESETS,
+    Stops,
+    eased,
+    gap_beside,
+    inserted,
+    moved,
+    preset,
+    removed,
+    with_share,
+    with_values,
+)
 from widgets.number_field import NumberField
 from widgets.parts import packed, tool_button
-from widgets.theme import SPACE, icon
+from widgets.theme import SPACE
 
 _NUDGE = 0.01
 _COLOUR_DIGITS = 5

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 
 from widgets.icons import draw_glyph, glyph
 from widgets.parts import packed
-from widgets.shown import label_text, tip_text
+from widgets.texts import label_text, tip_text
 from widgets.theme import SPACE, SPACE_WIDE, colours, tabular
-from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_paint import small_font
+from widgets.timeline.ruler_scale import ClipEntry
 
 GAP = 3 * SPACE
 _SUMMARY = Qt.ItemDataRole.UserRole + 1

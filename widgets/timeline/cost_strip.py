@@ -15,8 +15,8 @@ from widgets.timeline.ruler_paint import label_height, small_font
 from widgets.timeline.ruler_scale import RulerScale
 from widgets.timeline.timeline import Timeline
 from widgets.timings.colours import pass_colour
+from widgets.timings.plot_parts import TARGETS, round_top
 from widgets.timings.texts import milliseconds
-from widgets.timings.window import TARGETS, round_top
 
 NOTHING = -1
 TARGET = TARGETS[0][0]

@@ -1,15 +1,17 @@
-"""The numbers of the timeline: speed, frame, time, the range in frames, and the end of the scene."""
+"""Number fields of the timeline, and a menu of number fields."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QFormLayout, QLabel, QMenu, QWidget, QWidgetAction
 
 from sim.scene.params import param_of
 from sim.scene.playback import FRAME_MAX, PlaybackSettings
 from widgets.number_field import NumberField
 from widgets.theme import SPACE_WIDE
-from widgets.timeline.clip_entry import ClipEntry
-from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, RangeLimits
+from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry, RangeLimits
 
 END = "end"
 _BY_ITSELF = "clear it for that of the clip, or 10 s with something simulated"
@@ -173,3 +175,69 @@ class TimeFields(QObject):
         else:
             value = limits.out_point(clip.time_of(frame), in_point or 0.0, snap=False)
         self.edited.emit(name, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One row: name, label, unit and range of a number; with a fallback it may be empty, which means that.
+
+    The special text is shown instead of the least value.
+    """
+
+    name: str
+    label: str
+    lo: float
+    hi: float
+    step: float
+    decimals: int = 2
+    unit: str = ""
+    tip: str = ""
+    fallback: float | None = None
+    special: str = ""
+
+
+class ValuesMenu(QMenu):
+    """A menu that begins with number fields.
+
+    Signals:
+        edit_started(name), edited(name, value or None), edit_finished(name), edit_cancelled(name): One gesture.
+    """
+
+    edit_started = Signal(str)
+    edited = Signal(str, object)
+    edit_finished = Signal(str)
+    edit_cancelled = Signal(str)
+
+    def __init__(self, rows: Sequence[Value], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        box = QWidget(self)
+        form = QFormLayout(box)
+        form.setContentsMargins(SPACE_WIDE, SPACE_WIDE, SPACE_WIDE, SPACE_WIDE)
+        self.fields: dict[str, NumberField] = {}
+        for row in rows:
+            field = NumberField(
+                box, lo=row.lo, hi=row.hi, step=row.step, decimals=row.decimals, unit=row.unit,
+                optional=row.fallback is not None,
+            )  # fmt: skip
+            field.setAccessibleName(row.label)
+            field.setToolTip(row.tip)
+            field.set_special_text(row.special)
+            if row.fallback is not None:
+                field.set_fallback(row.fallback)
+            self.fields[row.name] = field
+            form.addRow(row.label, field)
+            self._connect(row.name, field)
+        action = QWidgetAction(self)
+        action.setDefaultWidget(box)
+        self.addAction(action)
+
+    def show_values(self, **values: float | None) -> None:
+        """Show values, without a signal."""
+        for name, value in values.items():
+            self.fields[name].set_value(value)
+
+    def _connect(self, name: str, field: NumberField) -> None:
+        field.edit_started.connect(lambda: self.edit_started.emit(name))
+        field.edited.connect(lambda value: self.edited.emit(name, value))
+        field.edit_finished.connect(lambda: self.edit_finished.emit(name))
+        field.edit_cancelled.connect(lambda: self.edit_cancelled.emit(name))

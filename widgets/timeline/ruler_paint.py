@@ -13,9 +13,9 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPalette, QPol
 
 from widgets.number_field import mixed
 from widgets.theme import tabular
-from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_scale import (
     IN_POINT,
+    ClipEntry,
     RulerScale,
     Ticks,
     frame_ticks,

@@ -14,11 +14,10 @@ from sim.scene.playback import PlaybackSettings
 from widgets.icons import icon
 from widgets.parts import packed
 from widgets.theme import SPACE
-from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.controls import ClipChooser, ControlRow, TimelineNotice
 from widgets.timeline.fields import END, TimeFields, speed_field
 from widgets.timeline.ruler import Ruler
-from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT
+from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry
 from widgets.timeline.tracks import Tracks
 from widgets.timeline.transport import LoopButton, Transport, TransportButton
 

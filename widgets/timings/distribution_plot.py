@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from sim.profile.history import Float64
 from widgets.theme import SPACE, colours, tabular
-from widgets.timings.plot_parts import CostAxis, PlotHeader, style_axis
-from widgets.timings.window import TARGETS
+from widgets.timings.plot_parts import TARGETS, CostAxis, PlotHeader, style_axis
 
 BINS_MAX = 80
 _CUT = 99.5

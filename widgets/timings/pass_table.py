@@ -30,11 +30,10 @@ from PySide6.QtWidgets import (
 from sim.profile.history import Quantity
 from sim.profile.status import TimerStatus
 from widgets.parts import plain_list
-from widgets.shown import label_text, tip_text
+from widgets.texts import label_text, tip_text
 from widgets.theme import SPACE, colours, tabular
-from widgets.timings.choice import TimingsOptions
 from widgets.timings.colours import pass_colour
-from widgets.timings.frames import TOTAL, FrameStatistics, RegionStatistics
+from widgets.timings.frames import TOTAL, FrameStatistics, RegionStatistics, TimingsOptions
 from widgets.timings.texts import milliseconds, percent, source_of
 
 Index = QModelIndex | QPersistentModelIndex

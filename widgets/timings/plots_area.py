@@ -10,12 +10,10 @@ from sim.profile.history import Quantity
 from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
 from widgets.theme import SPACE
-from widgets.timings.choice import TimingsOptions, Unit
-from widgets.timings.frames import FrameTable
-from widgets.timings.plot_parts import PlotHeader
+from widgets.timings.frames import FrameTable, TimingsOptions, Unit
+from widgets.timings.plot_parts import PlotHeader, TimeWindow
 from widgets.timings.stack_plot import StackPlot
 from widgets.timings.texts import SEPARATOR_DOT, ago, honesty_tip, milliseconds, source_of
-from widgets.timings.window import TimeWindow
 
 _HOW = (
     "Wheel: zoom time, over the left axis the scale (double click there: fit). Drag: scroll back.\n"

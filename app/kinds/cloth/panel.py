@@ -24,7 +24,7 @@ from sim.scene.scene import Node, NodeId, ParamRef
 from widgets.inspector.form import FactRow, FormSection
 from widgets.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
 from widgets.plots import PlotChannel, Plots
-from widgets.shown import menu_text
+from widgets.texts import menu_text
 
 CHANNELS = (
     PlotChannel("kinetic", "J", "Energy of the motion.", ("#56b4e9", "#0072b2")),

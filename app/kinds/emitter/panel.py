@@ -9,7 +9,7 @@ from sim.kinds.contract import Command, Panel
 from sim.kinds.emitter.emission import SURFACE_SOURCES
 from sim.scene.scene import Node, ParamRef
 from widgets.inspector.head import head_button
-from widgets.kinds.emitter.population import Population, PopulationBar
+from widgets.kinds.emitter.widgets import Population, PopulationBar
 
 _SEED_MAX = 2**31 - 1
 

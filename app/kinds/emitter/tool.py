@@ -11,7 +11,7 @@ from sim.kinds.contract import Tool
 from sim.kinds.emitter.handles import EmitterHandles, KnobGrab, KnobKind, dragged_setting
 from sim.scene.handles import HandleView
 from sim.scene.scene import NodeId, ParamRef
-from widgets.kinds.emitter.overlay import EmitterOverlay
+from widgets.kinds.emitter.widgets import EmitterOverlay
 
 _NAMES = {
     KnobKind.SPEED: "speed",

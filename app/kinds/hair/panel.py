@@ -22,7 +22,7 @@ from sim.maths.ramps import Ramp
 from sim.scene.scene import Attachment, Node, NodeId, ParamRef
 from widgets.inspector.form import FormSection
 from widgets.plots import PlotChannel, Plots
-from widgets.shown import menu_text
+from widgets.texts import menu_text
 
 CHANNELS = (
     PlotChannel("energy", "J/kg", "Energy of the motion of the guides, for each kilogram.", ("#56b4e9", "#0072b2")),

@@ -125,7 +125,7 @@ def is_shown(inspector, name):
 
 def test_what_a_node_rides_on_is_chosen_from_the_scene(inspector, target):
     select(inspector, "s")
-    assert choices(inspector, "node") == ["Nothing", "dude", "cape", "lamp", "flag"]
+    assert choices(inspector, "node") == ["None", "dude", "cape", "lamp", "flag"]
     assert not is_shown(inspector, "bone")
     combo = row(inspector, "node").editor.combo
     combo.setCurrentIndex(1)
@@ -140,7 +140,7 @@ def test_what_a_node_rides_on_is_chosen_from_the_scene(inspector, target):
 def test_what_rides_on_a_node_cannot_carry_it(inspector, target):
     ride(target, "f")
     select(inspector, "f")
-    assert choices(inspector, "node") == ["Nothing", "dude", "cape", "lamp"]
+    assert choices(inspector, "node") == ["None", "dude", "cape", "lamp"]
 
 
 def test_a_bone_that_is_gone_is_marked(inspector, target):

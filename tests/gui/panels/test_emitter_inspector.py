@@ -12,7 +12,7 @@ from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import FakeTarget, sample_scene
 from widgets.inspector.form import FormSection, SettingRow
 from widgets.inspector.inspector import Inspector
-from widgets.kinds.emitter.population import Population, PopulationBar, brief_number, whole_number
+from widgets.kinds.emitter.widgets import Population, PopulationBar, brief_number, whole_number
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import SignalLog, character, ref
 from widgets.icons import glyph, kind_icon
 from widgets.outliner import Outliner, OutlinerAction
-from widgets.outliner_delegate import EYE_WIDTH
 from widgets.outliner_model import NOTE_ROLE, ListPlace, OutlinerModel
+from widgets.outliner_view import EYE_WIDTH
 from widgets.protocols import ModelState, ModelStatus
 from widgets.theme import colours
 

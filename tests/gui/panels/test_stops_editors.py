@@ -9,11 +9,10 @@ from sim.scene.scene import Node, Scene
 from sim.scene.stops import STOP_MAX, values_at
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import LEFT, FakeTarget, mouse, ref, wheel
-from widgets.inspector.curve_plot import plain_top
-from widgets.inspector.curve_shapes import PRESETS
 from widgets.inspector.form import SettingRow
-from widgets.inspector.gradient_strip import seen_colour, strip_image
 from widgets.inspector.inspector import Inspector
+from widgets.inspector.stop_view import plain_top, seen_colour, strip_image
+from widgets.inspector.stops import PRESETS
 
 COLOUR = ref("e", "emitter", "colour_over_life")
 OPACITY = ref("e", "emitter", "opacity_over_life")

@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from sim.scene.strips import Strip
 from widgets.timeline.ruler_scale import fitted
-from widgets.timeline.track_rows import BarRow, StripRow, strip_bars
-from widgets.timeline.tracks import Tracks
+from widgets.timeline.tracks import BarRow, StripRow, Tracks, strip_bars
 
 CLIPS = ["walk", "run", "wave"]
 NODES = 7

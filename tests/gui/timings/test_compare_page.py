@@ -11,8 +11,7 @@ from sim.profile.history import Quantity
 from sim.profile.recording import TimingRecording
 from sim.profile.sample import TimeSource
 from tests.gui.timings.fake_frames import STATUS, recording, sample
-from widgets.timings.choice import Level
-from widgets.timings.frames import TOTAL, FrameTable
+from widgets.timings.frames import TOTAL, FrameTable, Level
 from widgets.timings.view import TimingsView
 
 

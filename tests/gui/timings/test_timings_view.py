@@ -15,10 +15,9 @@ from sim.profile.sample import TimeSource
 from sim.profile.status import TimerStatus, Vsync
 from tests.gui.timings.fake_frames import LEAVES, STATUS, history_of, sample, walk
 from widgets.theme import tabular
-from widgets.timings.choice import Level, PlottedTimes, TimingsOptions, Unit
-from widgets.timings.frames import TOTAL, FrameTable
+from widgets.timings.frames import TOTAL, FrameTable, Level, PlottedTimes, TimingsOptions, Unit
+from widgets.timings.plot_parts import TimeWindow
 from widgets.timings.view import TimingsView
-from widgets.timings.window import TimeWindow
 
 
 def area(view):

@@ -9,13 +9,12 @@ import pytest
 
 from sim.profile.history import Quantity, QuantityHistory
 from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
-from widgets.timings.choice import Level, TimingsOptions, bands_of, roots_of
 from widgets.timings.colours import pass_colour
 from widgets.timings.distribution_plot import bin_edges, counts
-from widgets.timings.frames import FrameTable
-from widgets.timings.stack_picture import NOTHING, draw_line, frames_of_columns, snapped, stack_pixels, tops
+from widgets.timings.frames import FrameTable, Level, TimingsOptions, bands_of, roots_of
+from widgets.timings.plot_parts import SPAN_MAX, TimeWindow, next_top, round_top
+from widgets.timings.stack_plot import NOTHING, draw_line, frames_of_columns, snapped, stack_pixels, tops
 from widgets.timings.texts import ago, frame_facts, milliseconds
-from widgets.timings.window import SPAN_MAX, TimeWindow, next_top, round_top
 
 PATHS = ("simulate", "simulate/cloth", "simulate/cloth/Cape", "draw", "simulate/cloth/Flag", "draw/models")
 

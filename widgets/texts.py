@@ -1,6 +1,7 @@
-"""Text that comes from files, as labels, menus and tips may show it; see `sim.printable`."""
+"""Text from files for labels, menus and tips (see `sim.printable`), and filters of file dialogs."""
 
 import html
+from collections.abc import Iterable
 
 from sim.printable import printable
 
@@ -21,3 +22,11 @@ def tip_text(text: str) -> str:
     """Lines of a tip; what looks like markup stays what it is."""
     lines = [label_text(line) for line in text.split("\n")]
     return "\n".join(lines) if "<" not in text else f"<qt>{'<br>'.join(map(html.escape, lines))}</qt>"
+
+
+ALL_FILES = "All files (*)"
+
+
+def file_filter(title: str, suffixes: Iterable[str]) -> str:
+    """An entry, such as "Models (*.ezm *.obj)"."""
+    return f"{title} ({' '.join('*' + suffix for suffix in suffixes)})"
