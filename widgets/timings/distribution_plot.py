@@ -1,4 +1,4 @@
-"""Histograms of times over each other, with target lines and medians."""
+"""Overlaid histograms of frame times, with target lines and medians."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,8 +23,7 @@ _PERCENT = 100.0
 def bin_edges(*series: Float64, count: int = BINS_MAX) -> Float64:
     """Edges of bins of equal width for several series of times [s], shape (N + 1,).
 
-    A few frames far beyond the others do not squeeze these into one bin: the last bin holds whatever is beyond
-    it, which `counts` does.
+    Outliers do not squeeze the other times into one bin: `counts` puts them into the last bin.
     """
     known = [values[~np.isnan(values)] for values in series]
     pooled = np.concatenate([np.empty(0), *known])
@@ -40,7 +39,7 @@ def bin_edges(*series: Float64, count: int = BINS_MAX) -> Float64:
 
 
 def counts(values: Float64, edges: Float64) -> Float64:
-    """Share of the known times in each bin, shape (N,); the outer bins hold those beyond them."""
+    """Share of the known times in each bin, shape (N,); the outer bins include all times beyond them."""
     known = values[~np.isnan(values)]
     if not len(known):
         return np.zeros(len(edges) - 1)
@@ -51,15 +50,13 @@ def counts(values: Float64, edges: Float64) -> Float64:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Times of one set of frames."""
-
     name: str  # What they are called
     times: Float64  # Times [s], NaN where they were lost
     colour: QColor  # Of the bars
 
 
 class DistributionPlot(QWidget):
-    """Share of the frames [%] over the time [ms]; its medians are lines."""
+    """Share of the frames [%] over the time [ms], with lines at the medians."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -11,49 +11,46 @@ from PySide6.QtWidgets import (
     QLabel,
     QStackedLayout,
     QTabWidget,
-    QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
 from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
-from widgets.parts import ShareSplitter, packed, plain_list, tool_button
-from widgets.texts import label_text, tip_text
+from widgets.parts import ShareSplitter, packed, tool_button
+from widgets.texts import tip_text
 from widgets.theme import SPACE, tabular
 from widgets.timings.colours import pass_colour
 from widgets.timings.distribution_plot import DistributionPlot, Series
 from widgets.timings.frames import TOTAL, FrameTable, RegionStatistics, TimingsOptions, statistics_of, values_of
-from widgets.timings.pass_table import PassTable
+from widgets.timings.pass_table import PassList, PassTable
 from widgets.timings.plots_area import PlotsArea
 from widgets.timings.texts import SEPARATOR_DOT, frame_facts, honesty_tip, milliseconds, source_of
 
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _HEADINGS = ("Pass", "GPU ms", "CPU ms")
 
 
 class FramePanel(QWidget):
-    """Facts above, passes with all their parts below.
+    """Facts of the frame above, its passes below.
 
     Attributes:
-        buttons: Controls that choose a frame, to be placed beside the title of the panel.
+        buttons: Buttons that select a frame, shown next to the title of the panel.
     """
 
-    stepped = Signal(int)  # The frame before (-1) or after (1) is wanted
-    worst_requested = Signal()  # The costliest frame of what is shown is wanted
+    stepped = Signal(int)  # Select the previous (-1) or next (1) frame
+    worst_requested = Signal()  # Select the slowest frame
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.sample: FrameSample | None = None
-        self.empty = QLabel("Click a spike in the plot to see its frame, or press Worst.", self)
+        self.empty = QLabel("Click a spike in the plot to see its frame, or press Slowest Frame.", self)
         self.buttons = QWidget(self)
         self.facts = QLabel(self)
         self.passes = self._make_passes()
-        self.previous_button = tool_button("previous", "", "The frame before")
-        self.next_button = tool_button("next", "", "The frame after")
+        self.previous_button = tool_button("previous", "", "Previous frame")
+        self.next_button = tool_button("next", "", "Next frame")
         self.worst_button = tool_button(
-            "mdi6.arrow-up-bold-outline", "Worst", "Choose the costliest frame of what is shown"
+            "mdi6.arrow-up-bold-outline", "Slowest Frame", "Select the slowest of the frames shown"
         )
         self.previous_button.clicked.connect(lambda: self.stepped.emit(-1))
         self.next_button.clicked.connect(lambda: self.stepped.emit(1))
@@ -71,40 +68,25 @@ class FramePanel(QWidget):
         self._show_passes(sample)
 
     def set_compact(self, compact: bool) -> None:
-        """Leaves out the text of buttons that have an icon."""
+        """Hides the text of buttons that have an icon."""
         beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
         self.worst_button.setToolButtonStyle(alone if compact else beside)
 
     def _show_passes(self, sample: FrameSample) -> None:
-        self.passes.clear()
-        merged = merged_slices(sample)
-        source = sample.source.value
-        for path, (gpu, cpu, runs) in sorted(merged.items(), key=lambda item: -_rank(item[1])):
-            texts = [
-                label_text(path) if runs == 1 else f"{label_text(path)} ×{runs}",
-                milliseconds(gpu),
-                milliseconds(cpu),
-            ]
-            item = QTreeWidgetItem(texts)
-            for column in (1, 2):
-                item.setTextAlignment(column, _RIGHT)
-                item.setToolTip(column, tip_text(f"{path}, with all its parts\nGPU source: {source}"))
-            item.setToolTip(0, tip_text(path if runs == 1 else f"{path}: ran {runs} times, their sum is shown"))
-            self.passes.addTopLevelItem(item)
+        passes = sorted(merged_slices(sample).items(), key=lambda item: -_rank(item[1]))
+        self.passes.set_passes({path: path if runs == 1 else f"{path} ×{runs}" for path, (_, _, runs) in passes})
+        for path, (gpu, cpu, runs) in passes:
+            tip = tip_text(f"{path}, with all its parts\nGPU source: {sample.source.value}")
+            self.passes.fill(path, (milliseconds(gpu), milliseconds(cpu)), tip)
+            name_tip = tip_text(path if runs == 1 else f"{path}: sum of {runs} runs")
+            self.passes.items_by_path[path].setToolTip(0, name_tip)
 
-    def _make_passes(self) -> QTreeWidget:
-        tree = QTreeWidget(self)
-        tree.setHeaderLabels(list(_HEADINGS))
-        plain_list(tree, "Passes of the frame")
-        tree.setTextElideMode(Qt.TextElideMode.ElideLeft)
-        # In a low dock the facts above keep their lines.
-        tree.setMinimumHeight(2 * tree.fontMetrics().height())
-        header = tree.header()
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column in (1, 2):
-            tree.headerItem().setTextAlignment(column, _RIGHT)
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        return tree
+    def _make_passes(self) -> PassList:
+        passes = PassList(_HEADINGS, "Passes of the frame", self)
+        passes.setTextElideMode(Qt.TextElideMode.ElideLeft)
+        passes.setMinimumHeight(2 * passes.fontMetrics().height())  # a low dock still shows the facts above
+        passes.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        return passes
 
     def _arrange(self) -> None:
         self.empty.setWordWrap(True)
@@ -116,20 +98,20 @@ class FramePanel(QWidget):
         self.facts.setTextFormat(Qt.TextFormat.PlainText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.facts.setContentsMargins(SPACE, 0, SPACE, 0)
-        figures = QWidget(self)
-        packed(QVBoxLayout(figures), self.facts, (self.passes, 1))
+        details = QWidget(self)
+        packed(QVBoxLayout(details), self.facts, (self.passes, 1))
         packed(QHBoxLayout(self.buttons), self.previous_button, self.next_button, self.worst_button)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
-        self._stack.addWidget(figures)
+        self._stack.addWidget(details)
 
 
 def merged_slices(sample: FrameSample) -> dict[str, tuple[float, float, int]]:
     """GPU and CPU time [s] and number of runs of every pass of a frame."""
     merged: dict[str, tuple[float, float, int]] = {}
-    for one in sample.slices:
-        gpu, cpu, runs = merged.get(one.path, (0.0, 0.0, 0))
-        merged[one.path] = (gpu + one.gpu, cpu + one.cpu, runs + 1)
+    for part in sample.slices:
+        gpu, cpu, runs = merged.get(part.path, (0.0, 0.0, 0))
+        merged[part.path] = (gpu + part.gpu, cpu + part.cpu, runs + 1)
     return merged
 
 
@@ -140,20 +122,18 @@ def _rank(times: tuple[float, float, int]) -> float:
 
 _HISTOGRAM, _FRAME = range(2)
 _WIDE = 150
-"""Characters that have to fit into a wide page."""
+"""Width of a wide page in characters."""
 
 
 class FramesPage(QWidget):
-    """Joins the parts; it decides nothing about measuring."""
-
-    frame_chosen = Signal(object)  # The `FrameSample` that the user chose
+    frame_chosen = Signal(object)  # The user selected a `FrameSample`
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.table, self.area = PassTable(self), PlotsArea(self)
         self.histogram, self.frame_panel = DistributionPlot(self), FramePanel(self)
         self.summary = QLabel(self)
-        self.figures: RegionStatistics | None = None
+        self.statistics: RegionStatistics | None = None
         self.chosen: FrameSample | None = None
         self._status = TimerStatus()
         self._arrange()
@@ -162,28 +142,25 @@ class FramesPage(QWidget):
     # --- what is shown --------------------------------------------------------------------------------
 
     def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:
-        """Shows these frames; the figures stay until `count`."""
+        """Shows frames; `count` updates the statistics."""
         self.area.draw(frames, choice)
-        if self.table.pass_model.choice != choice:
-            self.table.pass_model.set_choice(choice, self._status)
-            self.table.viewport().update()
+        self.table.set_choice(choice, self._status)
 
     def count(self) -> None:
         frames, choice = self.area.frames, self.area.choice
         if frames is None:
             return
         where = self.area.extent()
-        self.figures = statistics_of(frames, choice.level, choice.quantity, where)
-        self.table.pass_model.set_statistics(self.figures)
-        self.summary.setText(self._summary(self.figures))
+        self.statistics = statistics_of(frames, choice.level, choice.quantity, where)
+        self.table.set_statistics(self.statistics)
+        self.summary.setText(self._summary(self.statistics))
         self._show_histogram(frames, choice, where)
-        self._show_here()
+        self._show_current()
 
     def set_status(self, status: TimerStatus) -> None:
-        """Says how the figures are measured."""
         self._status = status
         self.area.set_status(status)
-        self.table.pass_model.set_choice(self.area.choice, status)
+        self.table.set_choice(self.area.choice, status)
         tip = honesty_tip(status)
         self.summary.setToolTip(tip)
         self.histogram.setToolTip(f"Share of the frames over their time; dashed: the median, 16.7 and 33.3 ms.\n{tip}")
@@ -194,12 +171,11 @@ class FramesPage(QWidget):
         self.area.set_chosen(sample)
         if sample is not None:
             self.side.setCurrentIndex(_FRAME)
-        self._show_here()
+        self._show_current()
 
     # --- choosing -------------------------------------------------------------------------------------
 
     def choose_index(self, index: int) -> None:
-        """The user chose a frame."""
         frames = self.area.frames
         if frames is not None and 0 <= index < len(frames):
             sample = frames.sample(index)
@@ -207,7 +183,7 @@ class FramesPage(QWidget):
             self.frame_chosen.emit(sample)
 
     def choose_worst(self) -> None:
-        """The costliest frame of the region, or of the window."""
+        """Selects the slowest frame of the region, or of the window."""
         self.area.hold_requested.emit()
         frames, where = self.area.frames, self.area.extent()
         if frames is None:
@@ -217,7 +193,6 @@ class FramesPage(QWidget):
             self.choose_index(where.start + int(np.nanargmax(cost)))
 
     def step(self, frames: int) -> None:
-        """Chooses a neighbour of the chosen frame."""
         if self.chosen is None:
             return
         begin = self.chosen.begin
@@ -228,8 +203,8 @@ class FramesPage(QWidget):
 
     # --- parts ----------------------------------------------------------------------------------------
 
-    def _show_here(self) -> None:
-        """Values of the frame under the mouse, else of the chosen one, else of the newest one."""
+    def _show_current(self) -> None:
+        """Shows the times of the frame under the mouse, else of the selected one, else of the newest one."""
         frames, choice = self.area.frames, self.area.choice
         if frames is None or not len(frames):
             return
@@ -237,16 +212,16 @@ class FramesPage(QWidget):
         if index is None and self.chosen is not None:
             index = frames.at(self.chosen.begin)
         index = len(frames) - 1 if index is None else index
-        one = slice(index, index + 1)
-        here = {
-            band.path: float(frames.values(band, choice.quantity, one)[0]) for band in frames.bands(choice.level)
-        } | {TOTAL: float(frames.total(choice.quantity, one)[0])}
-        self.table.pass_model.set_here(here)
+        where = slice(index, index + 1)
+        bands = frames.bands(choice.level)
+        times = {band.path: float(frames.values(band, choice.quantity, where)[0]) for band in bands}
+        times[TOTAL] = float(frames.total(choice.quantity, where)[0])
+        self.table.set_current(times)
 
-    def _summary(self, figures: RegionStatistics) -> str:
-        rate = "– fps" if math.isnan(figures.rate) else f"{figures.rate:.1f} fps"
-        kind = "in the region" if self.area.region is not None else "shown"
-        return SEPARATOR_DOT.join((f"{figures.frames:,} frames {kind}", rate, f"{figures.seconds:.2f} s"))
+    def _summary(self, statistics: RegionStatistics) -> str:
+        rate = "– fps" if math.isnan(statistics.rate) else f"{statistics.rate:.1f} fps"
+        place = "in the region" if self.area.region is not None else "shown"
+        return SEPARATOR_DOT.join((f"{statistics.frames:,} frames {place}", rate, f"{statistics.seconds:.2f} s"))
 
     def _show_histogram(self, frames: FrameTable, choice: TimingsOptions, where: slice) -> None:
         bands = frames.bands(choice.level)
@@ -282,7 +257,7 @@ class FramesPage(QWidget):
     def _connect(self) -> None:
         area = self.area
         area.frame_clicked.connect(self.choose_index)
-        area.frame_pointed.connect(lambda _: self._show_here())
+        area.frame_pointed.connect(lambda _: self._show_current())
         area.region_changed.connect(self.count)
         area.window_changed.connect(self.count)
         self.frame_panel.worst_requested.connect(self.choose_worst)

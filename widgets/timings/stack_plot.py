@@ -32,9 +32,9 @@ def frames_of_columns(frames: FrameTable, cost: Float64, left: float, right: flo
 
     Args:
         frames: All frames.
-        cost: By what the costliest of a column is chosen, shape (F,).
+        cost: Time by which the slowest frame of a column is selected, shape (F,).
         left, right: Times of the outer edges [s].
-        count: How many columns.
+        count: Number of columns.
     """
     chosen = np.full(count, NOTHING, dtype=np.int64)
     if not len(frames):
@@ -43,7 +43,7 @@ def frames_of_columns(frames: FrameTable, cost: Float64, left: float, right: flo
     length = (right - left) / count
     columns = np.clip(np.rint(into.begins / length - left / length).astype(np.int64), 0, count - 1)
     chosen[columns] = peaks(cost, into)
-    # Frames wider than a column go on until the next one.
+    # Frames wider than a column fill the following ones.
     empty = np.flatnonzero(chosen == NOTHING)
     if not len(empty):
         return chosen
@@ -55,33 +55,33 @@ def frames_of_columns(frames: FrameTable, cost: Float64, left: float, right: flo
 
 
 def snapped(left: float, right: float, count: int) -> tuple[float, float]:
-    """The window moved to whole columns, so that frames keep their columns while the plot scrolls."""
+    """The window aligned to whole columns, so that frames keep their columns while the plot scrolls."""
     length = (right - left) / count
     end = np.ceil(right / length) * length
     return float(end - count * length), float(end)
 
 
 def tops(values: Float64, chosen: Int64) -> Float64:
-    """Upper edges of the bands in every column, shape (B, count), from values of shape (B, count)."""
+    """Upper edges of the bands, shape (B, C), from values of shape (B, C)."""
     known = np.where(np.isnan(values), 0.0, values)
     known[:, chosen == NOTHING] = 0.0
     return np.cumsum(known, axis=0)
 
 
 def stack_pixels(edges: Float64, colours: Colours, ground: int, top: float, height: int) -> Colours:
-    """Colours of all pixels of a stack, shape (height, C).
+    """Pixels of a stack, shape (height, C).
 
     Args:
         edges: Upper edges of the bands, shape (B, C), ascending along the first axis.
-        colours: Of the bands from the bottom up, 0xffrrggbb, shape (B,).
+        colours: Colours of the bands from the bottom up, 0xffrrggbb, shape (B,).
         ground: Colour above the stack.
-        top: Value at the upper edge of the picture.
-        height: Rows of the picture.
+        top: Value at the upper edge of the image.
+        height: Height of the image [px].
     """
     count = edges.shape[1]
     pixels = np.zeros((height + 1, count), dtype=np.uint32)
     pixels[0] = ground
-    # From the top down a band begins with the difference of its colour to the one above; sums wrap around.
+    # A running sum from the top down: each band starts with the difference to the colour above it, modulo 2^32.
     flat, places = pixels.ravel(), rows_of(edges, top, height) * count + np.arange(count)
     above = np.append(colours[1:], np.uint32(ground))
     for place, step in zip(places, colours - above, strict=True):
@@ -92,14 +92,14 @@ def stack_pixels(edges: Float64, colours: Colours, ground: int, top: float, heig
 
 
 def draw_line(pixels: Colours, values: Float64, colour: int, top: float, *, steps: bool) -> None:
-    """Draws a value for each column, shape (C,); nothing where it is NaN or above the picture.
+    """Draws one value per column, shape (C,); skips NaN and values above the image.
 
     Args:
-        pixels: The picture, shape (height, C).
+        pixels: The image, shape (height, C).
         values: The values.
-        colour: Of the line, 0xffrrggbb.
-        top: Value at the upper edge of the picture.
-        steps: Whether the pieces are joined by upright lines; these would hide the bands of a thin spike.
+        colour: 0xffrrggbb.
+        top: Value at the upper edge of the image.
+        steps: Whether to connect the values by vertical lines; these would hide the bands of a thin spike.
     """
     height = len(pixels)
     known = np.flatnonzero(values <= top)
@@ -114,21 +114,20 @@ def draw_line(pixels: Colours, values: Float64, colour: int, top: float, *, step
 
 
 def rows_of(values: Float64, top: float, height: int) -> Int64:
-    """Row of the pixel below each value; 0 for those above the picture, `height` for 0."""
+    """Row of the pixel below each value; 0 for values above the image, `height` for 0."""
     return np.rint(height * (1.0 - np.minimum(values / top, 1.0))).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class StackLook:
-    """What is drawn, in device pixels from the left."""
+    """Everything the stack is painted from."""
 
     edges: Float64  # Upper edges of the bands in every column, shape (B, C)
     line: Float64  # The total in every column, NaN where there is none, shape (C,)
     colours: tuple[QColor, ...]  # Of the bands, from the bottom up
-    # ground, ink, faint: Colour of the background, of the line, of the grid
-    ground: QColor
-    ink: QColor
-    faint: QColor
+    ground: QColor  # Background
+    ink: QColor  # Line
+    faint: QColor  # Grid
     top: float  # Value at the upper edge
     grid: tuple[float, ...]  # Values of the grid lines
     rows: int  # Height
@@ -137,11 +136,7 @@ class StackLook:
 
 
 class StackItem(QGraphicsItem):
-    """Fills the inside of a plot.
-
-    Args:
-        box: The inside of the plot, whose coordinates are logical pixels.
-    """
+    """Image of the stack in a view box, whose coordinates are logical pixels."""
 
     def __init__(self, box: pg.ViewBox) -> None:
         super().__init__(box)
@@ -152,7 +147,6 @@ class StackItem(QGraphicsItem):
         box.sigResized.connect(lambda *_: self.prepareGeometryChange())
 
     def show_look(self, look: StackLook) -> None:
-        """Draws something else."""
         self._pixels = look_pixels(look)
         self._image = image_of(self._pixels, look.ratio)
         self.update()
@@ -174,7 +168,7 @@ class StackItem(QGraphicsItem):
 
 
 def image_of(pixels: Colours, ratio: float) -> QImage:
-    """A picture that shares these pixels; they have to live as long as it."""
+    """An image that shares these pixels, which must outlive it."""
     rows, columns = pixels.shape
     image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(ratio)
@@ -199,25 +193,25 @@ _MS = 1e3
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What a plot shows now."""
+    """What the pixel columns of a plot show."""
 
     chosen: Int64  # Index of the frame of each column, or `NOTHING`, shape (C,)
-    bands: tuple[Band, ...]  # What is drawn; rests of groups without anything left are not among them
+    bands: tuple[Band, ...]  # Visible bands, without empty rests
     times: Float64  # Times of the bands [s], shape (B, C)
     total: Float64  # Times of all passes [s], shape (C,)
 
 
 class StackPlot(pg.PlotWidget):
-    """Draws frames; the numbers of its vertical axis are milliseconds or percent.
+    """Plot of frames; the vertical axis is in milliseconds or percent.
 
     Attributes:
         columns: What is shown, or None before the first frame.
-        top: Upper end of the scale in milliseconds, as a time [s].
-        auto_top: Whether it follows the peaks.
+        top: Upper end of the scale as a time [s].
+        auto_top: Whether the scale follows the peaks.
     """
 
-    pointed = Signal(object)  # Time [s] under the mouse, relative to the newest frame, or None
-    region_moved = Signal(float, float)  # The user dragged the region to these times [s]
+    pointed = Signal(object)  # Time under the mouse relative to the newest frame [s], or None
+    region_moved = Signal(float, float)  # Times of the region [s]
 
     def __init__(self, quantity: Quantity, parent: QWidget | None = None) -> None:
         self.box = TimeBox()
@@ -289,7 +283,7 @@ class StackPlot(pg.PlotWidget):
         )
 
     def _scaled(self, columns: Columns, choice: TimingsOptions) -> tuple[Float64, Float64, float]:
-        """Heights of bands and line in the unit, and the largest of all."""
+        """Heights of bands and line in the unit of the axis, and the largest one."""
         if choice.unit is Unit.SHARE:
             known = np.where(columns.total > 0.0, columns.total, np.inf)
             return columns.times / known * _PERCENT, np.full(len(known), np.nan), _PERCENT
@@ -314,7 +308,7 @@ class StackPlot(pg.PlotWidget):
         self.box.setRange(xRange=(window.left, window.right), yRange=(0.0, top), padding=0.0, disableAutoRange=True)
 
     def _separate_labels(self, top: float) -> None:
-        """Names the lines as far as there is room between them and below."""
+        """Hides labels of target lines that would overlap."""
         line = self.fontMetrics().height() * top / max(self.box.height(), 1.0) / _MS
         below = 0.0
         for target, (seconds, *_) in zip(self.targets, TARGETS, strict=True):
@@ -326,7 +320,6 @@ class StackPlot(pg.PlotWidget):
         return self._drawn is not None and self._drawn[1].unit is Unit.MILLISECONDS
 
     def redraw(self) -> None:
-        """Shows the same once more: size or theme are other ones."""
         if self._drawn is not None:
             self.draw(*self._drawn)
 
@@ -339,7 +332,7 @@ class StackPlot(pg.PlotWidget):
             self.redraw()
 
     def reset_scale(self) -> None:
-        """The scale follows the peaks again."""
+        """Lets the scale follow the peaks again."""
         self.auto_top = True
         self.top = TARGETS[0][0]
         self.redraw()
@@ -347,7 +340,7 @@ class StackPlot(pg.PlotWidget):
     # --- marks ----------------------------------------------------------------------------------------
 
     def point_at(self, time: float | None, cost: float | None = None) -> None:
-        """Puts the cross-hair at a time [s] and a cost [s]; None takes it away."""
+        """Moves the cross-hair to a time [s] and a cost [s]; None hides it."""
         for line, value in zip(self.cross, (time, cost and cost * _MS), strict=True):
             line.setVisible(value is not None)
             if value is not None:
@@ -361,7 +354,7 @@ class StackPlot(pg.PlotWidget):
             self.chosen_line.setPos(time)
 
     def show_region(self, region: tuple[float, float] | None) -> None:
-        """Shows the dragged region, without telling of it."""
+        """Shows the selected region; emits nothing."""
         self.region.setVisible(region is not None)
         if region is not None and region != self.region.getRegion():
             self.region.blockSignals(True)
@@ -391,12 +384,11 @@ class StackPlot(pg.PlotWidget):
     # --- look -----------------------------------------------------------------------------------------
 
     def _take_look(self) -> None:
-        """Colours and font of the theme in force."""
         palette, scheme = self.palette(), colours()
         font = tabular(self.font())
         self.setBackground(palette.color(QPalette.ColorRole.Window))
         metrics = self.fontMetrics()
-        # Half a line above, for the number at the upper end of the scale.
+        # Half a line of margin for the uppermost number of the scale.
         self.plotItem.layout.setContentsMargins(0, metrics.height() // 2, SPACE, 0)
         for side, axis in (("left", self.getAxis("left")), ("bottom", self.getAxis("bottom"))):
             style_axis(axis, palette, font)
@@ -436,7 +428,7 @@ class StackPlot(pg.PlotWidget):
             self.redraw()
 
     def _name_targets(self) -> None:
-        """With their times where there is room."""
+        """Uses the long labels if they fit."""
         for line, (_, long, short) in zip(self.targets, TARGETS, strict=True):
             fits = self.box.width() > 2 * self.fontMetrics().horizontalAdvance(long)
             line.label.setFormat(long if fits else short)
@@ -448,6 +440,5 @@ class StackPlot(pg.PlotWidget):
         self.pointed.emit(float(self.box.mapSceneToView(place).x()) if inside else None)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The cross-hair goes with the mouse."""
         super().leaveEvent(event)
         self.pointed.emit(None)

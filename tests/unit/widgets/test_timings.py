@@ -38,9 +38,9 @@ def frames(begins, costs, pauses=()):
 def test_bands_follow_the_level_in_the_order_of_their_groups():
     names = {level: [band.label for band in bands_of(PATHS, level)] for level in Level}
     assert names[Level.GROUPS] == ["simulate", "draw"]
-    assert names[Level.KINDS] == ["simulate (rest)", "simulate/cloth", "draw (rest)", "draw/models"]
+    assert names[Level.KINDS] == ["simulate (other)", "simulate/cloth", "draw (other)", "draw/models"]
     assert names[Level.PASSES][:4] == [
-        "simulate (rest)", "simulate/cloth (rest)", "simulate/cloth/Cape", "simulate/cloth/Flag"
+        "simulate (other)", "simulate/cloth (other)", "simulate/cloth/Cape", "simulate/cloth/Flag"
     ]  # fmt: skip
 
 
