@@ -1,4 +1,4 @@
-"""What an empty panel says: what belongs here, and how to get it."""
+"""Placeholder of an empty panel."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPalette, QResizeEvent
@@ -12,12 +12,12 @@ _ICON_SIDE = 32
 
 
 class EmptyState(QWidget):
-    """An icon where there is room for one, a line, and a smaller hint, in the middle of the panel.
+    """An icon if there is room, a title and a hint, centred in the panel.
 
     Args:
         icon_name: Key of `widgets.icons.GLYPHS`.
-        text: What is missing.
-        hint: What to do about it.
+        text: Title.
+        hint: Smaller text below.
         parent: Parent widget.
     """
 
@@ -52,7 +52,6 @@ class EmptyState(QWidget):
         return sum(label.heightForWidth(width) for label in shown) + 3 * SPACE
 
     def set_text(self, text: str, hint: str = "") -> None:
-        """Says something else."""
         self.text.setText(label_text(text))
         self.hint.setText(label_text(hint))
         self.updateGeometry()

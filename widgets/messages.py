@@ -45,8 +45,6 @@ _HEADINGS = ("Time", "File", "Message", "")
 
 
 class Severity(enum.IntEnum):
-    """How bad it is."""
-
     INFO = 0
     WARNING = 1
     ERROR = 2
@@ -58,13 +56,11 @@ class Severity(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One line for the user."""
-
-    severity: Severity  # How bad it is
-    text: str  # What happened
-    file: str = ""  # File it is about, or ""
-    moment: float = field(default_factory=time.time)  # When, in seconds since the epoch
-    action: Command | None = None  # What can be done about it
+    severity: Severity
+    text: str
+    file: str = ""
+    moment: float = field(default_factory=time.time)  # [s] since the epoch
+    action: Command | None = None  # Offered to the user
 
     def line(self) -> str:
         parts = (self.clock(), self.severity.name.lower(), self.file, self.text.replace("\n", " "))
@@ -75,7 +71,7 @@ class Message:
 
 
 class MessageModel(QAbstractTableModel):
-    """The messages, oldest first; the oldest go when there are more than `KEPT`.
+    """The latest messages, oldest first.
 
     Attributes:
         counts: Number of messages of each severity.
@@ -151,8 +147,6 @@ class MessageModel(QAbstractTableModel):
 
 
 class MessageFilter(QSortFilterProxyModel):
-    """Keeps the messages whose severity is chosen."""
-
     def __init__(self, model: MessageModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model = model
@@ -179,9 +173,7 @@ _PLURALS = {Severity.INFO: "Notes", Severity.WARNING: "Warnings", Severity.ERROR
 
 
 class Messages(QWidget):
-    """List of messages with a switch for each severity."""
-
-    unread_changed = Signal(int)  # Number of warnings and errors that came while the panel was hidden
+    unread_changed = Signal(int)  # Number of warnings and errors added while the panel was hidden
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -191,7 +183,7 @@ class Messages(QWidget):
         self.empty = EmptyState("info", "No messages", "Warnings and errors of files and settings appear here.", self)
         self.switches = {severity: self._make_switch(severity) for severity in reversed(Severity)}
         self.clear_button = tool_button("clear", "Clear", "Remove all messages")
-        self.copy_button = tool_button("copy", "Copy all", "Copy all messages that are shown")
+        self.copy_button = tool_button("copy", "Copy all", "Copy all visible messages")
         self.copy_action = self._make_copy_action()
         self.unread = 0
         self._follow_timer = QTimer(self, interval=0, singleShot=True)
@@ -201,20 +193,20 @@ class Messages(QWidget):
         self._refresh_counts()
 
     def act(self, index: QModelIndex) -> None:
-        """Does what can be done about the message of a cell that was clicked, where that is said there."""
+        """Runs the action of a message if its cell was clicked."""
         action = self.model.message(self.proxy.mapToSource(index).row()).action
         if index.column() == ACTION and action is not None:
             action.run()
 
     def add(self, message: Message) -> None:
-        """Appends a message, and keeps the end in sight if it was."""
+        """Appends a message; scrolls to it if the list was at its end."""
         bar = self.view.verticalScrollBar()
         if bar.value() >= bar.maximum():
-            # Scrolling lays out all rows, so it waits until everything that comes at once is there.
+            # Delayed: scrolling lays out all rows, and messages often come together.
             self._follow_timer.start()
         self.model.add(message)
         self._refresh_counts()
-        # Behind another tab a panel is not hidden, but nothing of it can be seen.
+        # A panel behind another tab is not hidden, but has no visible region.
         if message.severity is not Severity.INFO and self.visibleRegion().isEmpty():
             self._set_unread(self.unread + 1)
 
@@ -237,7 +229,6 @@ class Messages(QWidget):
             QApplication.clipboard().setText("\n".join(lines))
 
     def mark_read(self) -> None:
-        """The user sees the panel, or has seen it."""
         self._set_unread(0)
 
     def _set_unread(self, count: int) -> None:
@@ -264,7 +255,7 @@ class Messages(QWidget):
         view.customContextMenuRequested.connect(self._open_menu)
         view.addAction(self.copy_action)
         view.clicked.connect(self.act)
-        view.setHeaderHidden(True)  # what stands there says itself; small windows have the room for messages
+        view.setHeaderHidden(True)
         header = view.header()
         header.setStretchLastSection(True)
         header.moveSection(ACTION, TEXT)
@@ -279,7 +270,7 @@ class Messages(QWidget):
         bar.addWidget(self.copy_button)
         bar.addWidget(self.clear_button)
         self._stack = Pages(self.empty, self.view)
-        self.view.setMinimumHeight(2 * self.fontMetrics().lineSpacing())  # small windows need room for the viewport
+        self.view.setMinimumHeight(2 * self.fontMetrics().lineSpacing())  # leaves room for the viewport
         packed(QVBoxLayout(self), bar, (self._stack, 1))
         self.clear_button.clicked.connect(self.clear)
         self.copy_button.clicked.connect(self.copy_all)

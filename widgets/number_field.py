@@ -1,14 +1,12 @@
 """A number that is dragged, stepped or typed: the number editor of the whole window."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QColor,
     QContextMenuEvent,
     QFocusEvent,
-    QFont,
     QFontMetricsF,
     QHideEvent,
     QKeyEvent,
@@ -23,33 +21,46 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QWidget
 
 from sim.scene.params import Scale
 from widgets.number_text import NumberRange, NumberTextError, format_number, gain, is_change, parse_number
-from widgets.theme import tabular
+from widgets.theme import blend, tabular
 
 _DRAG_THRESHOLD = 3.0
 
 
-class NumberEditing(QLineEdit):
-    """A number that gestures change; every one begins with `edit_started` and ends with exactly one other signal.
+_PADDING = 6.0
+_RADIUS = 3.0
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_WHEEL_NOTCH = 120.0
+
+
+class NumberField(QLineEdit):
+    """A number with unit, hard and soft range.
+
+    Drag left and right (Shift finer, Ctrl coarser); Up, Down and the wheel step it while it has the focus. Double
+    click, Return, F2 or typing opens the text, which may be arithmetic, in other units, or a change such as *2 or +=0.1
+    (see `widgets.number_text`); Return commits, Escape restores. Ctrl+C and Ctrl+V copy and paste the number. Values
+    beyond the hard range are clamped with a notice.
+
+    Each gesture emits `edit_started`, then `edited` for each value, then `edit_finished` or `edit_cancelled`; before a
+    cancel, `edited` is emitted with the old value. A gesture without changes emits nothing. During a gesture
+    `set_value` is deferred to its end.
 
     Args:
         parent: Parent widget.
-        lo: Lowest value that can be typed; None for no bound.
-        hi: Highest value that can be typed.
-        soft: Span a drag stays in; the hard range by default.
-        step: Amount of an arrow key and grid of a drag; from the span by default.
+        lo, hi: Hard range for typed values; None for no limit.
+        soft: Range of a drag; the hard range by default.
+        step: Step of the arrow keys and grid of a drag; derived from the range by default.
         scale: Whether a drag adds or multiplies.
-        decimals: Digits after the point; None shows four significant digits, 0 allows integers only
-            unless `whole` is False.
-        decimals_max: Digits shown where the value has them.
-        whole: Only integers; by default where `decimals` is 0.
-        unit: Shown dim after the number.
+        decimals: Digits after the point; None for four significant digits, 0 for integers unless `whole` is False.
+        decimals_max: Digits after the point for values that have them.
+        whole: Only integers; by default if `decimals` is 0.
+        unit: Shown after the number.
         default: Value of `reset`.
-        double_click_resets: A double click restores the default instead of opening the text.
-        optional: Whether None is a value: clearing the text gives None.
+        double_click_resets: Whether a double click resets instead of opening the text.
+        optional: Whether the value may be None: clearing the text gives None.
 
     Attributes:
-        change: While `edited` is emitted: what a text such as `*2` makes of another value; None for any other edit.
-            Raises `NumberTextError` where that is no finite number.
+        change: While `edited` is emitted for a relative change such as `*2`: the change, for other values; else None.
+            Raises `NumberTextError` if the result is not a finite number.
     """
 
     edit_started = Signal()
@@ -98,14 +109,12 @@ class NumberEditing(QLineEdit):
         self.setDragEnabled(False)
         self._show_number()
 
-    # Values from outside
-
     def value(self) -> float | None:
-        """The value; None only where the field is optional."""
+        """The value; None only if the field is optional."""
         return self._value
 
     def set_value(self, value: float | None) -> None:
-        """Show `value` without emitting anything; waits while the user holds the field."""
+        """Shows a value without emitting; deferred during a gesture."""
         if self.is_held:
             self._waiting = [value]
         elif value != self._value:
@@ -113,29 +122,28 @@ class NumberEditing(QLineEdit):
             self._refresh_text()
 
     def set_range(self, lo: float | None, hi: float | None, soft: tuple[float, float] | None = None) -> None:
-        """Replace hard and soft bounds; the value stays as it is."""
+        """Sets hard and soft range; the value stays."""
         self._range = replace(self._range, lo=lo, hi=hi, soft=soft)
         self.updateGeometry()
         self.update()
 
     def set_step(self, step: float | None) -> None:
-        """Replace the amount of one arrow key."""
         self._range = replace(self._range, step=step)
 
     def set_fallback(self, value: float) -> None:
-        """The number that None stands for; shown dim, and where a drag from None begins."""
+        """Sets the number that None stands for; it is shown dim, and a drag from None starts there."""
         if value != self._fallback:
             self._fallback = value
             if not self.is_held:
                 self._show_number()
 
     def set_sample_text(self, text: str) -> None:
-        """Text, without the unit, that must fit; by default the longer end of the range."""
+        """Sets a text, without unit, that must fit; by default the longer end of the range."""
         self._sample = text
         self.updateGeometry()
 
     def set_special_text(self, text: str) -> None:
-        """Text that is shown instead of the least value of the range."""
+        """Sets the text that is shown for the lowest value."""
         self._special = text
         self._show_number()
 
@@ -144,7 +152,7 @@ class NumberEditing(QLineEdit):
         return self._held or not self.isReadOnly()
 
     def display_text(self) -> str:
-        """The number as shown, without the unit."""
+        """The number as shown, without unit."""
         shown = self._fallback if self._value is None else self._value
         if self._special and shown == self._range.lo:
             return self._special
@@ -153,7 +161,7 @@ class NumberEditing(QLineEdit):
     # Changes by the user
 
     def begin_edit(self) -> None:
-        """Open the text with everything selected."""
+        """Opens the text with everything selected."""
         if not self.isReadOnly() or self._held or not self.isEnabled():
             return
         self._press = None
@@ -164,12 +172,12 @@ class NumberEditing(QLineEdit):
         self.selectAll()
 
     def reset(self) -> None:
-        """Restore the default as one gesture; nothing where there is no default."""
+        """Restores the default as one gesture, if there is one."""
         if self._default is not None or self._optional:
             self._change_once(self._default)
 
     def commit_text(self) -> bool:
-        """Take the open text as one gesture; False, with a note beside the field, where it is no number."""
+        """Applies the open text as one gesture; shows a notice and returns False if it is not a number."""
         try:
             text, typed = self.text(), self._typed()
         except NumberTextError as error:
@@ -191,7 +199,7 @@ class NumberEditing(QLineEdit):
             QApplication.clipboard().setText(f"{self._value:.10g}")
 
     def paste_value(self) -> None:
-        """Takes the number on the clipboard as one gesture; a note where there is none."""
+        """Pastes the number on the clipboard as one gesture; shows a notice if there is none."""
         try:
             pasted = self._allowed(parse_number(QApplication.clipboard().text(), self._unit, self._value))
         except NumberTextError as error:
@@ -204,7 +212,7 @@ class NumberEditing(QLineEdit):
         self._take_waiting()
 
     def cancel_drag(self) -> None:
-        """End a drag with the value it began with."""
+        """Cancels a drag and restores the value."""
         if not self._held:
             return
         self._release_drag()
@@ -224,7 +232,7 @@ class NumberEditing(QLineEdit):
         return self._allowed(parse_number(self.text(), self._unit, present))
 
     def _allowed(self, value: float) -> float:
-        """The value, or the nearest one that is allowed; says so."""
+        """The value clamped to the hard range; shows a notice if it was not allowed."""
         allowed = self._range.clamped(value)
         if abs(allowed - value) > 0.5 * self._range.whole:
             end = "lowest" if allowed > value else "highest"
@@ -311,77 +319,6 @@ class NumberEditing(QLineEdit):
         if text != self.text():
             self.setText(text)
         self.update()
-
-
-def _gain(modifiers: Qt.KeyboardModifier) -> float:
-    return gain(
-        bool(modifiers & Qt.KeyboardModifier.ShiftModifier), bool(modifiers & Qt.KeyboardModifier.ControlModifier)
-    )
-
-
-_PADDING = 6.0
-_RADIUS = 3.0
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_WHEEL_NOTCH = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class NumberLook:
-    """What is painted; `dim` for a value that is only implied."""
-
-    number: str
-    unit: str
-    dim: bool
-    held: bool
-
-
-def mixed(first: QColor, second: QColor, share: float) -> QColor:
-    """Opaque colour between two: `share` 0 is the first, 1 the second."""
-    return QColor.fromRgbF(
-        first.redF() + share * (second.redF() - first.redF()),
-        first.greenF() + share * (second.greenF() - first.greenF()),
-        first.blueF() + share * (second.blueF() - first.blueF()),
-    )
-
-
-def number_size(font: QFont, samples: list[str], unit: str) -> QSize:
-    metrics = QFontMetricsF(font)
-    width = max(metrics.horizontalAdvance(text) for text in samples)
-    suffix = metrics.horizontalAdvance(f" {unit}") if unit else 0.0
-    return QSize(round(width + suffix + 2.0 * _PADDING + 4.0), round(metrics.height() + 8.0))
-
-
-def paint_number(painter: QPainter, field: QWidget, look: NumberLook) -> None:
-    """Paint `look` over the whole of `field` in the colours of its palette."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    _paint_panel(painter, field, look)
-    palette = field.palette()
-    base, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
-    dim = mixed(base, text, 0.62)
-    area = QRectF(field.rect()).adjusted(_PADDING, 0.0, -_PADDING, 0.0)
-    painter.setFont(field.font())
-    if look.unit:
-        painter.setPen(dim)
-        painter.drawText(area, _RIGHT, look.unit)
-        area.setRight(area.right() - QFontMetricsF(field.font()).horizontalAdvance(f" {look.unit}"))
-    # The palette of a field that is disabled is dim already.
-    painter.setPen(dim if look.dim else text)
-    painter.drawText(area, _RIGHT, look.number)
-
-
-def _paint_panel(painter: QPainter, field: QWidget, look: NumberLook) -> None:
-    palette = field.palette()
-    base, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
-    accent = QColor(palette.color(QPalette.ColorRole.Highlight))
-    warm = look.held or (field.underMouse() and field.isEnabled())
-    frame = QRectF(field.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-    painter.setPen(accent if field.hasFocus() or look.held else mixed(base, text, 0.34 if warm else 0.2))
-    painter.setBrush(mixed(base, text, 0.06) if warm else base)
-    painter.drawRoundedRect(frame, _RADIUS, _RADIUS)
-
-
-class NumberField(NumberEditing):
-    """A number with unit, hard and soft range; see the module for signals and habits, `NumberEditing` for arguments."""
 
     # Events
 
@@ -485,7 +422,10 @@ class NumberField(NumberEditing):
     # Looks
 
     def sizeHint(self) -> QSize:
-        return number_size(self.font(), self._samples(), self._unit)
+        metrics = QFontMetricsF(self.font())
+        width = max(metrics.horizontalAdvance(text) for text in self._samples())
+        suffix = metrics.horizontalAdvance(f" {self._unit}") if self._unit else 0.0
+        return QSize(round(width + suffix + 2.0 * _PADDING + 4.0), round(metrics.height() + 8.0))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -494,14 +434,27 @@ class NumberField(NumberEditing):
         if not self.isReadOnly():
             super().paintEvent(event)
             return
-        look = NumberLook(
-            number=self._number,
-            unit=self._unit,
-            dim=self._value is None,
-            held=self._held,
-        )
+        base, text = (self.palette().color(role) for role in (QPalette.ColorRole.Base, QPalette.ColorRole.Text))
+        warm = self._held or (self.underMouse() and self.isEnabled())
+        frame = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        area = QRectF(self.rect()).adjusted(_PADDING, 0.0, -_PADDING, 0.0)
+        dim = blend(base, text, 0.62)
         with QPainter(self) as painter:
-            paint_number(painter, self, look)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if self.hasFocus() or self._held:
+                painter.setPen(self.palette().color(QPalette.ColorRole.Highlight))
+            else:
+                painter.setPen(blend(base, text, 0.34 if warm else 0.2))
+            painter.setBrush(blend(base, text, 0.06) if warm else base)
+            painter.drawRoundedRect(frame, _RADIUS, _RADIUS)
+            painter.setFont(self.font())
+            if self._unit:
+                painter.setPen(dim)
+                painter.drawText(area, _RIGHT, self._unit)
+                area.setRight(area.right() - QFontMetricsF(self.font()).horizontalAdvance(f" {self._unit}"))
+            # The palette of a disabled field is already dim.
+            painter.setPen(dim if self._value is None else text)
+            painter.drawText(area, _RIGHT, self._number)
 
     def _samples(self) -> list[str]:
         if self._sample:
@@ -509,6 +462,11 @@ class NumberField(NumberEditing):
         ends = [end for end in (self._range.lo, self._range.hi) if end is not None and abs(end) < 1e6]
         digits = max(self._decimals or 0, self._decimals_max or 0)
         return [f"{end:.{digits}f}" for end in ends] + ["0" * 6]
+
+
+def _gain(modifiers: Qt.KeyboardModifier) -> float:
+    held = Qt.KeyboardModifier
+    return gain(bool(modifiers & held.ShiftModifier), bool(modifiers & held.ControlModifier))
 
 
 def _starts_number(event: QKeyEvent) -> bool:

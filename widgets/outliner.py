@@ -1,7 +1,4 @@
-"""The outliner: the nodes of the scene, each below what it rides on, with the parts of what is read from files.
-
-It edits nothing: renaming, hiding and all other wishes leave through signals.
-"""
+"""The outliner: a tree of nodes below their parents, with the parts of their files."""
 
 import enum
 from collections.abc import Callable
@@ -25,7 +22,7 @@ _NODES = (EntryKind.NODE, EntryKind.FOLD)
 
 
 class OutlinerAction(enum.Enum):
-    """What the context menu or a key asks for; the text is the menu's."""
+    """Entries of the context menu, by their text."""
 
     FRAME = "Frame in view"
     DUPLICATE = "Duplicate"
@@ -35,29 +32,22 @@ class OutlinerAction(enum.Enum):
 
 
 class Outliner(QWidget):
-    """Tree of the scene with a filter.
-
-    Args:
-        target: Read only here; its `changed` keeps the rows up to date.
-        model_of: State of the model of a node; call `model_changed` when it changes.
-        parent: Parent widget.
+    """Tree of the scene with a filter; emits edits as signals.
 
     Attributes:
-        extend_menu: Called with the menu of a row before it opens, to add what the program offers there.
+        extend_menu: Called with the context menu and entry of a row before the menu opens.
 
     Signals:
-        node_selected: The user selected a node, or one of its bones (else None).
-        material_selected: The user selected a material; the `Selection`.
-        view_selected: The user selected the view settings.
+        node_selected: A node, and one of its bones or None.
+        material_selected: The `Selection` of a material.
+        view_selected: The viewport settings.
         rename_requested: Node and new name.
-        visibility_requested: Node and whether it is to be drawn.
-        mute_requested: Node and whether it is to be silent.
-        lock_requested: Node and whether it is to be locked.
-        reset_requested: A node that stopped shall start anew.
-        resume_requested: One shall go on from its last sound state.
-        place_requested: Nodes, and the `ListPlace` where they shall be listed.
-        nodes_selected: The user selected several nodes, the one that was chosen last first, or none.
-        action_requested: An `OutlinerAction` and the `Selection` it is meant for.
+        visibility_requested, mute_requested, lock_requested: Node and new state.
+        reset_requested: A stopped node.
+        resume_requested: A stopped node.
+        place_requested: Nodes and the `ListPlace` where they were dropped.
+        nodes_selected: Several nodes, the active one first, or none.
+        action_requested: An `OutlinerAction` and a `Selection`.
     """
 
     node_selected = Signal(str, object)
@@ -120,22 +110,20 @@ class Outliner(QWidget):
         self.view.delete_pressed.connect(self._delete_pressed)
         self.view.menu_requested.connect(self._open_menu)
 
-    # In
-
     def set_selection(self, selection: Selection) -> None:
-        """Shows another selection; emits nothing."""
+        """Shows a selection; emits nothing."""
         if selection != self._selection:
             self._selection = selection
             self._show_selection()
 
     def rename_selected(self) -> None:
-        """Opens the name of the selected node for editing; bones keep the names of their file."""
+        """Opens the name of the selected node for editing."""
         entry = self.view.selected_entry()
         if entry is not None and entry.kind is EntryKind.NODE:
             self.view.rename(entry)
 
     def model_changed(self, node_id: NodeId) -> None:
-        """The model behind a node was loaded, failed, or got further."""
+        """Call when the model of a node was loaded, failed or made progress."""
         status = self._model_of(node_id)
         if status is not None and status.state is ModelState.LOADING:
             self.model.set_scene(self._target.scene)
@@ -143,15 +131,13 @@ class Outliner(QWidget):
             self.model.refresh_node(node_id)
             self._show_selection()
 
-    # Out
-
     def _selected(self, _now: QItemSelection, _before: QItemSelection) -> None:
         entries = self.view.selected_entries()
         chosen = list(dict.fromkeys(node for e in entries if e.kind in _NODES for node in e.selection.nodes))
         if self._is_syncing or not entries:
             return
         if len(entries) > 1:
-            # Several things at once are nodes; rows of their parts only stand for one by itself.
+            # Only nodes can be selected together.
             if chosen and set(chosen) != set(self._selection.nodes):
                 self._selection = selection_of(chosen)
                 self.nodes_selected.emit(tuple(chosen))
@@ -230,15 +216,13 @@ class Outliner(QWidget):
             lambda: self.action_requested.emit(action, entry.selection)
         )
 
-    # State
-
     def _changed(self, change: Change) -> None:
-        # Most edits, and all that come in dozens a second, are of values that no row shows.
+        # Most edits, and all frequent ones, are of values that no row shows.
         if change.kind is not ChangeKind.VALUE or change.ref is None or _is_shown(change.ref):
             grows = change.kind in (ChangeKind.ADDED, ChangeKind.NODES)
             is_new = grows and any(self.model.entry_of((node_id,)) is None for node_id in self._target.scene.by_id)
             self.model.set_scene(self._target.scene)
-            if is_new:  # and is to be seen
+            if is_new:  # the filter might hide it
                 self.filter_line.clear()
 
     def _filter(self, text: str) -> None:
@@ -257,7 +241,7 @@ class Outliner(QWidget):
     def _show_selection(self) -> None:
         self._is_syncing = True
         shown = self.view.selected_entries()
-        # The row of a part of a node may stand for it.
+        # A row of a part may select its node.
         if [entry.selection for entry in shown] != [self._selection] and (
             {entry.key for entry in shown} != set(_keys_of(self._selection))
         ):

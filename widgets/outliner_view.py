@@ -39,14 +39,14 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class OutlinerDelegate(QStyledItemDelegate):
-    """Delegate of the one column of the outliner."""
+    """Paints a row: name on the left, note and badges at the right edge."""
 
     def __init__(self, view: QTreeView) -> None:
         super().__init__(view)
         self._view = view
 
     def badge_at(self, index: Index, x: int) -> Badge | None:
-        """What can be clicked at a horizontal place of the viewport; None beside the badges of a row."""
+        """The badge at a horizontal position of the viewport, or None."""
         place = (self._view.viewport().width() - 1 - x) // EYE_WIDTH
         badges = index.data(BADGES_ROLE) or ()
         return badges[place][0] if 0 <= place < len(badges) else None
@@ -104,18 +104,18 @@ class OutlinerDelegate(QStyledItemDelegate):
 
 _ICON_SIDE = 16
 _INDENTATION, _INDENTATION_MIN = 12, 4
-_NAME_ROOM = 120  # px for icon and name of the deepest row
+_NAME_ROOM = 120  # [px] for icon and name of the deepest row
 _OPEN_DEPTH = 3
 _ROWS = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-_UNFOLD_DELAY = 600  # ms that something is held over a folded row
+_UNFOLD_DELAY = 600  # [ms] of dragging over a collapsed row
 
 
 class OutlinerView(QTreeView):
-    """Tree of an `OutlinerFilter`.
+    """Tree view of an `OutlinerFilter`; expansion is kept when the rows are rebuilt.
 
     Signals:
-        badge_clicked: `Entry` and the `Badge` of it that was clicked.
-        deselected: The last selected row was taken out of the selection.
+        badge_clicked: `Entry` and its `Badge`.
+        deselected: The last selected row was deselected.
         delete_pressed: The Delete key.
         menu_requested: `Entry` and global position.
     """
@@ -129,7 +129,7 @@ class OutlinerView(QTreeView):
         super().__init__(parent)
         self._model = model
         self._proxy = proxy
-        # What the user folded or unfolded; everything else follows `_opens`.
+        # Rows that the user expanded or collapsed; others follow `_opens`.
         self._choice: dict[Key, bool] = {}
         self._is_restoring = False
         self._place: int | None = None
@@ -140,7 +140,7 @@ class OutlinerView(QTreeView):
         self.setModel(proxy)
         self._delegate = OutlinerDelegate(self)
         self.setItemDelegate(self._delegate)
-        # One pass after any number of unfolded rows.
+        # Once for any number of expanded rows.
         self._fit_timer = QTimer(self, interval=0, singleShot=True)
         self._fit_timer.timeout.connect(self._fit_column)
         self._prepare_look()
@@ -173,7 +173,7 @@ class OutlinerView(QTreeView):
         self._fit_timer.start()
 
     def _fit_column(self) -> None:
-        """The column is as wide as the view; rows that lie deep are indented less, so that names have room."""
+        """Fits the column to the view; reduces the indentation of deep trees."""
         self.setColumnWidth(0, self.viewport().width())
         depth, index = 1, self.indexAt(QPoint(0, 0))
         while index.isValid() and self.visualRect(index).top() < self.viewport().height():
@@ -189,7 +189,7 @@ class OutlinerView(QTreeView):
     # Selection
 
     def selected_entries(self) -> list[Entry]:
-        """The selected rows, the one that was chosen last first."""
+        """The selected rows, the current one first."""
         current = self.currentIndex()
         rows = sorted(self.selectionModel().selectedRows(), key=lambda index: index != current)
         return [entry for index in rows if (entry := self._entry(index)) is not None]
@@ -198,7 +198,7 @@ class OutlinerView(QTreeView):
         return next(iter(self.selected_entries()), None)
 
     def select(self, entries: Sequence[Entry]) -> None:
-        """Selects rows, and brings the first of them into sight; rows that are filtered out are left out."""
+        """Selects rows and scrolls to the first one; ignores rows that are filtered out."""
         found = [(entry, self._proxy.mapFromSource(self._model.index_of(entry))) for entry in entries]
         found = [(entry, index) for entry, index in found if index.isValid()]
         if not found:
@@ -213,7 +213,7 @@ class OutlinerView(QTreeView):
         self.scrollTo(found[0][1])
 
     def rename(self, entry: Entry) -> None:
-        """Opens the name of a row for editing, unless one is being edited."""
+        """Opens the name of a row for editing, unless a name is being edited."""
         index = self._proxy.mapFromSource(self._model.index_of(entry))
         if index.isValid() and self.state() != QAbstractItemView.State.EditingState:
             self.edit(index)
@@ -224,12 +224,11 @@ class OutlinerView(QTreeView):
     # Expansion
 
     def restore_expansion(self) -> None:
-        """Unfolds what was unfolded before the rows were made anew."""
         if self._proxy.is_active:
             self.show_filtered(True)
             return
         self._is_restoring = True
-        # With a layout pending, unfolding a row is a note for it and costs nothing itself.
+        # With a pending layout, expanding a row costs nothing by itself.
         self.scheduleDelayedItemsLayout()
         for entry in self._model.entries():
             if entry.children and self._opens(entry):
@@ -242,7 +241,7 @@ class OutlinerView(QTreeView):
             self._place = None
 
     def show_filtered(self, is_filtered: bool) -> None:
-        """Unfolds everything that was found, or goes back to what was unfolded before."""
+        """Expands all rows that were found, or restores the expansion."""
         self._is_restoring = True
         if is_filtered:
             self.expandAll()
@@ -349,7 +348,7 @@ class OutlinerView(QTreeView):
         return self._delegate.badge_at(index, place.x()) if index.isValid() else None
 
     def _is_beside(self, place: QPoint) -> bool:
-        """Whether a place of the viewport is beside the names of the rows."""
+        """Whether a position is to the right of the name of a row."""
         index = self.indexAt(place)
         if not index.isValid():
             return True

@@ -31,11 +31,11 @@ _SHADE = QColor(0, 0, 0, 110)
 
 
 class ViewportOverlay(QWidget):
-    """Transparent child of the viewport; the picture below is dark or light, so its colours are its own.
+    """Transparent child of the viewport; independent of the theme.
 
     Args:
         parent: The viewport.
-        takes_mouse: Whether it reacts to the mouse; otherwise all events go to the viewport.
+        takes_mouse: Whether it receives mouse events; otherwise they go to the viewport.
     """
 
     def __init__(self, parent: QWidget | None = None, *, takes_mouse: bool = False) -> None:
@@ -46,11 +46,7 @@ class ViewportOverlay(QWidget):
 
 
 class HandlesCover(ViewportOverlay, Generic[H]):
-    """Handles of something over the whole of the viewport, however large that is; lets the mouse through.
-
-    Args:
-        viewport: What it covers; everything else over that stays above.
-    """
+    """Base of handles that cover the viewport and ignore the mouse; other overlays stay above."""
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -61,7 +57,7 @@ class HandlesCover(ViewportOverlay, Generic[H]):
         viewport.installEventFilter(self)
 
     def show_handles(self, handles: H | None, marked: int | None) -> None:
-        """Paints other handles, or none; the one of number `marked` is under the mouse or held."""
+        """Shows handles, or none; `marked` is the index of the handle under the mouse or held."""
         if handles is None and self._handles is None:
             return
         self._handles, self._marked = handles, marked
@@ -84,7 +80,7 @@ class HandlesCover(ViewportOverlay, Generic[H]):
 
 
 def paint_ground(painter: QPainter, box: QRectF) -> None:
-    """A dark, translucent plate on which light text can be read over any picture."""
+    """Paints a dark, translucent background for text."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -94,8 +90,6 @@ def paint_ground(painter: QPainter, box: QRectF) -> None:
 
 
 class SideLabel(ViewportOverlay):
-    """A line of text on a plate, readable over any picture."""
-
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = ""
@@ -118,7 +112,7 @@ class SideLabel(ViewportOverlay):
 
 
 class StatisticsOverlay(ViewportOverlay):
-    """Lines of label and value, the values one below the other."""
+    """Lines of label and value, with aligned values."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -128,7 +122,7 @@ class StatisticsOverlay(ViewportOverlay):
         self.setFont(font)
 
     def set_rows(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Shows label and value of each line; repaints only when something differs."""
+        """Sets label and value of each line."""
         fresh = tuple(rows)
         if fresh == self._rows:
             return
@@ -164,7 +158,7 @@ class StatisticsOverlay(ViewportOverlay):
 
 
 class Legend(ViewportOverlay):
-    """Title, ramp, and the values at its ends and middle with their unit."""
+    """Title, colour ramp, and values at its ends and middle."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -174,14 +168,7 @@ class Legend(ViewportOverlay):
         self.setFont(tabular(self.font()))
 
     def show_ramp(self, ramp: Ramp, title: str, lo: float, hi: float, unit: str = "") -> None:
-        """Shows a ramp.
-
-        Args:
-            ramp: The colours.
-            title: What is shown.
-            lo, hi: Values of the first and the last colour.
-            unit: Unit of both.
-        """
+        """Shows a ramp for values from `lo` to `hi`."""
         self._bar = _ramp_image(ramp)
         self._title = f"{title} [{unit}]" if unit else title
         self._labels = (value_label(lo), value_label((lo + hi) / 2.0), value_label(hi))
@@ -226,12 +213,12 @@ def value_label(value: float) -> str:
 def _ramp_image(ramp: Ramp) -> QImage:
     colours = ramp_colours(ramp)
     data = colours.tobytes()
-    # The image shares the bytes unless copied; the copy outlives them.
+    # Copied, because the image does not own the bytes.
     return QImage(data, len(colours), 1, 3 * len(colours), QImage.Format.Format_RGB888).copy()
 
 
 class RubberBand(ViewportOverlay):
-    """Covers the viewport while it is shown, and lets the mouse through."""
+    """Selection rectangle over the viewport, in logical pixels; ignores the mouse."""
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -241,11 +228,9 @@ class RubberBand(ViewportOverlay):
 
     @property
     def box(self) -> QRectF:
-        """The rectangle, in the viewport's logical pixels."""
         return self._box
 
     def span(self, start: QPointF, end: QPointF) -> None:
-        """Shows the rectangle between two places."""
         self._box = QRectF(start, end).normalized()
         self.setGeometry(self._viewport.rect())
         self.show()
@@ -265,12 +250,7 @@ _MARK_ICON = 18
 
 
 class StopMark(ViewportOverlay):
-    """An icon, the name of what stopped, and its buttons on a plate.
-
-    Signals:
-        resume_requested: On from the last sound state.
-        reset_requested: Back to the start.
-    """
+    """Name of a node that has stopped, with buttons to resume and reset it."""
 
     resume_requested = Signal()
     reset_requested = Signal()
@@ -278,15 +258,15 @@ class StopMark(ViewportOverlay):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
         picture = GlyphLabel("error", _MARK_ICON, self)
-        picture.set_tint("error", DARK)  # as the plate is in every scheme
+        picture.set_tint("error", DARK)  # the background is dark in every scheme
         self.label = QLabel(self)
         palette = self.label.palette()
         palette.setColor(QPalette.ColorRole.WindowText, TEXT)
         self.label.setPalette(palette)
         self.resume_button = QPushButton("Resume", self)
-        self.resume_button.setToolTip("Go on from the last good state.")
+        self.resume_button.setToolTip("Continue from the last valid state.")
         self.reset_button = QPushButton("Reset", self)
-        self.reset_button.setToolTip("Bring the simulation back to its start.")
+        self.reset_button.setToolTip("Reset the simulation to the first frame.")
         self.resume_button.clicked.connect(self.resume_requested)
         self.reset_button.clicked.connect(self.reset_requested)
         packed(
@@ -295,7 +275,6 @@ class StopMark(ViewportOverlay):
         )  # fmt: skip
 
     def show_stop(self, name: str, reason: str) -> None:
-        """Says what stopped, and why in the tooltip."""
         self.label.setText(label_text(f"{name} stopped"))
         self.setToolTip(f"{reason[:1].upper()}{reason[1:]}")
         self.adjustSize()
@@ -312,8 +291,6 @@ _TIP = 7.0
 
 
 class HandlesOverlay(HandlesCover[Handles]):
-    """Arrows, rings or knobs."""
-
     def paint(self, painter: QPainter, handles: Handles) -> None:
         towards_eye = handles.view.camera.rotation()[2] * handles.axes
         for axis in sorted(range(3), key=towards_eye.to_tuple().__getitem__):
@@ -345,7 +322,7 @@ class HandlesOverlay(HandlesCover[Handles]):
 
 
 def _arrow_tip(points: np.ndarray) -> QPolygonF:
-    """Triangle at the end of an axis; a dot's worth when the axis points at the eye."""
+    """Triangle at the end of an axis; small if the axis points at the viewer."""
     along = points[1] - points[0]
     length = max(float(np.linalg.norm(along)), 1e-6)
     direction = along / length
@@ -360,10 +337,10 @@ _DIVIDER_SHADOW = QColor(0, 0, 0, 120)
 
 
 class Divider(ViewportOverlay):
-    """A narrow widget that stands at a share of the width of its parent.
+    """The divider of the split view.
 
-    One gesture runs from press to release; Escape takes it back.  `edited` carries the place, 0 (left)
-    to 1.  The parent calls `place` when it is resized.
+    Press to release is one gesture; Escape cancels it. `edited` carries the position, 0 (left) to 1. The parent calls
+    `place` when it is resized.
     """
 
     edit_started = Signal()
@@ -384,7 +361,7 @@ class Divider(ViewportOverlay):
 
     @property
     def value(self) -> float:
-        """Place from 0 (left) to 1."""
+        """Position from 0 (left) to 1."""
         return self._value
 
     @property
@@ -392,13 +369,13 @@ class Divider(ViewportOverlay):
         return self._start is not None
 
     def set_value(self, value: float) -> None:
-        """Moves the divider, unless the user holds it; emits nothing."""
+        """Moves the divider unless it is being dragged; emits nothing."""
         if not self.is_held:
             self._value = min(max(value, 0.0), 1.0)
             self.place()
 
     def place(self) -> None:
-        """Takes the place and the height that the size of the parent asks for."""
+        """Updates the geometry from the size of the parent."""
         parent = self.parentWidget()
         x = round(self._value * parent.width())
         self.setGeometry(QRect(x - _GRIP // 2, 0, _GRIP, parent.height()))
@@ -411,7 +388,7 @@ class Divider(ViewportOverlay):
             event.ignore()
             return
         self._start = self._value
-        # The line keeps its distance from the mouse, so that a press alone moves nothing.
+        # Keeps the distance to the mouse, so that a press does not move the divider.
         self._offset = self._value * self.parentWidget().width() - self._parent_x(event)
         self.grabKeyboard()
         self.edit_started.emit()

@@ -15,18 +15,14 @@ from widgets.parts import Pages, packed, tool_button
 from widgets.theme import SPACE, is_dark, tabular
 
 SPAN = 60.0
-"""What is kept [s] of simulated time."""
+"""Recorded simulation time [s]."""
 
 CAPACITY = 4096
-"""Most samples; a minute of the fastest reports has fewer."""
+"""Maximum number of samples; a minute of the fastest reports has fewer."""
 
 
 class PlotRing:
-    """Samples in order of time; where time goes back, those before it stay, and what follows is recorded anew.
-
-    Args:
-        channels: Names of the values of a sample.
-    """
+    """Ring buffer of samples sorted by time; a sample of an earlier time discards those after it."""
 
     def __init__(self, channels: Sequence[str]) -> None:
         self._channels = tuple(channels)
@@ -37,7 +33,7 @@ class PlotRing:
         return self._count
 
     def add(self, time: float, values: Mapping[str, float]) -> bool:
-        """Keeps a sample at a time since the start [s]; returns whether it is a new one, of finite numbers."""
+        """Adds a sample at a time [s]; returns whether it is new and finite."""
         record = np.array([time, *(values[name] for name in self._channels)])
         if not np.isfinite(record).all():
             return False
@@ -67,7 +63,7 @@ class PlotRing:
         return dict(zip(("time", *self._channels), self._records[order].T, strict=True))
 
 
-INTERVAL = 100  # ms: what is drawn ten times a second looks live
+INTERVAL = 100  # [ms] between two redraws
 _SWATCH = 12
 _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 
@@ -77,11 +73,11 @@ class PlotChannel:
     """A curve.
 
     Attributes:
-        name: Of what it shows.
-        unit: Of its values.
-        tip: What it shows, a sentence.
-        colours: On dark and on light ground, distinct for colour-blind eyes (Okabe and Ito 2008); None for the text's.
-        is_right: Whether it is in the plot on the right.
+        name: Name of the quantity.
+        unit: Its unit.
+        tip: A sentence about it.
+        colours: Colours on dark and on light background; None for the text colour.
+        is_right: Whether it is in the right plot.
     """
 
     name: str
@@ -92,12 +88,12 @@ class PlotChannel:
 
 
 class Plots(QWidget):
-    """Curves on the left and on the right, with switches that also show the values under the mouse.
+    """Two plots with switches for the curves, which show the values under the mouse.
 
     Args:
-        channels: The curves; those of one side have the same unit.
-        icon: Shown while there is nothing to plot.
-        what: What is to be selected, "a cloth".
+        channels: The curves; those of one plot have the same unit.
+        icon: Icon of the empty panel.
+        what: What to select, such as "a cloth".
         parent: Parent widget.
     """
 
@@ -117,9 +113,9 @@ class Plots(QWidget):
         self.moment = QLabel(self)
         self.moment.setFont(tabular(self.font()))
         self.moment.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.pause_button = tool_button("pause", "Pause", "Hold the picture; recording goes on.", checkable=True)
+        self.pause_button = tool_button("pause", "Pause", "Pause the plots; recording continues.", checkable=True)
         self.pause_button.toggled.connect(lambda _: self.redraw())
-        self.clear_button = tool_button("clear", "Clear", "Forget what was recorded.")
+        self.clear_button = tool_button("clear", "Clear", "Clear the recorded values.")
         self.clear_button.clicked.connect(self.clear)
         self._timer = QTimer(self, interval=INTERVAL)
         self._timer.timeout.connect(self._draw_if_stale)
@@ -127,10 +123,8 @@ class Plots(QWidget):
         self._take_colours()
         self.redraw()
 
-    # --- what is shown --------------------------------------------------------------------------------
-
     def set_subject(self, name: str) -> None:
-        """Another node is selected, or none for ""; what was recorded belongs to the one before."""
+        """Sets the name of the selected node, or ""; clears the plots."""
         self.empty.set_text(
             f"Nothing recorded of {name} yet" if name else "Nothing to plot",
             "Press play." if name else self._hint,
@@ -138,7 +132,7 @@ class Plots(QWidget):
         self.clear()
 
     def add(self, time: float, values: Mapping[str, float]) -> None:
-        """Records values by channel at a time since the start [s]; one that is known already changes nothing."""
+        """Records values by channel at a time [s]; ignores a time that is already recorded."""
         self._stale |= self._ring.add(time, values)
 
     def clear(self) -> None:
@@ -147,7 +141,7 @@ class Plots(QWidget):
         self.redraw()
 
     def redraw(self) -> None:
-        """Draws what was recorded, unless the picture is held."""
+        """Draws the recorded values unless paused."""
         if self.pause_button.isChecked():
             return
         self._stale = False
@@ -174,7 +168,7 @@ class Plots(QWidget):
     # --- the mouse ------------------------------------------------------------------------------------
 
     def point_at(self, time: float | None) -> None:
-        """Puts the cross-hair at a time [s]; None takes it away."""
+        """Moves the cross-hair to a time [s]; None hides it."""
         self._under_mouse = time
         for line in self._lines.values():
             line.setVisible(time is not None)
@@ -249,7 +243,6 @@ class Plots(QWidget):
         packed(QVBoxLayout(self), bar, (self._stack, 1))
 
     def _take_colours(self) -> None:
-        """Pens of the palette in force."""
         text = self.palette().color(QPalette.ColorRole.WindowText)
         dim = self.palette().color(QPalette.ColorRole.PlaceholderText)
         for plot, line in self._lines.items():
@@ -268,7 +261,7 @@ class Plots(QWidget):
     # --- visibility -----------------------------------------------------------------------------------
 
     def _draw_if_stale(self) -> None:
-        # Behind another tab the panel is not hidden, but nothing of it can be seen.
+        # A panel behind another tab is not hidden, but has no visible region.
         if self._stale and not self.visibleRegion().isEmpty():
             self.redraw()
 

@@ -9,17 +9,17 @@ _TEXT_MAX = 300
 
 
 def label_text(text: str) -> str:
-    """One line for a label, a cell or a title; Qt would give line breaks and marks of direction their way."""
+    """One line for a label, cell or title, without control characters."""
     return printable(text, _TEXT_MAX)
 
 
 def menu_text(text: str) -> str:
-    """The same for entries of menus and for buttons, where an ampersand would make a key."""
+    """A text for menus and buttons, with escaped ampersands."""
     return label_text(text).replace("&", "&&")
 
 
 def tip_text(text: str) -> str:
-    """Lines of a tip; what looks like markup stays what it is."""
+    """Lines for a tooltip; markup is escaped."""
     lines = [label_text(line) for line in text.split("\n")]
     return "\n".join(lines) if "<" not in text else f"<qt>{'<br>'.join(map(html.escape, lines))}</qt>"
 
@@ -28,5 +28,5 @@ ALL_FILES = "All files (*)"
 
 
 def file_filter(title: str, suffixes: Iterable[str]) -> str:
-    """An entry, such as "Models (*.ezm *.obj)"."""
+    """A filter for file dialogs, such as "Models (*.ezm *.obj)"."""
     return f"{title} ({' '.join('*' + suffix for suffix in suffixes)})"

@@ -13,29 +13,24 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QToolTip, QTree
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """Named colours of one scheme as "#rrggbb"."""
+    """Colours of a scheme as "#rrggbb"."""
 
-    # window, base, alternate, button: Surfaces, from panel to field
+    # Surfaces, from panel to field
     window: str
     base: str
     alternate: str
     button: str
-    line: str  # Hairlines between surfaces
-    # handle, knob: Scroll bar handle, slider handle
+    line: str
     handle: str
     knob: str
-    # text, dim: Text, and text of lesser weight; both readable on window and base
     text: str
     dim: str
-    disabled: str  # Text of what cannot be used now
-    # accent, on_accent: The one accent colour, and text upon it
+    disabled: str  # Disabled text
     accent: str
     on_accent: str
-    accent_text: str  # The accent where it is text or a thin mark on window and base
-    # warning, error: Marks of severity, readable on window and base
+    accent_text: str  # The accent for text and thin lines
     warning: str
     error: str
-    # axis_x, axis_y, axis_z: Axes of the world
     axis_x: str
     axis_y: str
     axis_z: str
@@ -75,7 +70,7 @@ _DRESSED = "dressed"
 
 
 class ThemeMode(enum.Enum):
-    """Which scheme is used; AUTO follows the system."""
+    """The colour scheme; AUTO follows the system."""
 
     AUTO = "auto"
     DARK = "dark"
@@ -83,9 +78,9 @@ class ThemeMode(enum.Enum):
 
 
 class Theme(QObject):
-    """Keeps the application's palette in step with the system's colour scheme and the user's choice.
+    """Applies the palette of the system's scheme or of the user's choice.
 
-    Create one after QApplication and keep it alive.
+    Create one after QApplication and keep a reference.
     """
 
     changed = Signal()
@@ -104,7 +99,6 @@ class Theme(QObject):
         return self._mode
 
     def set_mode(self, mode: ThemeMode) -> None:
-        """Chooses the scheme; AUTO goes back to the system's."""
         self._mode = mode
         self._apply()
 
@@ -127,18 +121,26 @@ class Theme(QObject):
         return self._mode is ThemeMode.LIGHT
 
 
+def blend(first: QColor, second: QColor, share: float) -> QColor:
+    """Opaque blend of two colours: `share` 0 is the first, 1 the second."""
+    return QColor.fromRgbF(
+        first.redF() + share * (second.redF() - first.redF()),
+        first.greenF() + share * (second.greenF() - first.greenF()),
+        first.blueF() + share * (second.blueF() - first.blueF()),
+    )
+
+
 def tabular(font: QFont) -> QFont:
-    """Copy of `font` whose figures all have the same width, so that changing numbers do not dance."""
+    """A copy of a font with tabular figures, so that changing numbers do not move."""
     copy = QFont(font)
     copy.setFeature(QFont.Tag("tnum"), 1)
     return copy
 
 
 def dress(*widgets: QWidget) -> None:
-    """Gives bars, and those and the header of scrolled views, what no palette role reaches; they follow the theme.
+    """Styles bars, and the scroll bars and headers of views; they follow the theme.
 
-    Each has a style sheet of its own: with one of the application Qt keeps 800 bytes for ever of each combo box and
-    each spin box that goes.
+    Each has its own style sheet: with one for the application, Qt leaks 800 bytes per combo box and spin box.
     """
     for widget in widgets:
         parts = [widget]
@@ -173,7 +175,6 @@ def palette_of(scheme: Colours) -> QPalette:
 
 
 def _style_sheet(scheme: Colours) -> str:
-    """The few things that no palette role reaches."""
     return f"""
 QStatusBar::item {{ border: 0; }}
 QScrollBar {{ background: transparent; border: 0; margin: 0; }}

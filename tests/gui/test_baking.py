@@ -95,13 +95,13 @@ def test_editing_what_is_baked_is_told_and_can_be_freed(baked, qtbot):
         return entry.note, entry.mark
 
     assert row() == ("baked", "")
-    assert head.note.text() == "Baked: its steps are shown, not simulated."
+    assert head.note.text() == "Baked: it is played, not simulated."
     assert head.warning.isHidden()
     document.set_value(ParamRef(cloth, "cloth", "colour"), (0.9, 0.1, 0.1))
     assert row() == ("baked", ""), "it only looks different"
     document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     assert row() == ("outdated", "warning")
-    assert "Baked; settings changed" in head.warning.label.text()
+    assert "Baked with other settings" in head.warning.label.text()
     assert head.remedy_button.text() == "Free Bake"
     document.undo_stack.undo()
     assert row() == ("baked", "")

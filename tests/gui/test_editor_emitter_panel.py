@@ -170,7 +170,7 @@ def test_why_an_emitter_is_silent_is_said(stage):
     stage.document.set_value(ParamRef(other, "node", "solo"), True)
     stage.document.select(Selection(node=stage.node))
     picture(stage.editor)
-    assert stage.status.note == "Silent: another emitter is solo."
+    assert stage.status.note == "Muted: another emitter is solo."
 
 
 # --- presets ------------------------------------------------------------------------------------------

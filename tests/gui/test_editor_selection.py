@@ -196,10 +196,10 @@ def test_the_inspector_edits_all_of_one_kind_and_shows_what_differs(editor):
     document.select(selection_of((light, b, a)))
     name = document.scene.node(light).name
     editor.panels.inspector.rebuild()
-    assert subtitle.text() == f"An edit sets {name} alone. Objects of other kinds stay as they are."
+    assert subtitle.text() == f"Edits apply to {name} only"
     document.select(selection_of((c, light, b, a)))
     editor.panels.inspector.rebuild()
-    assert subtitle.text().startswith("An edit sets 3 colliders; ≠ marks what differs. Objects of other kinds stay")
+    assert subtitle.text().startswith("Edits apply to 3 colliders; ≠ mixed values")
     radius = row_of(editor, "collider", "radius")
     assert radius.text(0).startswith("≠")
     assert not row_of(editor, "collider", "friction").text(0).startswith("≠")

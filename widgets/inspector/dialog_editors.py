@@ -30,8 +30,6 @@ _THUMBNAIL_SIDE = 32
 
 
 class ColourButton(QAbstractButton):
-    """A swatch with the colour's hexadecimal code."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.colour = QColor(Qt.GlobalColor.white)
@@ -199,8 +197,6 @@ class PathEditor(ValueEditor):
 
 @dataclass(frozen=True, slots=True)
 class TextureFacts:
-    """What the editor shows of a texture."""
-
     name: str = ""  # File name; "" for no texture
     note: str = ""  # Size, or an error
     tip: str = ""  # Full path, or a longer error

@@ -27,6 +27,12 @@ class ValueEditor(QWidget):
     edit_finished = Signal()
     edit_cancelled = Signal()
 
+    def forward_gestures(self, source: QObject) -> None:
+        """Emits the gestures of a part, such as a `NumberField`, as its own."""
+        source.edit_started.connect(self.edit_started)
+        source.edit_finished.connect(self.edit_finished)
+        source.edit_cancelled.connect(self.edit_cancelled)
+
     @property
     def change(self) -> Callable[[Any], Any] | None:
         """While `edited` is emitted for a relative change such as `*2`: the change, for other nodes; else None."""

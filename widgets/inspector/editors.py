@@ -66,8 +66,6 @@ NAMED_ROLES = frozenset((Role.CLIP, Role.CARRIER, Role.BONE, Role.OWN_BONE, Role
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Names to choose from."""
-
     empty: str  # Text of the empty name
     items: tuple[tuple[str, str], ...] = ()  # Value and text of each name
 
@@ -245,8 +243,6 @@ class TextEditor(ValueEditor):
 
 
 class ChoiceEditor(ValueEditor):
-    """A combo box of the members of an enumeration."""
-
     def __init__(self, choices: type[enum.Enum], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._members = tuple(choices)

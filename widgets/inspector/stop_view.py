@@ -41,29 +41,28 @@ _OPEN = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class StopView(pg.GraphicsView):  # type: ignore[misc]
-    """Shows stops and tells what mouse and keys ask for; changes no stop itself.
+    """Base of the views: emits what mouse and keys request; does not change stops.
 
-    The mouse is taken here and not by pyqtgraph's scene, which drops moves that follow each other fast, begins a
-    drag only after some way, and knows no Escape.
+    Mouse events are handled here instead of in pyqtgraph's scene, which drops fast moves, starts drags late and does
+    not support Escape.
     """
 
     chosen = Signal(int)  # Index of a stop that was pressed
-    held = Signal()  # A drag of the chosen stop begins
-    # Share and value that the chosen stop is dragged to; the value is None where there is none
-    moved = Signal(float, object)
-    released = Signal()  # The drag is over
-    given_up = Signal()  # The drag was ended by Escape
-    added = Signal(float, object)  # Share and value of a stop that is wanted; the value is None where there is none
-    inserted = Signal()  # A stop is wanted beside the chosen one
-    removed = Signal()  # The chosen stop shall go
-    opened = Signal()  # The values of the chosen stop shall be edited
-    nudged = Signal(float, float)  # Steps to the right and up for the chosen stop
-    stepped = Signal(int)  # Another stop shall be chosen, by this many to the right
-    menu_wanted = Signal(QPoint)  # Global place where the menu of the chosen stop shall open
+    held = Signal()  # A drag of the selected stop begins
+    moved = Signal(float, object)  # Position and value of the dragged stop; the value may be None
+    released = Signal()  # End of the drag
+    given_up = Signal()  # Escape during a drag
+    added = Signal(float, object)  # Position and value of a new stop; the value may be None
+    inserted = Signal()  # New stop after the selected one
+    removed = Signal()  # Remove the selected stop
+    opened = Signal()  # Edit the values of the selected stop
+    nudged = Signal(float, float)  # Steps to the right and up for the selected stop
+    stepped = Signal(int)  # Select the stop this many to the right
+    menu_wanted = Signal(QPoint)  # Global position for the menu of the selected stop
 
     drag_cursor = Qt.CursorShape.SizeHorCursor
 
-    # The base class sends itself events before its own constructor is through.
+    # Class attributes, because the base constructor already handles events.
     _stops: Stops = ()
     _selected = 0
     _hovered: int | None = None
@@ -77,10 +76,8 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
             "Page Up and Page Down choose a stop, arrows move it, Insert adds, Delete removes"
         )
 
-    # What the pictures say of themselves
-
     def show_stops(self, stops: Stops, selected: int) -> None:
-        """Shows stops, one of them as the chosen one; emits nothing."""
+        """Shows stops, one of them selected; emits nothing."""
         self._stops, self._selected = stops, selected
         self.refresh()
 
@@ -94,7 +91,7 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         raise NotImplementedError
 
     def point_at(self, place: QPointF) -> tuple[float, float | None]:
-        """Share, 0 to 1, and value at a place of the view."""
+        """Position in the life, 0 to 1, and value at a position of the view."""
         raise NotImplementedError
 
     def text_at(self, place: QPointF) -> str:
@@ -125,14 +122,12 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
     # Mouse
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Chooses the stop under the mouse, which a move then drags."""
         index = self.index_at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and index is not None:
             self._knob = event.position() - self.place_of(index)
             self.chosen.emit(index)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drags; without a button, marks what is under the mouse."""
         if self._knob is None:
             self._hover(self.index_at(event.position()))
             return
@@ -156,7 +151,7 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
             self.opened.emit()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Menu of a stop; elsewhere that of the row."""
+        """Opens the menu of a stop; elsewhere the event goes to the row."""
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self._selected if by_key else self.index_at(QPointF(event.pos()))
         if index is None or self.is_held:
@@ -170,11 +165,9 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         event.ignore()
 
     def leaveEvent(self, event: QEvent) -> None:  # noqa: ARG002
-        """Nothing is under the mouse any more."""
         self._hover(None)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Tells about the place under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), self.text_at(QPointF(event.pos())), self)
             return True
@@ -195,7 +188,7 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
     # Keys
 
     def event(self, event: QEvent) -> bool:
-        """Keeps the keys used here from becoming shortcuts of the window."""
+        """Accepts the keys used here, so that they are not shortcuts of the window."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._claims(event):
             event.accept()
             return True
@@ -208,7 +201,6 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         return event.key() in used and not event.modifiers() & Qt.KeyboardModifier.AltModifier
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows move the chosen stop, Page Up and Down choose another, Delete removes, Escape gives a drag up."""
         key = event.key()
         if not self._claims(event):
             event.ignore()
@@ -242,13 +234,11 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         self.refresh()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """A drag that loses the keyboard ends with what it has."""
         self._release_drag()
         super().focusOutEvent(event)
         self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """A picture that disappears under the mouse keeps what was dragged."""
         self._release_drag()
         super().hideEvent(event)
 
@@ -258,7 +248,6 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
             self.refresh()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The picture, with a frame while it has the focus."""
         super().paintEvent(event)
         if self.hasFocus():
             with QPainter(self.viewport()) as painter:
@@ -270,19 +259,19 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
 _POINT_SIDE = 9
 _POINT_REACH = 9.0
 _MARGIN = 0.04
-"""Room beside the life, as a share of it, so that the first and the last point are seen whole."""
+"""Margin as a share of the life, so that the first and last point are not clipped."""
 _FILL_ALPHA = 60
 _DIGITS = 4
 _LIFE_TICKS = ((0.0, "birth"), (0.25, ""), (0.5, "0.5"), (0.75, ""), (1.0, "death"))
 
 
 class CurvePlot(StopView):
-    """Straight lines from stop to stop.
+    """Straight lines between the stops.
 
     Args:
-        tip: What the values are.
+        tip: Description of the values.
         span: Lowest value, and the top of the plot while no value is higher.
-        limit: Highest value that is allowed.
+        limit: Highest allowed value.
         parent: Parent widget.
     """
 
@@ -302,7 +291,7 @@ class CurvePlot(StopView):
 
     def _arrange(self) -> None:
         layout = pg.GraphicsLayout()
-        # The last label of the life is centred below the end of the axis.
+        # The last label is centred below the end of the axis.
         layout.setContentsMargins(SPACE, SPACE, self.fontMetrics().horizontalAdvance(_LIFE_TICKS[-1][1]) // 2, 0)
         layout.setSpacing(0)
         layout.addItem(self.axes["left"], row=0, col=0)
@@ -331,7 +320,6 @@ class CurvePlot(StopView):
         return self._limit
 
     def sizeHint(self) -> QSize:
-        """Seven lines of text high."""
         line = self.fontMetrics().height()
         return QSize(10 * line, 7 * line)
 
@@ -365,7 +353,7 @@ class CurvePlot(StopView):
         self.viewport().update()
 
     def _fit(self) -> None:
-        """Takes a top that no value exceeds and that has a plain number."""
+        """Sets the top to a round number above all values."""
         highest = max((stop[1] for stop in self._stops), default=0.0)
         self._top = self._span[1] if highest <= self._span[1] else min(plain_top(highest), self._limit)
         span = self._top - self._span[0]
@@ -393,23 +381,18 @@ class CurvePlot(StopView):
 
 
 def plain_top(highest: float) -> float:
-    """The smallest of 1, 2 or 5 times a power of ten that is not below a positive number."""
+    """The smallest of 1, 2 or 5 times a power of ten that is at least a positive number."""
     power = 10.0 ** math.floor(math.log10(highest))
     return next(n * power for n in (1.0, 2.0, 5.0, 10.0) if n * power >= highest * (1.0 - 1e-9))
 
 
 _SAMPLES = 512
 _HANDLE_REACH = 3.0
-"""How far beside a handle the mouse still takes it [px]."""
+"""Distance from a handle at which a press still selects it [px]."""
 
 
 class GradientStrip(StopView):
-    """Colours over a life; the stops hold linear light, what is seen is sRGB.
-
-    Args:
-        tip: What the colours are for.
-        parent: Parent widget.
-    """
+    """A gradient; the stops are linear light, the view is sRGB."""
 
     def __init__(self, tip: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -453,11 +436,7 @@ class GradientStrip(StopView):
 
 
 class StopSlider(TickSliderItem):  # type: ignore[misc]
-    """The strip with its handles; places and colours come from outside alone.
-
-    Args:
-        side: Height of strip and of handles [px].
-    """
+    """The gradient with its handles; `side` is the height of each [px]."""
 
     def __init__(self, side: int) -> None:
         self._image = QImage()
@@ -468,7 +447,6 @@ class StopSlider(TickSliderItem):  # type: ignore[misc]
         self.setMaxDim(self.strip_height + self.tickSize + 3)
 
     def setOrientation(self, orientation: str) -> None:
-        """Handles hang below the strip."""
         super().setOrientation(orientation)
         self.setTransform(self.transform().translate(0.0, self.strip_height + 1.0))
 
@@ -476,7 +454,7 @@ class StopSlider(TickSliderItem):  # type: ignore[misc]
         return QPointF(share * self.length + 1.0, 0.0)
 
     def show_stops(self, stops: Stops, selected: int, hovered: int | None, palette: QPalette, accent: QColor) -> None:
-        """Shows stops; handles that stay are only moved."""
+        """Shows stops, reusing the existing handles."""
         self._image, self._edge = strip_image(stops), palette.color(QPalette.ColorRole.Mid)
         while len(self.ticks) > len(stops):
             self.removeTick(next(reversed(self.ticks)), finish=False)
@@ -493,7 +471,6 @@ class StopSlider(TickSliderItem):  # type: ignore[misc]
         self.update()
 
     def addTick(self, x: float, color: QColor | None = None, movable: bool = True, finish: bool = True) -> Tick:
-        """Adds a handle in the present size."""
         tick = super().addTick(x, color, movable, finish)
         tick.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         return tick
@@ -504,7 +481,6 @@ class StopSlider(TickSliderItem):  # type: ignore[misc]
         option: QStyleOptionGraphicsItem,  # noqa: ARG002
         widget: QWidget | None = None,  # noqa: ARG002
     ) -> None:
-        """Paints the strip; the handles paint themselves."""
         box = QRectF(1.0, -self.strip_height, self.length, self.strip_height - 1.0)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         painter.drawImage(box, self._image)
@@ -521,7 +497,7 @@ def seen_colour(stop: Stop) -> QColor:
 
 
 def strip_image(stops: Stops) -> QImage:
-    """Colours over the life, one pixel high: mixed as light is mixed, then encoded for the screen."""
+    """The gradient, one pixel high: interpolated in linear light, then encoded as sRGB."""
     light = values_at(stops, np.linspace(0.0, 1.0, _SAMPLES))
     pixels = np.rint(np.clip(srgb_from_linear(light), 0.0, 1.0) * 255.0).astype(np.uint8)
     return QImage(pixels.tobytes(), _SAMPLES, 1, 3 * _SAMPLES, QImage.Format.Format_RGB888).copy()

@@ -50,15 +50,102 @@ StripPainter = Callable[[QPainter, QRectF, RulerScale], None]
 
 _NO_CLIP = ClipEntry("", 0, 0.0)
 
+_THRESHOLD = 2.0
+_ZOOM_PER_NOTCH = 0.8
+_WHEEL_NOTCH = 120.0
+_PAN_PER_NOTCH = 60.0
+_EDGE_PULL = 0.25
+_GRIP = 5.0
 
-class RulerCanvas(QWidget):
-    """Shows one clip on a time axis and repaints little: the still part is kept until the view changes.
+
+class Scrub:
+    """Moves the playhead, snapping to frames if the ruler snaps; Shift inverts snapping."""
+
+    def __init__(self, ruler: "Ruler") -> None:
+        self._ruler, self._before = ruler, ruler.time
+        ruler.scrub_started.emit()
+
+    def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:
+        clip = self._ruler.clip
+        time = self._ruler.scale.time_of(x)
+        if self._ruler.snaps != bool(modifiers & Qt.KeyboardModifier.ShiftModifier):
+            time = snapped(time, clip.frame_step)
+        self._ruler.scrub_to(min(max(time, 0.0), clip.duration))
+
+    def end(self, cancelled: bool) -> None:
+        if cancelled:
+            self._ruler.scrub_to(self._before)
+        self._ruler.scrub_finished.emit()
+
+
+class MarkerDrag:
+    """Moves the in or out marker, snapping to frames, at least one frame from the other; Ctrl disables snapping."""
+
+    def __init__(self, ruler: "Ruler", name: str, x: float) -> None:
+        self._ruler, self._name, self._before = ruler, name, ruler.point(name)
+        self._press = x
+        self._knob = x - ruler.scale.x_of(ruler.mark_time(name))
+        self._caught = self._changed = False
+
+    def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:
+        self._caught = self._caught or abs(x - self._press) >= _THRESHOLD
+        if not self._caught:
+            return
+        snap = not modifiers & Qt.KeyboardModifier.ControlModifier
+        value = self._resting(self._ruler.scale.time_of(x - self._knob), snap)
+        if value == self._ruler.mark_time(self._name):
+            return
+        if not self._changed:
+            self._changed = True
+            self._ruler.edit_begin(self._name)
+        self._ruler.edit_to(self._name, value)
+
+    def _resting(self, time: float, snap: bool) -> float:
+        limits = RangeLimits(self._ruler.clip.duration, self._ruler.clip.frame_step)
+        if self._name == IN_POINT:
+            return limits.in_point(time, self._ruler.mark_time(OUT_POINT), snap)
+        return limits.out_point(time, self._ruler.mark_time(IN_POINT), snap)
+
+    def end(self, cancelled: bool) -> None:
+        if self._changed:
+            if cancelled:
+                self._ruler.edit_to(self._name, self._before)
+            self._ruler.edit_end(self._name, cancelled)
+
+
+class Pan:
+    def __init__(self, ruler: "Ruler", x: float) -> None:
+        self._ruler, self._press, self._before = ruler, x, ruler.scale
+
+    def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:  # noqa: ARG002
+        self._ruler.look_through(self._before.panned(x - self._press, self._ruler.clip.duration))
+
+    def end(self, cancelled: bool) -> None:
+        if cancelled:
+            self._ruler.look_through(self._before)
+
+
+class Ruler(QWidget):
+    """Shows and scrubs one clip on a time axis; the static part is cached until the view changes.
 
     Signals:
-        view_changed: Another part of time is shown, or another clip.
+        view_changed: The visible range of time or the clip changed.
+        scrub_started, scrubbed(seconds), scrub_finished: Drag of the playhead.
+        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): Drag of the in or out
+            point; before a cancel, `edited` is emitted with the old value.
+
+    Attributes:
+        snaps: Whether scrubbing snaps to frames.
     """
 
     view_changed = Signal()
+    scrub_started = Signal()
+    scrubbed = Signal(float)
+    scrub_finished = Signal()
+    edit_started = Signal(str)
+    edited = Signal(str, object)
+    edit_finished = Signal(str)
+    edit_cancelled = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,20 +164,26 @@ class RulerCanvas(QWidget):
         self._hot = ""
         self._ground: QPixmap | None = None
         self._view: RulerView | None = None
+        self._gesture: Scrub | MarkerDrag | Pan | None = None
+        self._strip_tip: Callable[[float], str] | None = None
+        self.snaps = False
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Timeline ruler")
+        self.setAccessibleDescription("Drag to scrub; Left and Right step by frames, Home and End jump.")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
-    # What is shown
-
     def set_clip(self, clip: ClipEntry | None) -> None:
-        """Show a clip, whole unless it is as long as the one before; None shows the empty text."""
+        """Shows a clip, or the empty text for None; a clip of the same length keeps the zoom."""
+        self._end_gesture(cancelled=True)
         old, self.clip = self.clip, clip or _NO_CLIP
         if (old.frame_count, old.duration) != (self.clip.frame_count, self.clip.duration) or self._is_fitted:
             self.fit()
         self._refresh()
 
     def set_time(self, time: float) -> None:
-        """Move the playhead; repaints only where it was and is."""
+        """Moves the playhead; repaints only its old and new position."""
         if time == self._time:
             return
         was_shown = self.scale.shows(self._time)
@@ -101,7 +194,7 @@ class RulerCanvas(QWidget):
             self.look_through(self.scale.turned_to(time, self.clip.duration))
 
     def set_points(self, in_point: float | None, out_point: float | None) -> None:
-        """Set the range [s]; None is the end of the clip."""
+        """Sets the in and out point [s]; None is an end of the clip."""
         points = {IN_POINT: in_point, OUT_POINT: out_point}
         if points != self._points:
             self._points = points
@@ -113,27 +206,20 @@ class RulerCanvas(QWidget):
             self._refresh()
 
     def set_following(self, following: bool) -> None:
-        """Whether the view turns the page when the playhead leaves it."""
+        """Whether the view pages when the playhead leaves it."""
         self._following = following
 
     def set_empty_text(self, text: str) -> None:
-        """What is said where there is no clip."""
         self._empty_text = text
         self._refresh()
 
     def set_strip(self, paint: StripPainter | None, height: float = 0.0) -> None:
-        """Reserve a strip under the ruler.
-
-        Args:
-            paint: Paints the strip into a rectangle on the given scale; None removes the strip.
-            height: Height of the strip [px].
-        """
+        """Sets the painter of the strip below the ruler and its height [px]; None removes the strip."""
         self._strip, self._strip_height = paint, height if paint is not None else 0.0
         self.updateGeometry()
         self._refresh()
 
     def update_strip(self) -> None:
-        """Paint the strip again because its content changed."""
         self.update(self._ruler_view().bands.strip.toAlignedRect())
 
     def fit(self) -> None:
@@ -148,12 +234,10 @@ class RulerCanvas(QWidget):
 
     @property
     def is_dragging(self) -> bool:
-        """Whether the mouse holds something; a picture alone cannot be held."""
-        return False
+        return self._gesture is not None
 
     @property
     def time(self) -> float:
-        """Time of the playhead [s]."""
         return self._time
 
     @property
@@ -173,12 +257,6 @@ class RulerCanvas(QWidget):
         self.scale = fitted(self.clip.duration, width) if self._is_fitted else self.scale.resized(width)
         self._refresh()
         super().resizeEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.DevicePixelRatioChange):
-            self.updateGeometry()
-            self._refresh()
-        return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         view = self._ruler_view()
@@ -286,140 +364,17 @@ class RulerCanvas(QWidget):
         return self._view
 
     def mark_time(self, name: str) -> float:
-        """Time [s] at which a marker stands: its point inside the clip, or the clip's end."""
+        """Time of a marker [s]: its point clamped to the clip, or an end of the clip."""
         point, duration = self._points[name], self.clip.duration
         if point is None:
             return min(self.clip.start, duration) if name == IN_POINT else duration
         return min(max(point, 0.0), duration)
 
-
-_THRESHOLD = 2.0
-_ZOOM_PER_NOTCH = 0.8
-_WHEEL_NOTCH = 120.0
-_PAN_PER_NOTCH = 60.0
-_EDGE_PULL = 0.25
-_GRIP = 5.0
-
-
-class Scrub:
-    """The playhead follows the mouse, on whole frames where the ruler snaps; Shift does the other."""
-
-    def __init__(self, ruler: "Ruler") -> None:
-        self._ruler, self._before = ruler, ruler.time
-        ruler.scrub_started.emit()
-
-    def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:
-        """Put the playhead under the mouse, within the clip."""
-        clip = self._ruler.clip
-        time = self._ruler.scale.time_of(x)
-        if self._ruler.snaps != bool(modifiers & Qt.KeyboardModifier.ShiftModifier):
-            time = snapped(time, clip.frame_step)
-        self._ruler.scrub_to(min(max(time, 0.0), clip.duration))
-
-    def end(self, cancelled: bool) -> None:
-        """Let the playhead go where it is, or where it was."""
-        if cancelled:
-            self._ruler.scrub_to(self._before)
-        self._ruler.scrub_finished.emit()
-
-
-class MarkerDrag:
-    """An in or out marker follows the mouse on whole frames, at least one away from the other; Control frees it."""
-
-    def __init__(self, ruler: "Ruler", name: str, x: float) -> None:
-        self._ruler, self._name, self._before = ruler, name, ruler.point(name)
-        self._press = x
-        self._knob = x - ruler.scale.x_of(ruler.mark_time(name))
-        self._caught = self._changed = False
-
-    def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:
-        """Move the marker, once the mouse has moved far enough."""
-        self._caught = self._caught or abs(x - self._press) >= _THRESHOLD
-        if not self._caught:
-            return
-        snap = not modifiers & Qt.KeyboardModifier.ControlModifier
-        value = self._resting(self._ruler.scale.time_of(x - self._knob), snap)
-        if value == self._ruler.mark_time(self._name):
-            return
-        if not self._changed:
-            self._changed = True
-            self._ruler.edit_begin(self._name)
-        self._ruler.edit_to(self._name, value)
-
-    def _resting(self, time: float, snap: bool) -> float:
-        limits = RangeLimits(self._ruler.clip.duration, self._ruler.clip.frame_step)
-        if self._name == IN_POINT:
-            return limits.in_point(time, self._ruler.mark_time(OUT_POINT), snap)
-        return limits.out_point(time, self._ruler.mark_time(IN_POINT), snap)
-
-    def end(self, cancelled: bool) -> None:
-        """Keep the marker where it is, or put it back."""
-        if self._changed:
-            if cancelled:
-                self._ruler.edit_to(self._name, self._before)
-            self._ruler.edit_end(self._name, cancelled)
-
-
-class Pan:
-    """The view follows the mouse."""
-
-    def __init__(self, ruler: "Ruler", x: float) -> None:
-        self._ruler, self._press, self._before = ruler, x, ruler.scale
-
-    def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:  # noqa: ARG002
-        self._ruler.look_through(self._before.panned(x - self._press, self._ruler.clip.duration))
-
-    def end(self, cancelled: bool) -> None:
-        if cancelled:
-            self._ruler.look_through(self._before)
-
-
-class Ruler(RulerCanvas):
-    """A ruler that can be worked with; everything the user does leaves as a signal.
-
-    Signals:
-        scrub_started, scrubbed(seconds), scrub_finished: The playhead is taken, moved, let go.
-        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): An in or out
-            point; a cancelled edit has sent the old value by a last `edited`.
-
-    Attributes:
-        snaps: Whether scrubbing stays on whole frames.
-    """
-
-    scrub_started = Signal()
-    scrubbed = Signal(float)
-    scrub_finished = Signal()
-    edit_started = Signal(str)
-    edited = Signal(str, object)
-    edit_finished = Signal(str)
-    edit_cancelled = Signal(str)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._gesture: Scrub | MarkerDrag | Pan | None = None
-        self.snaps = False
-        self._strip_tip: Callable[[float], str] | None = None
-        self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Timeline ruler")
-        self.setAccessibleDescription("Drag to scrub; Left and Right step by frames, Home and End jump.")
-
-    def set_clip(self, clip: ClipEntry | None) -> None:
-        self._end_gesture(cancelled=True)
-        super().set_clip(clip)
-
     def set_strip_tip(self, tip: Callable[[float], str] | None) -> None:
-        """What is said about the strip at a time [s]; None where there is no strip."""
+        """Sets the function that returns the tooltip of the strip at a time [s]; None for none."""
         self._strip_tip = tip
 
-    @property
-    def is_dragging(self) -> bool:
-        return self._gesture is not None
-
-    # What gestures use
-
     def scrub_to(self, time: float) -> None:
-        """Put the playhead somewhere [s]."""
         if time != self._time:
             self.set_time(time)
             self.scrubbed.emit(time)
@@ -498,7 +453,10 @@ class Ruler(RulerCanvas):
 
     def event(self, event: QEvent) -> bool:
         kind = event.type()
-        if kind == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+        if kind in (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.DevicePixelRatioChange):
+            self.updateGeometry()
+            self._refresh()
+        elif kind == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             if self._gesture is not None and event.key() == Qt.Key.Key_Escape:
                 event.accept()
                 return True
@@ -524,7 +482,7 @@ class Ruler(RulerCanvas):
         QToolTip.showText(event.globalPos(), text, self)
 
     def _follow_over_edge(self, x: float) -> None:
-        """Pull a closer view along when the mouse drags something out of it."""
+        """Scrolls the view when the mouse is dragged beyond it."""
         beyond = min(x, 0.0) + max(x - self.width(), 0.0)
         if beyond and not self._is_fitted and not isinstance(self._gesture, Pan):
             self.look_through(self.scale.panned(-beyond * _EDGE_PULL, self.clip.duration))
@@ -535,7 +493,7 @@ class Ruler(RulerCanvas):
             gesture.end(cancelled)
 
     def _marker_at(self, position: QPointF) -> str:
-        """The marker whose line or flag is under the mouse, or ""."""
+        """The marker whose line or flag is at a position, or ""."""
         view = self._ruler_view()
         if not view.bands.lane.top() <= position.y() <= view.bands.bottom:
             return ""

@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 
 from sim.scene.strips import Strip
-from widgets.number_field import mixed
+from widgets.theme import blend
 from widgets.timeline.ruler_paint import small_font
 from widgets.timeline.ruler_scale import RulerScale, fitted, snapped
 from widgets.timings.colours import PALETTE
@@ -35,12 +35,12 @@ class StripBar:
     """One strip.
 
     Attributes:
-        index: Its number among the strips of the figure, as they are stored.
-        text: What it plays, and how.
-        start, end: Where it lies [s]; the end may be infinite.
-        length: Of one repetition [s].
-        fade: How long it takes over from the strip before [s].
-        clip: Number of its clip in the model, which decides the colour.
+        index: Index among the stored strips of the character.
+        text: Clip, repeats and speed.
+        start, end: Times [s]; the end may be infinite.
+        length: Duration of one repetition [s].
+        fade: Duration of the blend from the previous strip [s].
+        clip: Index of its clip in the model, which determines the colour.
     """
 
     index: int
@@ -54,7 +54,7 @@ class StripBar:
 
 @dataclass(frozen=True, slots=True)
 class StripRow:
-    """The strips of one figure, in the order of their starts."""
+    """The strips of one character, sorted by start."""
 
     node: str
     name: str
@@ -63,7 +63,7 @@ class StripRow:
 
 
 class CacheState(enum.Enum):
-    """How steps of a simulation are kept."""
+    """How simulation steps are cached."""
 
     KEPT = "kept"
     THINNED = "thinned"
@@ -74,18 +74,18 @@ class CacheState(enum.Enum):
 
 
 CACHED_TEXT = {
-    CacheState.KEPT: "simulated, and kept",
-    CacheState.THINNED: "simulated; some steps were let go to save room, and are simulated again when needed",
-    CacheState.OLD: "simulated with settings of before",
-    CacheState.BAKED: "baked: shown without simulating",
-    CacheState.OUTDATED: "baked with other settings than those of now; shown as it was baked",
-    CacheState.HALTED: "halted here",
+    CacheState.KEPT: "simulated and cached",
+    CacheState.THINNED: "simulated; some steps were evicted from the cache and are simulated again when needed",
+    CacheState.OLD: "simulated with earlier settings",
+    CacheState.BAKED: "baked: played without simulation",
+    CacheState.OUTDATED: "baked with other settings",
+    CacheState.HALTED: "stopped here",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """What is kept of one simulated node: spans of scene time [s] from, to, and how; its bake may be out of date."""
+    """Cached steps of a simulated node: spans of scene time (from [s], to [s], state)."""
 
     node: str
     name: str
@@ -95,12 +95,12 @@ class BarRow:
 
 
 def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float], clips: Sequence[str]) -> tuple[StripBar, ...]:
-    """Bars of strips, in the order of their starts.
+    """Bars of strips, sorted by start.
 
     Args:
-        strips: In any order.
-        duration: Gives the length of a clip of a name [s].
-        clips: Names of the clips of the model; another one stands for the first.
+        strips: The strips, in any order.
+        duration: Returns the duration of a clip by name [s].
+        clips: Names of the clips of the model; unknown clips count as the first one.
     """
     order = sorted(range(len(strips)), key=lambda index: strips[index].start)
     bars: list[StripBar] = []
@@ -115,7 +115,7 @@ def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float], clips:
 
 
 def strip_text(strip: Strip) -> str:
-    """What a strip plays, such as "walk × 3, 0.5 speed"."""
+    """Clip, repeats and speed, such as "walk × 3, 0.5 speed"."""
     words = strip.clip
     if strip.repeats == 0.0:
         words += ", repeats ∞"
@@ -126,15 +126,13 @@ def strip_text(strip: Strip) -> str:
 
 _PADDING, _GRIP, _THRESHOLD, _WHEEL_NOTCH = 4.0, 5.0, 2.0, 120.0
 _HUES = ("#3a78c2", *(PALETTE[number] for number in (0, 2, 6, 5, 1, 3)))
-"""Colours of the clips of a model; those that blue is told apart from."""
+"""Colours of the clips of a model, all distinct from blue."""
 
 MOVE, START, END = "move", "start", "end"
 
 
 @dataclass(slots=True)
 class _StripDrag:
-    """A bar that the mouse holds."""
-
     row: StripRow
     bar: StripBar
     part: str
@@ -143,13 +141,13 @@ class _StripDrag:
 
 
 class Tracks(QWidget):
-    """Strips of the figures, then what is kept of each simulated node.
+    """Strips of the characters, then cached steps of the simulated nodes.
 
     Signals:
         edit_started(node, part), edited(node, strip, part, seconds), edit_finished(), edit_cancelled(): A strip is
-            moved, or one of its ends is ("move", "start" or "end"), to where its start or that end then is [s].
-        chosen(node): A row of a figure was pressed.
-        menu_requested(node, strip, place on the screen, frame under it [s]): Strip is -1 beside all.
+            moved, or its start or end is ("move", "start" or "end"); the time is that of its start or end [s].
+        chosen(node): The row of a character was pressed.
+        menu_requested(node, strip, global position, time [s]): Strip is -1 outside all strips.
     """
 
     edit_started = Signal(str, str)
@@ -172,12 +170,10 @@ class Tracks(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Tracks")
-        self.setAccessibleDescription("Strips of clips, and the kept steps of what is simulated")
-
-    # What is shown
+        self.setAccessibleDescription("Strips of clips, and cached steps of simulations")
 
     def set_strips(self, rows: Sequence[StripRow]) -> None:
-        """Show strips; a gesture on a strip that is gone ends."""
+        """Sets the strips; ends the gesture on a strip that no longer exists."""
         if (shown := tuple(rows)) != self.strips:
             self.strips = shown
             held = self._drag and (self._drag.row.node, self._drag.bar.index)
@@ -186,7 +182,6 @@ class Tracks(QWidget):
             self._arrange()
 
     def set_bars(self, rows: Sequence[BarRow]) -> None:
-        """Show what is kept of simulated nodes."""
         if (shown := tuple(rows)) != self.bars:
             is_other = len(shown) != len(self.bars)
             self.bars = shown
@@ -197,7 +192,6 @@ class Tracks(QWidget):
         self.update()
 
     def set_time(self, time: float) -> None:
-        """Move the line of the playhead."""
         for moment in (self._time, time):
             self.update(QRectF(self._scale.x_of(moment) - 2.0, 0.0, 5.0, self.height()).toAlignedRect())
         self._time = time
@@ -214,23 +208,21 @@ class Tracks(QWidget):
 
     @property
     def bar_height(self) -> float:
-        """Height of a row of kept steps [px]."""
+        """Height of a row of cached steps [px]."""
         return math.ceil(QFontMetricsF(small_font(self.font())).height()) + 5.0
 
     @property
     def strip_height(self) -> float:
-        """Height of a row of strips, which are taken hold of [px]."""
+        """Height of a row of strips [px]."""
         return self.bar_height + 7.0
 
     def place_of(self, node: str, index: int) -> QRectF:
-        """Where the bar of a strip is drawn."""
         for number, row in enumerate(self.strips):
             if row.node == node:
                 return self._bar_rect(number, row.bars[index])
         raise KeyError(node)
 
     def _arrange(self) -> None:
-        """Fits the scroll bar to what there is; it is in sight where not everything is."""
         hidden = math.ceil(self._top(len(self.strips) + len(self.bars))) - self.height()
         bar, width = self.scroll_bar, self.scroll_bar.sizeHint().width()
         bar.setRange(0, max(hidden, 0))
@@ -241,12 +233,12 @@ class Tracks(QWidget):
         self.update()
 
     def _top(self, number: int) -> float:
-        """Upper edge of a row, before anything is scrolled [px]."""
+        """Upper edge of a row before scrolling [px]."""
         strips = min(number, len(self.strips))
         return strips * self.strip_height + (number - strips) * self.bar_height
 
     def _row_at(self, y: float) -> int:
-        """Number of the row at a height of the widget [px]; that of none beyond the last one."""
+        """Index of the row at a vertical position [px]; may be beyond the last row."""
         y += self.scroll_bar.value()
         strips = len(self.strips) * self.strip_height
         return int(y // self.strip_height) if y < strips else len(self.strips) + int((y - strips) // self.bar_height)
@@ -261,7 +253,7 @@ class Tracks(QWidget):
             painter.setFont(small_font(self.font()))
             for number in range(self._row_at(0.0), len(self.strips) + len(self.bars)):
                 area = self._row_rect(number)
-                painter.fillRect(QRectF(0.0, area.bottom() - 1.0, area.width(), 1.0), mixed(base, text, 0.1))
+                painter.fillRect(QRectF(0.0, area.bottom() - 1.0, area.width(), 1.0), blend(base, text, 0.1))
                 if number < len(self.strips):
                     self._paint_strips(painter, number, self.strips[number])
                 else:
@@ -276,8 +268,8 @@ class Tracks(QWidget):
             hue = QColor(_HUES[bar.clip % len(_HUES)])
             area = self._bar_rect(number, bar)
             held = self._drag is not None and self._drag.row.node == row.node and self._drag.bar.index == bar.index
-            fill = mixed(base, hue, 0.62 if held else 0.42 if row.is_active else 0.24)
-            painter.setPen(mixed(base, hue, 0.9))
+            fill = blend(base, hue, 0.62 if held else 0.42 if row.is_active else 0.24)
+            painter.setPen(blend(base, hue, 0.9))
             painter.setBrush(fill)
             painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 3.0, 3.0)
             if bar.fade > 0.0:
@@ -285,11 +277,11 @@ class Tracks(QWidget):
                 right = left + self._scale.pixels(bar.fade)
                 corners = [QPointF(left, area.top()), QPointF(right, area.top()), QPointF(left, area.bottom())]
                 painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(mixed(base, hue, 0.62 if row.is_active else 0.36))
+                painter.setBrush(blend(base, hue, 0.62 if row.is_active else 0.36))
                 painter.drawPolygon(QPolygonF(corners))
-                painter.setPen(mixed(base, hue, 0.9))
-                painter.drawLine(corners[1], corners[2])  # the one goes down as the other comes up
-            self._paint_turns(painter, area, bar, mixed(fill, text, 0.4))
+                painter.setPen(blend(base, hue, 0.9))
+                painter.drawLine(corners[1], corners[2])  # crossfade
+            self._paint_repeats(painter, area, bar, blend(fill, text, 0.4))
             painter.setPen(text)
             room = area.intersected(QRectF(self.rect())).adjusted(_PADDING + 2.0, 0.0, -_PADDING, 0.0)
             label = f"{row.name}: {bar.text}" if bar.index == row.bars[0].index else bar.text
@@ -297,8 +289,7 @@ class Tracks(QWidget):
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
-    def _paint_turns(self, painter: QPainter, area: QRectF, bar: StripBar, ink: QColor) -> None:
-        """Where a repetition ends and the next begins."""
+    def _paint_repeats(self, painter: QPainter, area: QRectF, bar: StripBar, ink: QColor) -> None:
         width = self._scale.pixels(bar.length)
         if not 6.0 < width < area.width():
             return
@@ -317,13 +308,13 @@ class Tracks(QWidget):
             left, right = self._scale.x_of(begin), self._scale.x_of(end)
             span = QRectF(left, line.top(), max(right - left, 1.0), line.height())
             if cached is CacheState.OUTDATED:
-                painter.fillRect(span, mixed(base, self.colour(cached), 0.4))
+                painter.fillRect(span, blend(base, self.colour(cached), 0.4))
                 painter.fillRect(span, QBrush(self.colour(cached), Qt.BrushStyle.BDiagPattern))
             else:
                 painter.fillRect(span, self.colour(cached))
-        painter.setPen(mixed(base, text, 0.74))
+        painter.setPen(blend(base, text, 0.74))
         baked = " (baked, out of date)" if row.is_outdated else " (baked)" if row.is_baked else ""
-        left = max(area.left(), self._scale.x_of(0.0)) + _PADDING + 2.0  # as in strips, beside a playhead at the start
+        left = max(area.left(), self._scale.x_of(0.0)) + _PADDING + 2.0  # right of a playhead at 0
         room = QRectF(left, area.top(), area.width(), area.height() - 5.0)
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, row.name + baked)
 
@@ -331,9 +322,9 @@ class Tracks(QWidget):
         palette, role = self.palette(), QPalette.ColorRole
         base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
         return {
-            CacheState.KEPT: mixed(base, accent, 0.95),
-            CacheState.THINNED: mixed(base, accent, 0.5),
-            CacheState.OLD: mixed(base, text, 0.32),
+            CacheState.KEPT: blend(base, accent, 0.95),
+            CacheState.THINNED: blend(base, accent, 0.5),
+            CacheState.OLD: blend(base, text, 0.32),
             CacheState.BAKED: QColor("#d39a2d"),
             CacheState.OUTDATED: QColor("#d39a2d"),
             CacheState.HALTED: QColor("#e0574b"),
@@ -429,7 +420,7 @@ class Tracks(QWidget):
             if bar is None:
                 return self.strips[number].name
             habits = "Drag to move, drag an end to trim or repeat (Ctrl between frames), double click for values"
-            endless = "" if math.isfinite(bar.end) else "∞: the clip is played over and over to the end of the scene\n"
+            endless = "" if math.isfinite(bar.end) else "∞: the clip repeats to the end of the scene\n"
             return f"{self.strips[number].name}: {bar.text}\n{endless}{habits}"
         if number - len(self.strips) >= len(self.bars):
             return ""
@@ -438,7 +429,7 @@ class Tracks(QWidget):
         return f"{row.name}: {CACHED_TEXT[cached] if cached is not None else 'not simulated yet'}"
 
     def _at(self, place: QPointF) -> tuple[StripRow, StripBar | None, str] | None:
-        """Row, bar and part of it under a place; the upper bar where two overlap is the later one."""
+        """Row, strip and part at a position; later strips are on top."""
         number = self._row_at(place.y())
         if not 0 <= number < len(self.strips):
             return None

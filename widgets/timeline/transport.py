@@ -1,4 +1,4 @@
-"""The transport: jump, step and play buttons, the loop mode, and the bind pose toggle."""
+"""The transport: jump, step, play and loop buttons."""
 
 import functools
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from sim.scene.playback import LoopMode
 from widgets.icons import icon
-from widgets.number_field import mixed
+from widgets.theme import blend
 
 _GRID = 24.0
-# Shapes on a grid of 24, pointing right: triangle (left, tip), bar (left, right), diamond (centre).
+# Shapes on a grid of 24, pointing right: triangle (left, tip), bar (left, right), diamond (centre, half width).
 _SHAPES: dict[str, tuple[tuple[str, float, float], ...]] = {
     "play": (("triangle", 7.0, 19.0),),
     "pause": (("bar", 6.5, 10.5), ("bar", 13.5, 17.5)),
@@ -37,12 +37,12 @@ _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 @functools.cache
 def transport_icon(shape: str, mirrored: bool = False) -> QIcon:
-    """The icon of a shape ("play", "pause", "step", "key", "end"); mirrored it points left."""
+    """The icon of a shape ("play", "pause", "step", "key", "end"); mirrored ones point left."""
     return QIcon(_ShapeEngine(shape, mirrored))
 
 
 class _ShapeEngine(QIconEngine):
-    """Paints a shape in the colour that the palette has for the icon's mode."""
+    """Paints a shape in the palette's colour for the mode of the icon."""
 
     def __init__(self, shape: str, mirrored: bool) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ def _path(shape: str) -> QPainterPath:
 
 
 class TransportButton(QToolButton):
-    """A flat button that leaves the focus where it is when clicked, and the arrow keys to the timeline."""
+    """A flat button that does not take the focus when clicked and ignores the arrow keys."""
 
     def __init__(self, name: str, tip: str, shown: QIcon, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -109,8 +109,8 @@ class TransportButton(QToolButton):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(accent if self.hasFocus() else Qt.PenStyle.NoPen)
             if self.isEnabled() and (self.isChecked() or self.isDown() or self.underMouse()):
-                tint = mixed(window, accent, 0.45) if self.isChecked() else window
-                painter.setBrush(mixed(tint, text, 0.16 if self.isDown() else 0.08))
+                tint = blend(window, accent, 0.45) if self.isChecked() else window
+                painter.setBrush(blend(tint, text, 0.16 if self.isDown() else 0.08))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
             place = QRect(QPoint(0, 0), self.iconSize())
             place.moveCenter(self.rect().center())
@@ -137,17 +137,15 @@ class _Push:
 
 _FIRST = _Push("First frame", "Go to the start of the range (Home)", "end", True)
 _KEY_BACK = _Push("Previous key", "Go to the previous key (Shift+Left)", "key", True)
-_STEP_BACK = _Push("Previous frame", "Step one frame back (Left or ,)", "step", True)
+_STEP_BACK = _Push("Previous frame", "Step back one frame (Left or ,)", "step", True)
 _BACKWARDS = _Push("Play backwards", "Play backwards (Shift+Space)", "play", True)
 _PLAY = _Push("Play", "Play (Space)", "play", False)
-_STEP = _Push("Next frame", "Step one frame on (Right or .)", "step", False)
+_STEP = _Push("Next frame", "Step forward one frame (Right or .)", "step", False)
 _KEY = _Push("Next key", "Go to the next key (Shift+Right)", "key", False)
 _LAST = _Push("Last frame", "Go to the end of the range (End)", "end", False)
 
 
 class Transport(QWidget):
-    """Eight buttons that only tell what was asked for."""
-
     play_toggled = Signal(int)
     step_requested = Signal(int)
     key_requested = Signal(int)
@@ -174,13 +172,13 @@ class Transport(QWidget):
         self._add(_LAST).clicked.connect(lambda: self.jump_requested.emit("last"))
 
     def enable(self, *, clip: bool, simulation: bool) -> None:
-        """Say what there is to play; a simulation alone plays and steps forwards, and goes back to its start."""
+        """Enables the buttons; without a clip, a simulation can only play and step forwards, and reset."""
         self.setEnabled(clip or simulation)
         for button in self.buttons:
             button.setEnabled(clip or (simulation and button in self._forwards))
 
     def set_playing(self, playing: bool, direction: int) -> None:
-        """Turn the button of the running direction into a pause button."""
+        """Turns the button of the playing direction into a pause button."""
         for button, push, sign, key in (
             (self._play, _PLAY, 1, "Space"),
             (self._backwards, _BACKWARDS, -1, "Shift+Space"),
@@ -202,12 +200,12 @@ class Transport(QWidget):
 _LOOPS: dict[LoopMode, tuple[str, str]] = {
     LoopMode.LOOP: ("loop", "Loop: starts again at the end of the range"),
     LoopMode.ONCE: ("mdi6.ray-start-arrow", "Once: stops at the end of the range"),
-    LoopMode.PING_PONG: ("ping-pong", "Ping-pong: turns round at each end of the range"),
+    LoopMode.PING_PONG: ("ping-pong", "Ping-pong: reverses at each end of the range"),
 }
 
 
 class LoopButton(TransportButton):
-    """Goes through the loop modes; `chosen(LoopMode)` tells the next one."""
+    """Cycles through the loop modes; emits the next one."""
 
     chosen = Signal(object)
 

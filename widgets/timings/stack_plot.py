@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from sim.profile.decimate import buckets, peaks
 from sim.profile.history import Float64, Quantity
-from widgets.number_field import mixed
-from widgets.theme import SPACE, colours, tabular
+from widgets.theme import SPACE, blend, colours, tabular
 from widgets.timings.colours import pass_colour
 from widgets.timings.frames import Band, FrameTable, TimingsOptions, Unit, is_empty_rest
 from widgets.timings.plot_parts import TARGETS, AgoAxis, CostAxis, TimeBox, TimeWindow, next_top, style_axis
@@ -258,7 +257,7 @@ class StackPlot(pg.PlotWidget):
                 colours=tuple(pass_colour(band.path) for band in self.columns.bands),
                 ground=ground,
                 ink=text,
-                faint=mixed(ground, text, 0.14),
+                faint=blend(ground, text, 0.14),
                 top=top,
                 grid=self._grid(area.height(), top, scale),
                 rows=rows,

@@ -161,17 +161,17 @@ def test_labels_fit_at_the_usual_width(inspector, target):
 def test_counts_are_shown_and_spoken(show):
     bar = show(PopulationBar(), 400, 40)
     bar.show_status(Population(alive=990, born_per_second=900.0, capacity=2000, needed_capacity=1390))
-    assert bar.texts() == ("990 / 2,000 alive", "900 born/s")
-    assert bar.accessibleName() == "990 / 2,000 alive, 900 born/s"
+    assert bar.texts() == ("990 / 2,000 alive", "900 spawned/s")
+    assert bar.accessibleName() == "990 / 2,000 alive, 900 spawned/s"
     assert "1,390" in bar.toolTip()
 
 
 def test_a_narrow_bar_says_it_shorter_and_never_clips(show):
     bar = show(PopulationBar(), 400, 40)
     bar.show_status(Population(1_234_567, 250_000.0, 2_000_000, 1))
-    assert bar.texts() == ("1,234,567 / 2,000,000 alive", "250,000 born/s")
+    assert bar.texts() == ("1,234,567 / 2,000,000 alive", "250,000 spawned/s")
     bar.resize(260, 40)
-    assert bar.texts() == ("1.2M / 2M alive", "250k born/s")
+    assert bar.texts() == ("1.2M / 2M alive", "250k spawned/s")
     bar.resize(bar.minimumSizeHint().width(), 40)
     assert bar.texts() == ("1.2M / 2M alive", "")
 

@@ -18,14 +18,14 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """How full an emitter of particles is.
+    """How full an emitter is.
 
     Attributes:
-        alive: Particles that lived at the last count.
-        born_per_second: Births per second of scene time, as the settings have it [1/s].
-        capacity: Most particles at a time; 0 while nothing is built.
-        needed_capacity: Capacity below which lives are cut short.
-        warning: What the capacity is too small for, or "".
+        alive: Number of living particles.
+        born_per_second: Spawn rate of the settings [1/s of scene time].
+        capacity: Maximum number of particles; 0 before the emitter is built.
+        needed_capacity: Capacity that lets all particles live their whole life.
+        warning: Why the capacity is too small, or "".
     """
 
     alive: int = 0
@@ -36,9 +36,9 @@ class Population:
 
 
 class PopulationBar(QWidget):
-    """Filled in proportion to the capacity; as wordy as there is room for.
+    """A bar filled in proportion to the capacity.
 
-    How wordy depends on width and capacity alone, so that a changing count never moves the text.
+    The length of the texts depends on width and capacity only, so that a changing count does not move them.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -57,7 +57,7 @@ class PopulationBar(QWidget):
         self.update()
 
     def texts(self) -> tuple[str, str]:
-        """What stands on the left and on the right."""
+        """Texts on the left and on the right."""
         full = Population(
             alive=self._status.capacity,
             capacity=self._status.capacity,
@@ -75,7 +75,7 @@ class PopulationBar(QWidget):
         return metrics.horizontalAdvance(left) + metrics.horizontalAdvance(right) + 2 * SPACE_WIDE
 
     def sizeHint(self) -> QSize:
-        return QSize(self._advance("000k / 000k alive 000k born/s") + 4 * SPACE_WIDE, self._height())
+        return QSize(self._advance("000k / 000k alive 000k spawned/s") + 4 * SPACE_WIDE, self._height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(self._advance("00.0M / 00.0M alive") + 2 * SPACE_WIDE, self._height())
@@ -115,7 +115,6 @@ class PopulationBar(QWidget):
 
 
 def living_text(status: Population, brief: bool = False) -> str:
-    """How many live, of how many that can."""
     if not status.capacity:
         return "– alive"
     number = brief_number if brief else whole_number
@@ -123,28 +122,27 @@ def living_text(status: Population, brief: bool = False) -> str:
 
 
 def births_text(status: Population, brief: bool = False) -> str:
-    """How many are born each second."""
     if not status.capacity:
         return ""
     number = brief_number if brief else whole_number
-    return f"{number(status.born_per_second)} born/s"
+    return f"{number(status.born_per_second)} spawned/s"
 
 
 def population_tip(status: Population) -> str:
-    lines = ["Particles that live now, of the most that can live at a time, and births per second."]
+    lines = ["Living particles, maximum number of particles, and spawn rate."]
     if status.capacity:
         lines.append(f"{living_text(status)}, {births_text(status)}.")
-        lines.append(f"Capacity that lets every particle live its whole life: {status.needed_capacity:,}.")
+        lines.append(f"Capacity for the whole life of all particles: {status.needed_capacity:,}.")
     return "\n".join(lines)
 
 
 def whole_number(value: float) -> str:
-    """A count with separators; a small one that is no whole number keeps a digit."""
+    """A number with separators; below 100 with one digit if it is fractional."""
     return f"{value:,.1f}" if value < 100.0 and value != int(value) else f"{value:,.0f}"
 
 
 def brief_number(value: float) -> str:
-    """A count with three digits, such as 12.3k."""
+    """A number with three digits, such as 12.3k."""
     for unit, letter in _UNITS:
         if value >= unit:
             scaled = value / unit
@@ -160,7 +158,7 @@ _KNOB = 4.5
 
 
 class EmitterOverlay(HandlesCover[EmitterHandles]):
-    """Arrow, cone and edge of a source with their knobs."""
+    """Arrow, cone and outline of an emitter with their knobs."""
 
     def paint(self, painter: QPainter, handles: EmitterHandles) -> None:
         for line in handles.outline:
@@ -183,7 +181,7 @@ class EmitterOverlay(HandlesCover[EmitterHandles]):
         painter.drawPolyline(line)
 
     def _paint_knobs(self, painter: QPainter, handles: EmitterHandles, knob: Knob, marked: bool) -> None:
-        """Round knobs; square ones on the faces of a box and at the ends of a line; a larger one for the speed."""
+        """Paints round knobs; square ones for the size, a larger one for the speed."""
         painter.setPen(QPen(_SHADE, 1.0))
         painter.setBrush(_HELD if marked else _LINE)
         side = _KNOB * (1.35 if knob.kind is KnobKind.SPEED else 1.0) + (1.0 if marked else 0.0)

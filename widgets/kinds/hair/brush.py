@@ -13,13 +13,13 @@ RADIUS_LEAST, RADIUS_MOST = 3.0, 400.0
 
 
 class BrushBar(QWidget):
-    """Buttons of the brush; its numbers show while it is in the hand.
+    """Buttons of the brush modes; radius and strength are shown while one is active.
 
     Signals:
-        chosen: Name of what the brush is to do, or "" for nothing.
-        radius_changed, strength_changed: Another number [px], 0 to 1.
+        chosen: Name of a mode, or "".
+        radius_changed, strength_changed: Radius [px], strength from 0 to 1.
         mirrored: Whether both sides are brushed.
-        reset_requested: What was edited by hand is to go.
+        reset_requested: Remove all manual edits.
     """
 
     chosen = Signal(str)
@@ -37,7 +37,7 @@ class BrushBar(QWidget):
             button.clicked.connect(lambda on, name=name: self.chosen.emit(name if on else ""))
         self.mirror = tool_button("mdi6.reflect-horizontal", "Mirror", "Brush both sides of the model.", checkable=True)
         self.mirror.toggled.connect(self.mirrored)
-        self.reset = tool_button("reset", tip="Reset the groom: forget what was combed and cut by hand.")
+        self.reset = tool_button("reset", tip="Reset the groom: remove all combing and cutting by hand.")
         self.reset.clicked.connect(self.reset_requested)
         row = packed(QHBoxLayout(), *self.buttons.values(), self.mirror, spacing=SPACE)
         row.addStretch(1)
@@ -55,7 +55,7 @@ class BrushBar(QWidget):
         self.numbers.hide()
 
     def show_brush(self, name: str, radius: float, strength: float, *, mirror: bool, edited: bool) -> None:
-        """Shows what is in the hand, "" for nothing, and whether there is something to reset."""
+        """Shows the active mode, or "" for none, and whether there are edits to reset."""
         for other, button in self.buttons.items():
             button.setChecked(other == name)
         self.numbers.setVisible(bool(name))
@@ -71,11 +71,11 @@ _HELD = QColor(255, 214, 92)
 
 
 class BrushRing(ViewportOverlay):
-    """Covers the viewport while it is shown, and lets the mouse through.
+    """Circle of the brush over the viewport; ignores the mouse.
 
     Signals:
         given_up: Escape was pressed.
-        turned: Notches that the wheel was turned by, with Ctrl held.
+        turned: Notches of the wheel with Ctrl held.
     """
 
     given_up = Signal()
@@ -90,7 +90,7 @@ class BrushRing(ViewportOverlay):
         self.hide()
 
     def draw(self, place: QPointF | None, radius: float, *, held: bool = False) -> None:
-        """Shows the circle around a place, or nothing but what it listens to."""
+        """Shows the circle at a position; None hides the circle, but keys and wheel stay active."""
         self._place, self._radius, self._is_held = place, radius, held
         self.setGeometry(self._viewport.rect())
         self.show()
