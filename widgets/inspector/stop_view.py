@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pyqtgraph as pg
-from pyqtgraph.graphicsItems.GradientEditorItem import Tick, TickSliderItem
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -19,6 +18,8 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QPen,
+    QPolygonF,
+    QTransform,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QStyleOptionGraphicsItem, QToolTip, QWidget
@@ -402,21 +403,20 @@ class GradientStrip(StopView):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        return QSize(8 * self.slider.tickSize, round(self.slider.maxDim) + 4)
+        return QSize(8 * self.slider.side, round(self.slider.height()) + 4)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
     def refresh(self) -> None:
-        focus = self.palette().color(QPalette.ColorRole.Highlight)
-        self.slider.show_stops(self._stops, self._selected, self._hovered, self.palette(), focus)
+        self.slider.show_stops(self._stops, self._selected, self._hovered, self.palette())
         self.viewport().update()
 
     def index_at(self, place: QPointF) -> int | None:
         point = self.slider.mapFromScene(self.to_scene(place))
         if point.y() < 0.0:
             return None
-        reach = self.slider.tickSize / math.sqrt(3.0) + _HANDLE_REACH
+        reach = self.slider.side / math.sqrt(3.0) + _HANDLE_REACH
         away = [abs(stop[0] * self.slider.length + 1.0 - point.x()) for stop in self._stops]
         near = [index for index, distance in enumerate(away) if distance <= reach]
         return min(near, key=lambda index: (away[index], index != self._selected), default=None)
@@ -435,45 +435,38 @@ class GradientStrip(StopView):
         return f"{self._tip}\nDouble click adds a colour, Delete or a right click removes one."
 
 
-class StopSlider(TickSliderItem):  # type: ignore[misc]
-    """The gradient with its handles; `side` is the height of each [px]."""
+class StopSlider(pg.GraphicsWidget):  # type: ignore[misc]
+    """The gradient with a handle below each stop; `side` is the height of a handle [px]."""
 
     def __init__(self, side: int) -> None:
-        self._image = QImage()
-        self._edge = QColor()
-        self.strip_height = side + 4
-        super().__init__("bottom", allowAdd=False, allowRemove=False)
-        self.tickSize = side
-        self.setMaxDim(self.strip_height + self.tickSize + 3)
+        super().__init__()
+        self.side, self.strip_height = side, side + 4
+        self._image, self._edge = QImage(), QColor()
+        self._stops: Stops = ()
+        self._pens: list[QPen] = []
+        self._order: list[int] = []  # Of painting; the selected stop is on top
+        self.setFixedHeight(self.strip_height + side + 3)
+        self.setTransform(QTransform.fromTranslate(side / 2.0, self.strip_height + 1.0))
 
-    def setOrientation(self, orientation: str) -> None:
-        super().setOrientation(orientation)
-        self.setTransform(self.transform().translate(0.0, self.strip_height + 1.0))
+    @property
+    def length(self) -> float:
+        """Width of the gradient [px]."""
+        return max(40.0, self.width()) - self.side - 2.0
 
     def spot(self, share: float) -> QPointF:
+        """Tip of the handle of a stop."""
         return QPointF(share * self.length + 1.0, 0.0)
 
-    def show_stops(self, stops: Stops, selected: int, hovered: int | None, palette: QPalette, accent: QColor) -> None:
-        """Shows stops, reusing the existing handles."""
+    def show_stops(self, stops: Stops, selected: int, hovered: int | None, palette: QPalette) -> None:
         self._image, self._edge = strip_image(stops), palette.color(QPalette.ColorRole.Mid)
-        while len(self.ticks) > len(stops):
-            self.removeTick(next(reversed(self.ticks)), finish=False)
-        while len(self.ticks) < len(stops):
-            self.addTick(0.0, finish=False)
-        text = palette.color(QPalette.ColorRole.WindowText)
-        for index, (tick, stop) in enumerate(zip(list(self.ticks), stops, strict=True)):
-            self.ticks[tick] = stop[0]
-            tick.setPos(self.spot(stop[0]))
-            tick.color = seen_colour(stop)
-            tick.currentPen = QPen(accent if index == selected else text, 2.0 if index in (selected, hovered) else 1.0)
-            tick.setZValue(2.0 if index == selected else 1.0)
-            tick.update()
+        text, accent = (palette.color(role) for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Highlight))
+        self._stops = stops
+        self._pens = [
+            QPen(accent if index == selected else text, 2.0 if index in (selected, hovered) else 1.0)
+            for index in range(len(stops))
+        ]
+        self._order = sorted(range(len(stops)), key=lambda index: index == selected)
         self.update()
-
-    def addTick(self, x: float, color: QColor | None = None, movable: bool = True, finish: bool = True) -> Tick:
-        tick = super().addTick(x, color, movable, finish)
-        tick.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-        return tick
 
     def paint(
         self,
@@ -486,9 +479,16 @@ class StopSlider(TickSliderItem):  # type: ignore[misc]
         painter.drawImage(box, self._image)
         painter.setPen(QPen(self._edge, 1.0))
         painter.drawRect(box)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        half = self.side / math.sqrt(3.0)
+        handle = QPolygonF([QPointF(0.0, 0.0), QPointF(-half, self.side), QPointF(half, self.side)])
+        for index in self._order:
+            painter.setPen(self._pens[index])
+            painter.setBrush(seen_colour(self._stops[index]))
+            painter.drawPolygon(handle.translated(self.spot(self._stops[index][0])))
 
     def boundingRect(self) -> QRectF:
-        return QRectF(0.0, -self.strip_height - 1.0, self.length + 2.0, self.strip_height + self.tickSize + 2.0)
+        return QRectF(-self.side, -self.strip_height - 1.0, self.length + 2.0 * self.side, self.height() + 2.0)
 
 
 def seen_colour(stop: Stop) -> QColor:

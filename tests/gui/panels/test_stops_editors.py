@@ -148,7 +148,7 @@ def test_delete_removes_the_chosen_stop_but_never_the_last(gradient, target):
     target.undo()
     target.undo()
     assert gradient.stops == STOPS
-    assert len(gradient.view.slider.ticks) == 3
+    assert len(gradient.view.stops) == 3
 
 
 def test_the_menu_of_a_stop_removes_it(gradient, target):
