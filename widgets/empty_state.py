@@ -18,7 +18,6 @@ class EmptyState(QWidget):
         icon_name: Key of `widgets.icons.GLYPHS`.
         text: Title.
         hint: Smaller text below.
-        parent: Parent widget.
     """
 
     def __init__(self, icon_name: str, text: str, hint: str = "", parent: QWidget | None = None) -> None:

@@ -20,7 +20,6 @@ class Guide(QDialog):
     Args:
         folder: Folder of the pages and images; `index.md` is the first page.
         more: Markdown to append to a page, by its name.
-        parent: Parent widget.
     """
 
     def __init__(self, folder: Path, more: dict[str, str], parent: QWidget | None = None) -> None:

@@ -6,6 +6,7 @@ The icon engine reads the palette when it paints, so that icons follow theme, en
 import functools
 import importlib.util
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,7 +112,8 @@ def icon(name: str, tint: str = "") -> QIcon:
     Raises:
         KeyError: If there is no such icon.
     """
-    return QIcon(GlyphEngine(glyph(name), tint))
+    character = glyph(name)
+    return QIcon(PaletteEngine(lambda painter, rect, colour: draw_glyph(painter, rect, character, colour), tint))
 
 
 def kind_icon(kind: str) -> str:
@@ -174,28 +176,32 @@ class GlyphLabel(QWidget):
             draw_glyph(painter, self.rect(), self._character, tint)
 
 
-class GlyphEngine(QIconEngine):
-    """Paints a glyph in the palette's colour for the mode of the icon."""
+class PaletteEngine(QIconEngine):
+    """Base of icons that are painted in the palette's colour for their mode.
 
-    def __init__(self, character: str, tint: str) -> None:
+    Args:
+        draw: Paints the icon into a rectangle in a colour.
+        tint: A colour of `Colours`, or "" for the text colour.
+    """
+
+    def __init__(self, draw: Callable[[QPainter, QRect, QColor], None], tint: str = "") -> None:
         super().__init__()
-        self._character, self._tint = character, tint
+        self._draw, self._tint = draw, tint
 
     def clone(self) -> QIconEngine:
-        return GlyphEngine(self._character, self._tint)
+        return PaletteEngine(self._draw, self._tint)
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:  # noqa: ARG002
-        draw_glyph(painter, rect, self._character, self._pen(mode))
+        self._draw(painter, rect, self._colour(mode))
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         pixmap = QPixmap(size)
         pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
-        painter.end()
+        with QPainter(pixmap) as painter:
+            self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
         return pixmap
 
-    def _pen(self, mode: QIcon.Mode) -> QColor:
+    def _colour(self, mode: QIcon.Mode) -> QColor:
         palette = QGuiApplication.palette()
         if mode == QIcon.Mode.Disabled:
             return palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText)

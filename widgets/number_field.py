@@ -45,7 +45,6 @@ class NumberField(QLineEdit):
     `set_value` is deferred to its end.
 
     Args:
-        parent: Parent widget.
         lo, hi: Hard range for typed values; None for no limit.
         soft: Range of a drag; the hard range by default.
         step: Step of the arrow keys and grid of a drag; derived from the range by default.

@@ -15,6 +15,7 @@ from widgets.icons import icon
 from widgets.outliner_entries import Entry, EntryKind, Key
 from widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
 from widgets.outliner_view import OutlinerView
+from widgets.parts import packed
 from widgets.protocols import EditTarget, ModelProvider, ModelState
 from widgets.theme import SPACE
 
@@ -84,18 +85,10 @@ class Outliner(QWidget):
         self.filter_line.setPlaceholderText("Filter by name")
         self.filter_line.setClearButtonEnabled(True)
         self.filter_line.addAction(icon("filter"), QLineEdit.ActionPosition.LeadingPosition)
-        box = QWidget(self)
-        box_layout = QVBoxLayout(box)
-        box_layout.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
-        box_layout.addWidget(self.filter_line)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.view)
         self._stack.addWidget(self.nothing_found)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(box)
-        layout.addLayout(self._stack, 1)
+        packed(QVBoxLayout(self), packed(QVBoxLayout(), self.filter_line, margins=SPACE), (self._stack, 1))
 
     def _connect(self) -> None:
         self._target.changed.connect(self._changed)

@@ -162,7 +162,6 @@ class ShareSplitter(QSplitter):
     Args:
         parts: Widgets from left to right with their shares of the width.
         rest: Index of the part that changes.
-        parent: Parent widget.
     """
 
     def __init__(self, parts: Sequence[tuple[QWidget, int]], rest: int, parent: QWidget | None = None) -> None:

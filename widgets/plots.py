@@ -94,7 +94,6 @@ class Plots(QWidget):
         channels: The curves; those of one plot have the same unit.
         icon: Icon of the empty panel.
         what: What to select, such as "a cloth".
-        parent: Parent widget.
     """
 
     def __init__(self, channels: Sequence[PlotChannel], icon: str, what: str, parent: QWidget | None = None) -> None:

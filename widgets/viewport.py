@@ -33,7 +33,6 @@ class Viewport(QOpenGLWidget):
         client: Draws.
         controller: Moves the camera.
         accepts: Whether the file at a path may be dropped.
-        parent: Parent widget.
     """
 
     pressed = Signal(QPointF, object)

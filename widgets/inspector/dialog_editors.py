@@ -63,7 +63,6 @@ class ColourEditor(ValueEditor):
 
     Args:
         title: Title of the dialog.
-        parent: Parent widget.
         own: Returns the colour that a value of None stands for.
     """
 
@@ -251,7 +250,6 @@ class TextureEditor(PathEditor):
     Args:
         suffixes: Returns the file extensions of the dialog.
         facts: Returns what to show for a value.
-        parent: Parent widget.
     """
 
     locate_requested = Signal(str)  # Name or path of the missing image

@@ -106,7 +106,6 @@ class InspectorNotice(QWidget):
 
     Args:
         mark: Severity, "warning" or "error".
-        parent: Parent widget.
     """
 
     def __init__(self, mark: str, parent: QWidget | None = None) -> None:

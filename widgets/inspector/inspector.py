@@ -38,6 +38,7 @@ from widgets.inspector.form_tree import FormTree
 from widgets.inspector.head import HistoryBanner, InspectorHeader, NodeHead
 from widgets.inspector.list_sections import list_sections
 from widgets.inspector.materials import MaterialRows, material_of
+from widgets.parts import packed
 from widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
 
 _STATES = {
@@ -111,7 +112,6 @@ class Inspector(QWidget):
     Args:
         target: Receives edits.
         model_of: Returns the state of the model of a node.
-        parent: Parent widget.
 
     Signals:
         refused: The scene rejected a value; carries the reason, one line.
@@ -152,13 +152,7 @@ class Inspector(QWidget):
         # Changes of scene, selection and model usually come together, and rebuilding takes long.
         self._rebuild_timer = QTimer(self, interval=0, singleShot=True)
         self._rebuild_timer.timeout.connect(self.rebuild)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.past)
-        layout.addWidget(self._header)
-        layout.addWidget(self._head)
-        layout.addWidget(self._tree, 1)
+        packed(QVBoxLayout(self), self.past, self._header, self._head, (self._tree, 1))
         target.changed.connect(self._changed)
         self.rebuild()
 

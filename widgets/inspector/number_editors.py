@@ -41,7 +41,6 @@ class ValueSlider(QSlider):
         span: Lowest and highest value.
         scale: Linear or logarithmic; LOG needs a positive span.
         step: Values are multiples of it if linear; None for a thousandth of the span.
-        parent: Parent widget.
     """
 
     edit_started = Signal()

@@ -273,7 +273,6 @@ class CurvePlot(StopView):
         tip: Description of the values.
         span: Lowest value, and the top of the plot while no value is higher.
         limit: Highest allowed value.
-        parent: Parent widget.
     """
 
     drag_cursor = Qt.CursorShape.SizeAllCursor

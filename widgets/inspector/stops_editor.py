@@ -40,7 +40,6 @@ class StopsEditor(ValueEditor):
     Args:
         view: View of the stops.
         value_part: Field of the selected stop's value.
-        parent: Parent widget.
     """
 
     def __init__(self, view: StopView, value_part: QWidget, parent: QWidget | None = None) -> None:

@@ -5,20 +5,19 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QGuiApplication,
+    QColor,
     QIcon,
-    QIconEngine,
     QKeyEvent,
     QPainter,
     QPainterPath,
     QPaintEvent,
     QPalette,
-    QPixmap,
 )
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from sim.scene.playback import LoopMode
-from widgets.icons import icon
+from widgets.icons import PaletteEngine, icon
+from widgets.parts import packed
 from widgets.theme import blend
 
 _GRID = 24.0
@@ -38,37 +37,18 @@ _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 @functools.cache
 def transport_icon(shape: str, mirrored: bool = False) -> QIcon:
     """The icon of a shape ("play", "pause", "step", "key", "end"); mirrored ones point left."""
-    return QIcon(_ShapeEngine(shape, mirrored))
 
-
-class _ShapeEngine(QIconEngine):
-    """Paints a shape in the palette's colour for the mode of the icon."""
-
-    def __init__(self, shape: str, mirrored: bool) -> None:
-        super().__init__()
-        self._shape, self._mirrored = shape, mirrored
-
-    def clone(self) -> QIconEngine:
-        return _ShapeEngine(self._shape, self._mirrored)
-
-    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:  # noqa: ARG002
+    def draw(painter: QPainter, rect: QRect, colour: QColor) -> None:
         side = min(rect.width(), rect.height())
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.translate(QPointF(rect.center()) + QPointF(0.5, 0.5))
-        painter.scale((-side if self._mirrored else side) / _GRID, side / _GRID)
+        painter.scale((-side if mirrored else side) / _GRID, side / _GRID)
         painter.translate(-0.5 * _GRID, -0.5 * _GRID)
-        off = mode == QIcon.Mode.Disabled
-        group = QPalette.ColorGroup.Disabled if off else QPalette.ColorGroup.Active
-        painter.fillPath(_path(self._shape), QGuiApplication.palette().color(group, QPalette.ColorRole.ButtonText))
+        painter.fillPath(_path(shape), colour)
         painter.restore()
 
-    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        pixmap = QPixmap(size)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        with QPainter(pixmap) as painter:
-            self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
-        return pixmap
+    return QIcon(PaletteEngine(draw))
 
 
 def _path(shape: str) -> QPainterPath:
@@ -154,9 +134,7 @@ class Transport(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.buttons: list[TransportButton] = []
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        self._layout = packed(QHBoxLayout(self))
         first = self._add(_FIRST)
         first.clicked.connect(lambda: self.jump_requested.emit("first"))
         self._add(_KEY_BACK).clicked.connect(lambda: self.key_requested.emit(-1))
@@ -190,9 +168,7 @@ class Transport(QWidget):
 
     def _add(self, push: _Push) -> TransportButton:
         button = TransportButton(push.name, push.tip, transport_icon(push.shape, push.mirrored), self)
-        layout = self.layout()
-        assert layout is not None
-        layout.addWidget(button)
+        self._layout.addWidget(button)
         self.buttons.append(button)
         return button
 

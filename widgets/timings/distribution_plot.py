@@ -7,9 +7,10 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sim.profile.history import Float64
+from widgets.parts import packed
 from widgets.theme import SPACE, colours, tabular
 from widgets.timings.plot_parts import TARGETS, CostAxis, PlotHeader, style_axis
 
@@ -77,12 +78,7 @@ class DistributionPlot(QWidget):
         self._targets = [pg.InfiniteLine(target * _MS, angle=90) for target, *_ in TARGETS]
         for line in self._targets:
             self.plot.addItem(line, ignoreBounds=True)
-        layout = QGridLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.header, 0, 0)
-        layout.addWidget(self.plot, 1, 0)
-        layout.setRowStretch(1, 1)
+        packed(QVBoxLayout(self), self.header, (self.plot, 1))
         self._take_look()
 
     def show_series(self, series: Sequence[Series]) -> None:

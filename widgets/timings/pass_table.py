@@ -36,7 +36,6 @@ class PassList(QTreeWidget):
     Args:
         headings: Headings of the columns.
         name: Accessible name.
-        parent: Parent widget.
     """
 
     def __init__(self, headings: Sequence[str], name: str, parent: QWidget | None = None) -> None:

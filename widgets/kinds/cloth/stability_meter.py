@@ -8,6 +8,7 @@ from sim.kinds.cloth.settings import SUBSTEPS_MAX
 from sim.kinds.cloth.stability import MARGIN, ClothStability
 from sim.scene.clock import STEP_TIME
 from widgets.overlay import DIM, GROUND, TEXT, ViewportOverlay
+from widgets.parts import packed
 from widgets.theme import SPACE_WIDE, tabular
 
 _SPAN = 1.25
@@ -21,7 +22,6 @@ class StabilityMeterWidget(QWidget):
     """A bar, and a button with remedies if the cloth is not stable with a margin.
 
     Args:
-        parent: Parent widget.
         on_picture: Whether it is over the viewport, where the theme does not apply.
 
     Signals:
@@ -43,11 +43,7 @@ class StabilityMeterWidget(QWidget):
         self.substeps_action.triggered.connect(lambda: self.stable_requested.emit(self._known.substeps))
         self.softer_action.triggered.connect(lambda: self.soft_requested.emit(self._known.softening))
         self.button.setMenu(menu)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(SPACE_WIDE)
-        layout.addWidget(self.bar, 1)
-        layout.addWidget(self.button)
+        packed(QHBoxLayout(self), (self.bar, 1), self.button, spacing=SPACE_WIDE)
         self.show_stability(None)
 
     @property
@@ -98,9 +94,7 @@ class StabilityOverlay(ViewportOverlay):
         super().__init__(parent, takes_mouse=True)
         self.meter = StabilityMeterWidget(self, on_picture=True)
         self.meter.bar.setFixedWidth(self.fontMetrics().averageCharWidth() * 34)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.meter)
+        packed(QHBoxLayout(self), self.meter)
 
     def show_stability(self, stability: ClothStability | None) -> None:
         self.meter.show_stability(stability)
