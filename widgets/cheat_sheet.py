@@ -93,14 +93,14 @@ class CheatSheet(QDialog):
 
     def _filter(self, text: str) -> None:
         words = text.casefold().split()
-        found = False
+        any_match = False
         for group in self._groups():
             for line in _lines(group):
                 line.setHidden(not line.data(0, _ENTRY_ROLE).matches(words))
             is_empty = all(line.isHidden() for line in _lines(group))
             group.setHidden(is_empty)
-            found = found or not is_empty
-        self._stack.setCurrentWidget(self.tree if found else self.empty)
+            any_match = any_match or not is_empty
+        self._stack.setCurrentWidget(self.tree if any_match else self.empty)
 
 
 class KeysDelegate(QStyledItemDelegate):

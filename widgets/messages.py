@@ -103,9 +103,9 @@ class MessageModel(QAbstractTableModel):
         self.endInsertRows()
         if row >= KEPT:
             self.beginRemoveRows(QModelIndex(), 0, 0)
-            gone = self._messages.pop(0)
-            self.counts[gone.severity] -= 1
-            self._action_count -= gone.action is not None
+            removed = self._messages.pop(0)
+            self.counts[removed.severity] -= 1
+            self._action_count -= removed.action is not None
             self.endRemoveRows()
 
     def clear(self) -> None:
@@ -122,8 +122,8 @@ class MessageModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(_HEADINGS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = _Role.DisplayRole) -> Any:
-        wanted = orientation == Qt.Orientation.Horizontal and role == _Role.DisplayRole
-        return _HEADINGS[section] if wanted else None
+        is_heading = orientation == Qt.Orientation.Horizontal and role == _Role.DisplayRole
+        return _HEADINGS[section] if is_heading else None
 
     def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
         message, column = self._messages[index.row()], index.column()

@@ -216,7 +216,7 @@ def _value(plain: str, unit: str) -> float:
     if last is not None and len(named.findall(plain)) <= 1:  # a single unit at the end applies to the whole expression
         plain, factor = plain[: last.start()], factors[last[1]]
     else:
-        plain, factor = named.sub(lambda found: f"({found[1]}*{factors[found[2]]!r})", plain), 1.0
+        plain, factor = named.sub(lambda match: f"({match[1]}*{factors[match[2]]!r})", plain), 1.0
     plain = re.sub(r"(?<![\w.])0+(?=\d)", "", plain.strip())
     value = float(_evaluated(ast.parse(plain, mode="eval").body)) * factor
     return float(f"{value:.15g}")  # 70 cm are 0.7 m

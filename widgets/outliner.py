@@ -75,7 +75,7 @@ class Outliner(QWidget):
         self.proxy = OutlinerFilter(self.model, self)
         self.view = OutlinerView(self.model, self.proxy, self)
         self.filter_line = QLineEdit(self)
-        self.nothing_found = EmptyState("filter", "Nothing found", "No name contains all of these words.", self)
+        self.nothing_found = EmptyState("filter", "No matches", "No name contains all of these words.", self)
         self._arrange()
         self._connect()
         self.model.set_scene(target.scene)
@@ -238,8 +238,8 @@ class Outliner(QWidget):
         if [entry.selection for entry in shown] != [self._selection] and (
             {entry.key for entry in shown} != set(_keys_of(self._selection))
         ):
-            found = [self.model.entry_of(key) for key in _keys_of(self._selection)]
-            self.view.select([entry for entry in found if entry is not None])
+            rows = [self.model.entry_of(key) for key in _keys_of(self._selection)]
+            self.view.select([entry for entry in rows if entry is not None])
         self._is_syncing = False
 
 

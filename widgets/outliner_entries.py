@@ -259,7 +259,7 @@ def describe_materials(entry: Entry, node: Node) -> list[Entry]:
     if group is None or entry.listed is None:
         return []
     entry.looks = node.settings.materials
-    lost = {name for one in lost_images(entry.listed, entry.looks) for name in one.materials}
+    lost = {name for image in lost_images(entry.listed, entry.looks) for name in image.materials}
     for row, material in zip(group.children, dressed_materials(entry.listed, entry.looks), strict=True):
         row.icon = "texture-missing" if material.name in lost else "material"
         row.mark, row.note = ("warning", "no image") if material.name in lost else ("", "")

@@ -199,18 +199,18 @@ class OutlinerView(QTreeView):
 
     def select(self, entries: Sequence[Entry]) -> None:
         """Selects rows and scrolls to the first one; ignores rows that are filtered out."""
-        found = [(entry, self._proxy.mapFromSource(self._model.index_of(entry))) for entry in entries]
-        found = [(entry, index) for entry, index in found if index.isValid()]
-        if not found:
+        indexes = [(entry, self._proxy.mapFromSource(self._model.index_of(entry))) for entry in entries]
+        indexes = [(entry, index) for entry, index in indexes if index.isValid()]
+        if not indexes:
             self.selectionModel().clear()
             return
-        rows, wanted = QItemSelectionModel.SelectionFlag.Rows, QItemSelection()
-        for entry, index in found:
+        rows, selection = QItemSelectionModel.SelectionFlag.Rows, QItemSelection()
+        for entry, index in indexes:
             self._unfold_above(entry)
-            wanted.select(index, index)
-        self.selectionModel().setCurrentIndex(found[0][1], QItemSelectionModel.SelectionFlag.NoUpdate)
-        self.selectionModel().select(wanted, QItemSelectionModel.SelectionFlag.ClearAndSelect | rows)
-        self.scrollTo(found[0][1])
+            selection.select(index, index)
+        self.selectionModel().setCurrentIndex(indexes[0][1], QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect | rows)
+        self.scrollTo(indexes[0][1])
 
     def rename(self, entry: Entry) -> None:
         """Opens the name of a row for editing, unless a name is being edited."""
@@ -241,7 +241,7 @@ class OutlinerView(QTreeView):
             self._place = None
 
     def show_filtered(self, is_filtered: bool) -> None:
-        """Expands all rows that were found, or restores the expansion."""
+        """Expands all matching rows, or restores the expansion."""
         self._is_restoring = True
         if is_filtered:
             self.expandAll()

@@ -257,8 +257,8 @@ class StopMark(ViewportOverlay):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
-        picture = GlyphLabel("error", _MARK_ICON, self)
-        picture.set_tint("error", DARK)  # the background is dark in every scheme
+        sign = GlyphLabel("error", _MARK_ICON, self)
+        sign.set_tint("error", DARK)  # the background is dark in every scheme
         self.label = QLabel(self)
         palette = self.label.palette()
         palette.setColor(QPalette.ColorRole.WindowText, TEXT)
@@ -270,7 +270,7 @@ class StopMark(ViewportOverlay):
         self.resume_button.clicked.connect(self.resume_requested)
         self.reset_button.clicked.connect(self.reset_requested)
         packed(
-            QHBoxLayout(self), picture, self.label, self.resume_button, self.reset_button,
+            QHBoxLayout(self), sign, self.label, self.resume_button, self.reset_button,
             spacing=SPACE_WIDE, margins=SPACE,
         )  # fmt: skip
 

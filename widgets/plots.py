@@ -104,7 +104,7 @@ class Plots(QWidget):
         self._stale = False
         self._under_mouse: float | None = None
         self.empty = EmptyState(icon, "Nothing to plot", self._hint, self)
-        sides = ([one.unit for one in channels if one.is_right is right] for right in (False, True))
+        sides = ([channel.unit for channel in channels if channel.is_right is right] for right in (False, True))
         self.left, self.right = (self._make_plot(units[0]) for units in sides)
         self.curves = {name: self._make_curve(channel) for name, channel in self._channels.items()}
         self._lines = {plot: self._make_line(plot) for plot in (self.left, self.right)}

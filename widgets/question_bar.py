@@ -20,14 +20,14 @@ class QuestionBar(QFrame):
         super().__init__(parent)
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
-        picture = GlyphLabel("warning", _ICON_SIDE, self)
-        picture.set_tint("warning")
+        sign = GlyphLabel("warning", _ICON_SIDE, self)
+        sign.set_tint("warning")
         self.label = QLabel(self)
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setWordWrap(True)
         self.buttons: list[QPushButton] = []
         margins = QMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE)
-        self._layout = packed(QHBoxLayout(self), picture, spacing=SPACE_WIDE, margins=margins)
+        self._layout = packed(QHBoxLayout(self), sign, spacing=SPACE_WIDE, margins=margins)
         self._layout.addWidget(self.label, 1)
         self.hide()
 

@@ -131,7 +131,7 @@ def test_another_node_leaves_bake_and_kept_steps_as_they_are(baked, qtbot):
     assert scrubbed(editor, cloth, (5, 13, 20)) == before
     editor.cached_bars.refresh()
     bars = {bar.node: bar.spans for bar in editor.timeline.tracks.bars}
-    assert bars[cloth] == ((0.0, pytest.approx(20 / 60), CacheState.KEPT),)
+    assert bars[cloth] == ((0.0, pytest.approx(20 / 60), CacheState.CACHED),)
     assert bars[sparks] == ()
     editor.document.remove_nodes([sparks])
     picture(editor)

@@ -77,8 +77,8 @@ def json_path(scene: Scene, ref: ParamRef) -> str:
         entry = re.sub(r"\.(\d+)$", r"[\1]", ref.part)
         return f"{base}.{node.kind}.{entry}.{ref.name}"
     if node.settings.part(ref.part) is not None:
-        what, _, name = ref.part.partition(":")
-        entry = f"pose[?bone={name!r}]" if what == "bone" else f"{what}s[?{what}={name!r}]"
+        kind, _, name = ref.part.partition(":")
+        entry = f"pose[?bone={name!r}]" if kind == "bone" else f"{kind}s[?{kind}={name!r}]"
         return f"{base}.{node.kind}.{entry}.{ref.name}"
     return f"{base}.{ref.name}" if ref.part == "node" else f"{base}.{ref.part}.{ref.name}"
 

@@ -346,7 +346,7 @@ class CurvePlot(StopView):
         text = palette.color(QPalette.ColorRole.WindowText)
         self.points.setData(
             shares, values,
-            brush=[pg.mkBrush(accent if one else ground) for one in chosen],
+            brush=[pg.mkBrush(accent if is_chosen else ground) for is_chosen in chosen],
             pen=[pg.mkPen(text if index in (self._selected, self._hovered) else accent, width=1.5)
                  for index in range(len(shares))],
         )  # fmt: skip

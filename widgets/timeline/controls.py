@@ -68,8 +68,8 @@ class ControlRow(QWidget):
         return QSize(self._needed(()), self._layout.sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        gone = [widget for group in self._expendable for widget in group]
-        return QSize(self._needed(gone), self._layout.sizeHint().height())
+        hidden = [widget for group in self._expendable for widget in group]
+        return QSize(self._needed(hidden), self._layout.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -81,18 +81,18 @@ class ControlRow(QWidget):
         return super().event(event)
 
     def _fit(self, width: int) -> None:
-        gone: list[QWidget] = []
+        hidden: list[QWidget] = []
         for group in self._expendable:
-            if self._needed(gone) <= width:
+            if self._needed(hidden) <= width:
                 break
-            gone += group
+            hidden += group
         for group in self._expendable:
             for widget in group:
-                if widget.isHidden() != (widget in gone):
-                    widget.setVisible(widget not in gone)
+                if widget.isHidden() != (widget in hidden):
+                    widget.setVisible(widget not in hidden)
 
-    def _needed(self, gone: Sequence[QWidget]) -> int:
-        widths = [widget.sizeHint().width() + SPACE for widget in self._fixed if widget not in gone]
+    def _needed(self, hidden: Sequence[QWidget]) -> int:
+        widths = [widget.sizeHint().width() + SPACE for widget in self._fixed if widget not in hidden]
         return sum(widths) + self._gaps * (GAP + SPACE) + 2 * SPACE
 
 
@@ -139,8 +139,8 @@ class ClipChooser(QComboBox):
             super().keyPressEvent(event)
 
     def showPopup(self) -> None:
-        wanted = self.view().sizeHintForColumn(0) + 2 * SPACE_WIDE
-        self.view().setMinimumWidth(min(max(wanted, self.width()), _POPUP_WIDTH_MAX))
+        width = self.view().sizeHintForColumn(0) + 2 * SPACE_WIDE
+        self.view().setMinimumWidth(min(max(width, self.width()), _POPUP_WIDTH_MAX))
         super().showPopup()
 
 

@@ -65,21 +65,21 @@ class StripRow:
 class CacheState(enum.Enum):
     """How simulation steps are cached."""
 
-    KEPT = "kept"
+    CACHED = "cached"
     THINNED = "thinned"
     OLD = "old"
     BAKED = "baked"
     OUTDATED = "outdated"
-    HALTED = "halted"
+    STOPPED = "stopped"
 
 
 CACHED_TEXT = {
-    CacheState.KEPT: "simulated and cached",
+    CacheState.CACHED: "simulated and cached",
     CacheState.THINNED: "simulated; some steps were evicted from the cache and are simulated again when needed",
     CacheState.OLD: "simulated with earlier settings",
     CacheState.BAKED: "baked: played without simulation",
     CacheState.OUTDATED: "baked with other settings",
-    CacheState.HALTED: "stopped here",
+    CacheState.STOPPED: "stopped here",
 }
 
 
@@ -322,12 +322,12 @@ class Tracks(QWidget):
         palette, role = self.palette(), QPalette.ColorRole
         base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
         return {
-            CacheState.KEPT: blend(base, accent, 0.95),
+            CacheState.CACHED: blend(base, accent, 0.95),
             CacheState.THINNED: blend(base, accent, 0.5),
             CacheState.OLD: blend(base, text, 0.32),
             CacheState.BAKED: QColor("#d39a2d"),
             CacheState.OUTDATED: QColor("#d39a2d"),
-            CacheState.HALTED: QColor("#e0574b"),
+            CacheState.STOPPED: QColor("#e0574b"),
         }[cached]
 
     def _row_rect(self, number: int) -> QRectF:
@@ -345,10 +345,10 @@ class Tracks(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or self._drag is not None:
             return
-        found = self._at(event.position())
-        if found is None:
+        hit = self._at(event.position())
+        if hit is None:
             return
-        row, bar, part = found
+        row, bar, part = hit
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         self.chosen.emit(row.node)
         if bar is not None:
@@ -358,8 +358,8 @@ class Tracks(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         drag, x = self._drag, event.position().x()
         if drag is None:
-            found = self._at(event.position())
-            at_end = found is not None and found[1] is not None and found[2] != MOVE
+            hit = self._at(event.position())
+            at_end = hit is not None and hit[1] is not None and hit[2] != MOVE
             self.setCursor(Qt.CursorShape.SizeHorCursor if at_end else Qt.CursorShape.ArrowCursor)
             return
         if not drag.changed and abs(x - drag.press) < _THRESHOLD:
@@ -387,8 +387,8 @@ class Tracks(QWidget):
         self._request_menu(QPointF(event.pos()))
 
     def _request_menu(self, place: QPointF) -> None:
-        if (found := self._at(place)) is not None:
-            row, bar, _ = found
+        if (hit := self._at(place)) is not None:
+            row, bar, _ = hit
             time = snapped(self._scale.time_of(place.x()), self._frame_step)
             on_screen = self.mapToGlobal(place).toPoint()
             self.menu_requested.emit(row.node, bar.index if bar is not None else -1, on_screen, time)
@@ -415,8 +415,8 @@ class Tracks(QWidget):
     def tip_at(self, place: QPointF) -> str:
         number = self._row_at(place.y())
         if number < len(self.strips):
-            found = self._at(place)
-            bar = found[1] if found is not None else None
+            hit = self._at(place)
+            bar = hit[1] if hit is not None else None
             if bar is None:
                 return self.strips[number].name
             habits = "Drag to move, drag an end to trim or repeat (Ctrl between frames), double click for values"

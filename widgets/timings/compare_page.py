@@ -192,8 +192,8 @@ class ComparePage(QWidget):
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._compare_next)
         self.a_box, self.b_box = self._box("Recording A"), self._box("Recording B")
-        self.quantity_box = self._box("Which times", [(one.name, one) for one in Quantity])
-        self.level_box = self._box("Detail of the stack", [(one.label, one) for one in Level])
+        self.quantity_box = self._box("Which times", [(quantity.name, quantity) for quantity in Quantity])
+        self.level_box = self._box("Detail of the stack", [(level.label, level) for level in Level])
         self.pass_box = self._box("Pass of the histogram")
         self.empty = EmptyState(
             "compare",
@@ -212,7 +212,7 @@ class ComparePage(QWidget):
     def set_recordings(self, recordings: Sequence[TimingRecording]) -> None:
         """Lists the recordings; selects the newest ones where the selection no longer exists."""
         self.recordings = tuple(recordings)
-        names = [one.name for one in recordings]
+        names = [recording.name for recording in recordings]
         for box, back in ((self.a_box, 2), (self.b_box, 1)):
             before = box.currentText()
             with QSignalBlocker(box):
@@ -238,7 +238,7 @@ class ComparePage(QWidget):
     def chosen(self) -> TimingRecording | None:
         """The recording selected in the list, else B."""
         name = self.list.current() or self.b_box.currentText()
-        return next((one for one in self.recordings if one.name == name), None)
+        return next((recording for recording in self.recordings if recording.name == name), None)
 
     # --- comparing ------------------------------------------------------------------------------------
 

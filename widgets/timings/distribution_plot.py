@@ -45,8 +45,8 @@ def counts(values: Float64, edges: Float64) -> Float64:
     if not len(known):
         return np.zeros(len(edges) - 1)
     # Times equal to the last edge belong to the last bin, though clipping may round below the first.
-    found, _ = np.histogram(np.clip(known, edges[0], edges[-1]), edges)
-    return found / len(known)
+    numbers, _ = np.histogram(np.clip(known, edges[0], edges[-1]), edges)
+    return numbers / len(known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,29 +83,29 @@ class DistributionPlot(QWidget):
 
     def show_series(self, series: Sequence[Series]) -> None:
         self.series = tuple(series)
-        self.edges = bin_edges(*(one.times for one in series))
-        self.heights = [counts(one.times, self.edges) * _PERCENT for one in series]
+        self.edges = bin_edges(*(entry.times for entry in series))
+        self.heights = [counts(entry.times, self.edges) * _PERCENT for entry in series]
         for item in self._items:
             self.plot.removeItem(item)
         self._items = []
-        for one, heights in zip(self.series, self.heights, strict=True):
-            self._add(one, heights)
+        for entry, heights in zip(self.series, self.heights, strict=True):
+            self._add(entry, heights)
         top = max((float(heights.max()) for heights in self.heights), default=1.0)
         self.plot.setRange(
             xRange=(self.edges[0] * _MS, self.edges[-1] * _MS), yRange=(0.0, max(top, 1e-3) * 1.05), padding=0.0
         )
 
-    def _add(self, one: Series, heights: Float64) -> None:
-        fill = QColor(one.colour)
+    def _add(self, entry: Series, heights: Float64) -> None:
+        fill = QColor(entry.colour)
         fill.setAlpha(110 if len(self.series) > 1 else 200)
         curve = pg.PlotCurveItem(
-            self.edges * _MS, heights, stepMode="center", fillLevel=0.0, brush=fill, pen=pg.mkPen(one.colour, width=1)
+            self.edges * _MS, heights, stepMode="center", fillLevel=0.0, brush=fill, pen=pg.mkPen(entry.colour, width=1)
         )
         self._items.append(curve)
         self.plot.addItem(curve, ignoreBounds=True)
-        known = one.times[~np.isnan(one.times)]
+        known = entry.times[~np.isnan(entry.times)]
         if len(known):
-            pen = pg.mkPen(one.colour, width=2, style=Qt.PenStyle.DashLine)
+            pen = pg.mkPen(entry.colour, width=2, style=Qt.PenStyle.DashLine)
             median = pg.InfiniteLine(float(np.median(known)) * _MS, angle=90, pen=pen)
             self._items.append(median)
             self.plot.addItem(median, ignoreBounds=True)

@@ -139,8 +139,6 @@ class FramesPage(QWidget):
         self._arrange()
         self._connect()
 
-    # --- what is shown --------------------------------------------------------------------------------
-
     def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:
         """Shows frames; `count` updates the statistics."""
         self.area.draw(frames, choice)

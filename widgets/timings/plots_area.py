@@ -74,8 +74,6 @@ class PlotsArea(QWidget):
         plot.region_moved.connect(self._move_region)
         plot.pointed.connect(self._point)
 
-    # --- what is shown --------------------------------------------------------------------------------
-
     def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:
         self.frames, self.choice = frames, choice
         for quantity, plot in self.plots.items():
@@ -186,9 +184,9 @@ class PlotsArea(QWidget):
             begin = self.frames.begins[index]
             self.hold_requested.emit()
             # Holding copies the frames; there may be newer ones.
-            found = self.frames.at(begin)
-            if found is not None:
-                self.frame_clicked.emit(found)
+            index = self.frames.at(begin)
+            if index is not None:
+                self.frame_clicked.emit(index)
 
     def _point(self, time: float | None) -> None:
         self._under_mouse = time

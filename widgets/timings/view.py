@@ -50,9 +50,9 @@ class Toolbar(FlowRow):
             "pause", "Pause", "Pause the view; measuring continues (Shift+P)", checkable=True
         )
         self.live_button = tool_button("last", "Live", "Back to the newest frames")
-        self.shown_box = _box("GPU times, CPU times, or both", [(s.value, s) for s in PlottedTimes])
+        self.shown_box = _box("GPU times, CPU times, or both", [(times.value, times) for times in PlottedTimes])
         self.unit_box = _box("Milliseconds, or share of the frame", [("ms", Unit.MILLISECONDS), ("%", Unit.SHARE)])
-        self.level_box = _box("Detail of the stack", [(one.label, one) for one in Level])
+        self.level_box = _box("Detail of the stack", [(level.label, level) for level in Level])
         self.name_edit = QLineEdit(self)
         self.record_button = tool_button("mdi6.record", "Record", "", checkable=True)
         self.compare_button = tool_button("compare", "Compare", "Compare two recordings", checkable=True)
@@ -253,7 +253,7 @@ class TimingsView(QWidget):
         self._show_page()
 
     def set_recordings(self, recordings: Sequence[TimingRecording]) -> None:
-        self.toolbar.set_taken([one.name for one in recordings])
+        self.toolbar.set_taken([recording.name for recording in recordings])
         self.compare_page.set_recordings(recordings)
 
     def set_recording(self, active: bool, frames: int = 0) -> None:

@@ -65,13 +65,13 @@ class StabilityMeterWidget(QWidget):
         assert self._stability is not None
         return self._stability
 
-    def _show_remedies(self, found: ClothStability) -> None:
+    def _show_remedies(self, stability: ClothStability) -> None:
         """Shows the cost of each remedy; one that does not help is disabled and says why."""
-        now = round(STEP_TIME / (found.ratio * found.h_max))
-        helps, softens = ratio_with(found, found.substeps) < 1.0, 0.0 < found.softening < 1.0
-        more = f"Substeps {now:,} → {found.substeps:,}: {found.substeps / now:,.3g} × the time of a step"
+        now = round(STEP_TIME / (stability.ratio * stability.h_max))
+        helps, softens = ratio_with(stability, stability.substeps) < 1.0, 0.0 < stability.softening < 1.0
+        more = f"Substeps {now:,} → {stability.substeps:,}: {stability.substeps / now:,.3g} × the time of a step"
         never = f"{SUBSTEPS_MAX:,} substeps are not enough; make the fabric softer or heavier."
-        softer = f"Soften the fabric to {100.0 * found.softening:.2g} % of its stiffness"
+        softer = f"Soften the fabric to {100.0 * stability.softening:.2g} % of its stiffness"
         stiff = "Softening does not help: air drag alone needs more substeps."
         for action, is_on, text, why in (
             (self.substeps_action, helps, more, never), (self.softer_action, softens, softer, stiff)
