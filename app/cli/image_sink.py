@@ -11,15 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import print_line, print_warnings
-from sim.assets.format_registry import resolved
+from sim.assets.formats import resolved
 from sim.assets.images import ImageError, load_image
 from sim.export.atomic_file import atomic_path, naming
-from sim.export.error import ExportError
-from sim.export.failures import failures_of_libraries
-from sim.export.formats import FILM_FORMATS, LAYER_FORMATS, PICTURE_WRITERS, RENDER_FORMATS, VideoFormat
-from sim.export.layers import Layers
-from sim.export.read_back import ReadBack
-from sim.export.video_file import Video
+from sim.export.error import ExportError, failures_of_libraries
+from sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, RENDER_FORMATS, VIDEO_FORMATS, VideoFormat
+from sim.export.image import Layers
+from sim.export.video_file import ReadBack, Video
 from sim.printable import size_text
 
 UInt8 = npt.NDArray[np.uint8]
@@ -69,7 +67,7 @@ class ImageSink:
         self._added += 1
         if self._preview is not None and time.monotonic() >= self._next:
             self._next = time.monotonic() + PREVIEW_PERIOD
-            next(iter(PICTURE_WRITERS)).save(picture, self._preview)
+            next(iter(IMAGE_WRITERS)).save(picture, self._preview)
 
     def summary(self) -> str:
         """A line about what was written."""
@@ -88,7 +86,7 @@ class ImageSink:
                     difference = resolved(format.read)(layers, name)
             else:
                 with open(name, "xb") as file:
-                    resolved(PICTURE_WRITERS.of(target).write)(picture, file)
+                    resolved(IMAGE_WRITERS.of(target).write)(picture, file)
                 found = load_image(name)[..., : picture.shape[2]]
                 difference = (
                     float(np.abs(found.astype(int) - picture).max()) if found.shape == picture.shape else np.inf
@@ -134,7 +132,7 @@ class VideoSink(ImageSink):
         Raises:
             ExportError: If it shows something else.
         """
-        film, format = self._film, FILM_FORMATS.of(self._path)
+        film, format = self._film, VIDEO_FORMATS.of(self._path)
         film.close()
         found = self._memory.compared(resolved(format.reader)(self._name), self._rate, film.every, self._path)
         self._line = (
@@ -203,7 +201,7 @@ def sides(size: tuple[int, int]) -> str:
 
 def is_film(path: Path) -> bool:
     """Whether a file holds pictures that follow one another."""
-    return path.suffix.lower() in FILM_FORMATS.suffixes()
+    return path.suffix.lower() in VIDEO_FORMATS.suffixes()
 
 
 def is_numbered(path: Path) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from app.cli.failure import CommandError
-from sim.assets.format_registry import Format, Formats
+from sim.assets.formats import Format, Formats
 from sim.gl.back_end import BackEndChoice
 from sim.refusal import refusal
 from sim.scene.params import params_of, range_text, value_text

@@ -27,7 +27,7 @@ from app.files.project_file import PROJECT_SUFFIX
 from sim.assets.formats import MODEL_FORMATS
 from sim.engine import Engine
 from sim.export.formats import PAGE_FORMATS
-from sim.export.png import write_png
+from sim.export.image import write_png
 from sim.gl.context import Context
 from sim.printable import counted, size_text
 from sim.profile.sample import FrameSample, SceneMoment

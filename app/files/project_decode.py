@@ -15,7 +15,7 @@ from app.files.model_paths import resolved_path
 from app.files.project_error import ProjectError
 from app.files.project_json import key_path
 from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
-from sim.assets.load_watch import LoadWatch
+from sim.assets.raw import LoadWatch
 from sim.kinds import KINDS
 from sim.notes import Notes
 from sim.printable import printable

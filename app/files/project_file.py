@@ -18,7 +18,7 @@ from app.files.project_encode import FORMAT, project_content
 from app.files.project_error import ProjectError
 from app.files.project_json import json_text, parse_json, read_bytes, read_json
 from app.files.unknown_content import UnknownContent
-from sim.assets.load_watch import LoadWatch
+from sim.assets.raw import LoadWatch
 from sim.export.atomic_file import write_atomically
 from sim.scene.scene import Scene
 from sim.scene.view_state import ViewState
