@@ -39,7 +39,7 @@ from sim.scene.params import Param, params_of
 from sim.scene.scene import Node
 from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 from widgets.cheat_sheet import CheatSheet
-from widgets.file_filter import file_filter
+from widgets.texts import file_filter
 from widgets.theme import ThemeMode
 
 Kinds = Mapping[str, Panel]

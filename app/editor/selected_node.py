@@ -13,8 +13,8 @@ from sim.kinds import KINDS
 from sim.kinds.contract import Command, Panel
 from sim.scene.params import Settings
 from sim.scene.scene import Node, NodeId
-from widgets.inspector.node_head import NodeStatus
-from widgets.outliner_entries import BAKED, BAKED_BEFORE, hidden_text, silence_text
+from widgets.inspector.head import NodeStatus
+from widgets.outliner_entries import BAKED, BAKED_BEFORE, hidden_text, mute_text
 from widgets.parts import Pages
 
 
@@ -77,7 +77,7 @@ class SelectedNode(QObject):
         simulated = not KINDS[node.kind].can_be_muted or node.id in self._context.document.scene.simulated
         lack = self._context.files.note_of(node.settings)
         note = (
-            silence_text(node, simulated)
+            mute_text(node, simulated)
             or hidden_text(node, self._context.document.scene)
             or lack
             or panel.note(node, system)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt
 from app.editor.editor_context import EditorContext
 from sim.scene.picking import project_points
 from sim.scene.scene import NodeId
-from widgets.stop_mark import StopMark
+from widgets.overlay import StopMark
 
 _MARGIN = 10
 

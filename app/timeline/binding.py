@@ -16,8 +16,7 @@ from sim.scene.params import param_of
 from sim.scene.playback import PlaybackSettings
 from sim.scene.playhead import play_range, stepped_frame, stepped_key
 from sim.scene.scene import PLAYBACK, ParamRef
-from widgets.timeline.clip_entry import ClipEntry, scene_entry
-from widgets.timeline.ruler_scale import snapped
+from widgets.timeline.ruler_scale import ClipEntry, scene_entry, snapped
 from widgets.timeline.timeline import Timeline
 
 SLOW_PACE = 0.95

@@ -8,7 +8,7 @@ from app.viewport.renderer import ViewportRenderer
 from sim.cache.simulation_cache import SimulationCache
 from sim.scene.scene import Node, NodeId
 from widgets.timeline.timeline import Timeline
-from widgets.timeline.track_rows import BarRow, CacheState
+from widgets.timeline.tracks import BarRow, CacheState
 
 
 class CachedFrameBars(QObject):
@@ -55,12 +55,12 @@ class CachedFrameBars(QObject):
             if last <= begins:
                 continue
             first = max(first, begins)
-            cached = CacheState.OLD if is_old else CacheState.THINNED if is_thin else CacheState.KEPT
+            cached = CacheState.OLD if is_old else CacheState.THINNED if is_thin else CacheState.CACHED
             until = last if stopped is None else min(last, stopped)
             if until > first:
                 spans.append((cache.time_of(first), cache.time_of(until), cached))
             if until < last:
-                spans.append((cache.time_of(max(until, first)), cache.time_of(last), CacheState.HALTED))
+                spans.append((cache.time_of(max(until, first)), cache.time_of(last), CacheState.STOPPED))
         if stopped is not None and not spans:
-            spans.append((cache.time_of(stopped), cache.time_of(stopped + 1), CacheState.HALTED))
+            spans.append((cache.time_of(stopped), cache.time_of(stopped + 1), CacheState.STOPPED))
         return BarRow(node.id, node.name, tuple(spans), bool(given), bool(given) and is_outdated)

@@ -10,8 +10,8 @@ from app.timeline.active_model import ActiveModel
 from sim.scene.params import param_of
 from sim.scene.playback import FRAME_MAX, PlaybackSettings
 from sim.scene.scene import PLAYBACK, ParamRef
+from widgets.timeline.fields import Value, ValuesMenu
 from widgets.timeline.timeline import Timeline
-from widgets.timeline.values_menu import Value, ValuesMenu
 
 
 def _value(name: str, label: str, **more: Any) -> Value:

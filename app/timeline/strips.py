@@ -17,11 +17,10 @@ from sim.scene.params import ParamError
 from sim.scene.scene import Node, ParamRef
 from sim.scene.strips import STRIPS_MAX, Strip
 from sim.scene.view_state import Selection
-from widgets.shown import menu_text
+from widgets.texts import menu_text
+from widgets.timeline.fields import Value, ValuesMenu
 from widgets.timeline.timeline import Timeline
-from widgets.timeline.track_rows import StripRow, strip_bars
-from widgets.timeline.tracks import END, MOVE
-from widgets.timeline.values_menu import Value, ValuesMenu
+from widgets.timeline.tracks import END, MOVE, StripRow, strip_bars
 
 BLEND = 0.25
 """Overlap of a strip that is added with the one before [s]."""

@@ -18,7 +18,7 @@ from app.output.window import OutputWindow
 from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import picture
-from widgets.message_model import Severity
+from widgets.messages import Severity
 
 
 def waited(qtbot, editor):

@@ -15,7 +15,7 @@ from app.editor.dialogs import Dialogs
 from app.output.jobs import DONE
 from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from tests.gltf_rules import Checked
-from widgets.message_model import Severity
+from widgets.messages import Severity
 from widgets.number_field import NumberField
 
 FRAMES = 3

@@ -26,9 +26,9 @@ from sim.maths.ramps import Ramp
 from sim.profile.sample import FrameSample
 from sim.render.render_view import ParticleRef
 from sim.scene.scene import Attachment, Node, NodeId, ParamRef
-from widgets.inspector.form import FactParameter, SectionParameter
+from widgets.inspector.form import FactRow, FormSection, FormSection
 from widgets.plots import PlotChannel, Plots
-from widgets.shown import menu_text
+from widgets.texts import menu_text
 
 CHANNELS = (
     PlotChannel("energy", "J/kg", "Kinetic energy of the guides per kilogram.", ("#56b4e9", "#0072b2")),
@@ -142,7 +142,7 @@ class HairPanel(Panel):
             substeps = stability(node.settings).substeps
             self._context.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
-    def facts(self, node: Node) -> Sequence[SectionParameter]:  # noqa: ARG002
+    def facts(self, node: Node) -> Sequence[FormSection]:  # noqa: ARG002
         return self._facts.sections()
 
     def forget(self) -> None:
@@ -217,7 +217,7 @@ class HairFacts:
 
     def __init__(self, context: EditorContext, tool: HairTool) -> None:
         self._context, self._tool = context, tool
-        self._sections: tuple[SectionParameter, ...] = ()
+        self._sections: tuple[FormSection, ...] = ()
         self._texts: dict[str, str] = {}
         self._frames: deque[FrameSample] = deque(maxlen=FRAMES)
         self._chosen: tuple[object, ...] = ()
@@ -226,11 +226,11 @@ class HairFacts:
         self._cost: dict[str, str] = {}
         context.client.measured.connect(self._frames.extend)
 
-    def sections(self) -> Sequence[SectionParameter]:
+    def sections(self) -> Sequence[FormSection]:
         """New sections, which the next `show` fills."""
         self._texts = {}
         self._sections = tuple(
-            SectionParameter(title, [FactParameter(name, name, "–") for name in names])
+            FormSection(title, [FactRow(name, "–") for name in names])
             for title, names in (("Hair", HAIR), ("Compared solvers", COMPARED), ("Cost of a frame", COSTS))
         )
         return self._sections
