@@ -26,7 +26,7 @@ from sim.maths.ramps import Ramp
 from sim.profile.sample import FrameSample
 from sim.render.render_view import ParticleRef
 from sim.scene.scene import Attachment, Node, NodeId, ParamRef
-from widgets.inspector.form import FactRow, FormSection, FormSection
+from widgets.inspector.form import FactRow, FormSection
 from widgets.plots import PlotChannel, Plots
 from widgets.texts import menu_text
 
@@ -246,11 +246,11 @@ class HairFacts:
         texts |= {**self._strand_texts(node, found), **compared_texts(found)}
         texts |= self._costs(node, found)
         for section in self._sections:
-            for fact in section.children():
-                text = texts[fact.name()]
-                if self._texts.get(fact.name()) != text:
-                    self._texts[fact.name()] = text
-                    fact.setValue(text)
+            for fact in section.rows:
+                text = texts[fact.label]
+                if self._texts.get(fact.label) != text:
+                    self._texts[fact.label] = text
+                    fact.set_value(text)
 
     def _strand_texts(self, node: Node, system: HairSystem | None) -> dict[str, str]:
         chosen = self._context.marks.chosen.get(node.id, ())
