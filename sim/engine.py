@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.animation.pose import Pose
-from sim.assets.mip_levels import MipImage, mip_image
+from sim.assets.images import MipImage, mip_image
 from sim.assets.model import Bounds, CharacterModel, Mesh
-from sim.assets.strands.strand_set import StrandSet
+from sim.assets.strands import StrandSet
 from sim.characters.character import Character, Poses
 from sim.characters.comparison import ComparisonStatistics
 from sim.characters.placement import up_axis

@@ -10,10 +10,8 @@ import numpy as np
 from sim.gl.bootstrap import GL, glGetQueryiv, glGetQueryObjectiv, glGetQueryObjectui64v
 from sim.gl.objects import GLObject, Owner, new_name
 from sim.profile.calibration import Trial, verdict
-from sim.profile.recorder import ClockStamps, Recorder, Stamps
-from sim.profile.run import NO_RUN, EmptyRun, Run
-from sim.profile.sample import FrameSample, SceneMoment, TimeSource
-from sim.profile.status import Calibration, TimerStatus, Vsync
+from sim.profile.recorder import NO_RUN, ClockStamps, EmptyRun, Recorder, Run, Stamps
+from sim.profile.sample import Calibration, FrameSample, SceneMoment, TimerStatus, TimeSource, Vsync
 
 if TYPE_CHECKING:
     from sim.gl.context import Context

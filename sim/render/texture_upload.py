@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from sim.assets.mip_levels import MipImage
+from sim.assets.images import MipImage
 from sim.assets.model import IMAGES, ImageSource, Material, Sampled, Sampler
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary

@@ -18,10 +18,8 @@ from sim.gl.timer import Timers
 from sim.kinds.cloth.cloth import NO_INPUTS
 from sim.kinds.cloth.settings import ClothSettings
 from sim.profile.calibration import Trial
-from sim.profile.recorder import WARM_UP
-from sim.profile.run import NO_RUN
-from sim.profile.sample import FrameSample, SceneMoment, TimeSource
-from sim.profile.status import Calibration, Vsync
+from sim.profile.recorder import NO_RUN, WARM_UP
+from sim.profile.sample import Calibration, FrameSample, SceneMoment, TimeSource, Vsync
 from sim.scene.scene import Node, Scene
 from tests.gl.gl_errors import pending_errors
 

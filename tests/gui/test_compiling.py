@@ -5,7 +5,7 @@ import threading
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.files.places import program_cache_folder
+from app.files.settings_store import program_cache_folder
 from sim.gl import program
 from sim.render.progressive.precompiler import Precompiler
 from tests.gui.editor_harness import Clock, picture

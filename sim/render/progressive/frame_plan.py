@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from sim.gl.task import Task
-from sim.profile.run import NO_RUN, EmptyRun
+from sim.profile.recorder import NO_RUN, EmptyRun
 from sim.render.items import DrawChunk, Item, ShaderVariant, Stage
 from sim.render.pass_context import DONE, PassContext
 

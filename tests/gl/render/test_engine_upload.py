@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.mip_levels import mip_image
+from sim.assets.images import mip_image
 from sim.characters.prepared import prepare_model
 from sim.gl import buffer as buffers
 from sim.gl.context import Context
