@@ -104,8 +104,8 @@ class _Placer:
                 )
             )
             if node.skin is None:  # influences have no meaning without a skin
-                stored = vertices.attributes.items()
-                vertices = replace(vertices, attributes={k: v for k, v in stored if not k.startswith("blend")})
+                attributes = vertices.attributes.items()
+                vertices = replace(vertices, attributes={k: v for k, v in attributes if not k.startswith("blend")})
             placed.buffers.append(vertices)
         count = max((len(buffer.targets) for buffer in placed.buffers), default=0)
         if count:
