@@ -18,7 +18,7 @@ from sim.assets.gltf.document import GltfDocument, GltfMesh, GltfNode, Instancin
 from sim.assets.gltf.materials import MaterialReader
 from sim.assets.gltf.nodes import read_clips, read_skeleton, shown_nodes
 from sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
-from sim.assets.raw import LoadWatch, RawMesh, RawModel, RawSection, RawSkin
+from sim.assets.raw import LoadWatch, RawMesh, RawModel, RawSkin
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.notes import Notes
@@ -93,16 +93,7 @@ class _Placer:
             if made is None:
                 continue
             vertices, section = made
-            placed.sections.append(
-                RawSection(
-                    section.material,
-                    "",
-                    len(placed.buffers),
-                    section.triangles,
-                    section.is_double_sided,
-                    section.is_flat,
-                )
-            )
+            placed.sections.append(replace(section, buffer=len(placed.buffers)))
             if node.skin is None:  # influences have no meaning without a skin
                 attributes = vertices.attributes.items()
                 vertices = replace(vertices, attributes={k: v for k, v in attributes if not k.startswith("blend")})
