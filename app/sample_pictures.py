@@ -1,4 +1,4 @@
-"""Draws the sample projects for the start page: run `python -m app.sample_pictures` after changing them."""
+"""Renders the images of the sample projects for the start page: `python -m app.sample_pictures`."""
 
 import sys
 from pathlib import Path
@@ -13,11 +13,10 @@ from sim.export.formats import IMAGE_WRITERS
 
 SIZE = (240, 150)
 MOMENT = 1.2
-"""When something has happened, and nothing has come to rest [s]."""
+"""Time at which simulations are in full motion [s]."""
 
 
 def draw_samples(projects: Path) -> list[Path]:
-    """Draw every sample project as it was saved; returns the pictures."""
     drawn = []
     with headless() as context:
         for project in sorted(projects.glob(f"*{PROJECT_SUFFIX}")):

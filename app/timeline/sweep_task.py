@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from app.cli.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
 from app.document.document import Document
 from app.files.access import FileAccess
-from app.files.project_error import ProjectError
+from app.files.project_json import ProjectError
 from app.output.jobs import CANCELLED, FAILED, RUNNING, JobQueue, OutputJob
 from app.viewport.renderer import ViewportRenderer
 from sim.cache.sweep import SweepAxis, axis_of, combinations

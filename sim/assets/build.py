@@ -135,4 +135,5 @@ def _built(raw: RawModel) -> CharacterModel:
         default_up_axis=raw.up_axis or default_up_axis(mesh.bounds),
         default_texture_origin=raw.texture_origin or default_texture_origin(raw.asset_name),
         warnings=tuple(notes),
+        files=tuple(raw.files),
     )

@@ -329,6 +329,7 @@ class CharacterModel:
     default_up_axis: str
     default_texture_origin: str
     warnings: tuple[str, ...]
+    files: tuple[Path, ...] = ()  # Files beside it with parts of the model, but for images
 
     def sections_of(self, material: str) -> tuple[str, ...]:
         found = (part for part in self.mesh.sections if part.material >= 0 and part.name and part.triangle_count)

@@ -166,6 +166,7 @@ class RawModel:
     skins: list[RawSkin] = field(default_factory=list)  # Empty if influences refer to joints of a skeleton
     up_axis: str | None = None  # "Y" or "Z"; None to guess from the shape
     texture_origin: str | None = None  # "top" or "bottom"; None to guess from the writer
+    files: list[Path] = field(default_factory=list)  # Files beside it with parts of the model, except images
     warnings: Notes = field(default_factory=Notes)  # Oddities of the file, one sentence each
 
 

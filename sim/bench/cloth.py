@@ -19,10 +19,10 @@ from sim.colliders.scene_colliders import Colliders
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.back_end import BackEndChoice
 from sim.gl.buffer import Buffer
+from sim.gl.buffer_ring import PingPong
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.objects import Owner
-from sim.gl.ping_pong import PingPong
 from sim.gl.texture import TexelBuffer
 from sim.kinds.cloth.buffers import ClothTables, rest_records
 from sim.kinds.cloth.model import ClothModel, build_cloth

@@ -26,7 +26,7 @@ from sim.scene.params import Settings, validated
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.vectors import Vec3
 from sim.scene.view_state import ViewState
-from sim.scene.world_transforms import Figures, WorldTransforms
+from sim.scene.world_transforms import PosedCharacters, WorldTransforms
 
 if TYPE_CHECKING:
     from sim.assets.images import MipImage
@@ -301,7 +301,7 @@ class World:
     """
 
     scene: Scene
-    characters: Figures
+    characters: PosedCharacters
     places: WorldTransforms
     meshes: Mapping[str, Mesh]
     images: Mapping[Path, Pixels]
@@ -490,7 +490,7 @@ class System:
         return None
 
     def measures(self) -> Mapping[str, float]:
-        """Figures about how it is now, for tables and maps, by name; waits for the GPU."""
+        """PosedCharacters about how it is now, for tables and maps, by name; waits for the GPU."""
         return {}
 
     def snapshot(self) -> "State":

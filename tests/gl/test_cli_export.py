@@ -440,7 +440,7 @@ def test_usd_skins_a_model_with_morphs_and_matrices_as_we_do(assets: Path, tmp_p
     ("options", "expected"),
     [
         (["--node", "Nobody"], "there is no node 'Nobody'; there are: Sheet, Sparks / hot, Tiny"),
-        (["--rate", "24"], "--rate 24: what is simulated has 60 steps a second"),
+        (["--rate", "24"], "--rate 24: the simulation has 60 steps a second"),
         (["--rate", "0"], "--rate 0: is not between"),
         (["--clip", "fly"], "clip 'fly': no such clip; there are: "),
         (["--option", "colour=red"], "PC2 point cache has no option 'colour'; there are: none"),

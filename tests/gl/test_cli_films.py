@@ -139,7 +139,7 @@ def test_films_are_read_back_and_told(suffix: str, tmp_path: Path, capsys: pytes
     path = rendered(tmp_path / f"a{suffix}", "--frames", "0:5", "--rate", "30")
     line = capsys.readouterr().out.strip()
     found = re.fullmatch(
-        r".*: 6 frames, 96 × 64, 0\.20 s, [\w.]+, ([\d.]+) (?:KiB|bytes), read back to ([\d.]+) of 255", line
+        r".*: 6 frames, 96 × 64, 0\.20 s, [\w.]+, ([\d.]+) (?:KiB|bytes), max read-back error ([\d.]+) of 255", line
     )
     assert found is not None, line
     assert line.startswith(str(path))
@@ -243,9 +243,9 @@ def test_pictures_that_broke_off_are_drawn_again(
     rendered(name, "--frames", "0:5", "--size", "120x90", "--resume")
     reported = capsys.readouterr()
     assert [path.read_bytes() for path in whole] == wanted
-    assert "4 pictures" in reported.out
-    assert "2 were there" in reported.out
-    again = [f"sinew: {path}: warning: is not complete and is drawn again" for path in whole[1:5]]
+    assert "4 images" in reported.out
+    assert "2 existed already" in reported.out
+    again = [f"sinew: {path}: warning: is incomplete and is rendered again" for path in whole[1:5]]
     assert reported.err.splitlines() == again
 
 

@@ -53,6 +53,7 @@ class ModelFolder:
     def __init__(self, path: Path) -> None:
         self._folder = path.parent
         self._read = 0
+        self.files: list[Path] = []
 
     def resolved(self, uri: str, place: str) -> Path:
         """The file for a relative URI; fails if it is outside the folder."""
@@ -81,6 +82,7 @@ class ModelFolder:
                 data = file.read(size)
         except OSError as error:
             raise ElementFault(place, f"{path.name[:_SHOWN]!r}: {(error.strerror or str(error)).lower()}") from None
+        self.files.append(path)
         if len(data) < size:
             raise ElementFault(place, f"needs {size} bytes, {path.name[:_SHOWN]!r} has {len(data)}")
         return data

@@ -40,7 +40,7 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     folder = ModelFolder(path)
     accessors = Accessors(document, Buffers(document, binary, folder, budget.stored), budget)
     model = RawModel(path, "gltf", None, asset_info=document.asset.generator, warnings=warnings)
-    model.up_axis, model.texture_origin = "Y", "top"
+    model.up_axis, model.texture_origin, model.files = "Y", "top", folder.files
     if document.nodes:
         model.skeletons = [read_skeleton(document, warnings)]
     model.materials = MaterialReader(document, accessors, folder, warnings).read()
