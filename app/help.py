@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.files.project_file import PROJECT_SUFFIX
 from app.output.settings import ExportSettings, RenderSettings
 from resources import path
-from sim.export.formats import PICTURE_WRITERS, SCENE_FORMATS
+from sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS
 from sim.kinds import KINDS
 from sim.printable import titled
 from sim.scene.params import Param, params_of, range_text, value_text
@@ -62,7 +62,7 @@ TOUR = (
 
 
 def picture_of(project: Path) -> Path:
-    return path("pictures") / f"{project.stem}{PICTURE_WRITERS.suffixes()[0]}"
+    return path("pictures") / f"{project.stem}{IMAGE_WRITERS.suffixes()[0]}"
 
 
 def shipped_samples() -> list[Sample]:

@@ -9,7 +9,7 @@ from app.cli.scene import opened
 from app.files.project_file import PROJECT_SUFFIX
 from app.help import picture_of
 from resources import path
-from sim.export.formats import PICTURE_WRITERS
+from sim.export.formats import IMAGE_WRITERS
 
 SIZE = (240, 150)
 MOMENT = 1.2
@@ -23,7 +23,7 @@ def draw_samples(projects: Path) -> list[Path]:
             renderer = Renderer(context, opened(project), SIZE)
             picture = renderer.picture([MOMENT], renderer.camera("saved", [MOMENT]))
             drawn.append(picture_of(project))
-            PICTURE_WRITERS.of(drawn[-1]).save(picture, drawn[-1])
+            IMAGE_WRITERS.of(drawn[-1]).save(picture, drawn[-1])
             renderer.release()
     return drawn
 

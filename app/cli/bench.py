@@ -12,11 +12,9 @@ from typing import Any
 from app.cli.failure import CommandError, print_line, print_warnings
 from app.cli.options import add_back_end_option, output_file, positive, require_folder
 from app.cli.progress import Progress
-from sim.assets.format_registry import Format, Formats
-from sim.bench.old_report import BaselineReport, ReportError, comparison, differences, read_report
-from sim.bench.report import report, table
-from sim.bench.row import Row
-from sim.bench.systems import ON_ONE_BACK_END, SYSTEMS
+from sim.assets.formats import Format, Formats
+from sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
+from sim.bench.runner import ON_ONE_BACK_END, SYSTEMS, Row
 from sim.export.atomic_file import atomic_file
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import resources
 from app.cli.failure import CommandError
-from sim.bench.row import Row, row_of
+from sim.bench.runner import Row, row_of
 
 SAMPLE = "projects/humanoid.sinew"
 FIRST_FRAME = "first-frame"

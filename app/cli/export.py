@@ -28,8 +28,7 @@ from sim.assets.load import read_raw
 from sim.characters.materials import lost_images, lost_lines
 from sim.export.atomic_file import naming
 from sim.export.error import require_package
-from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS
-from sim.export.options import Characters
+from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS, Characters
 from sim.export.scene.writing import CHARACTERS, write_scene
 from sim.printable import counted, size_text
 from sim.scene.params import validated

@@ -11,15 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import print_line, print_warnings
-from sim.assets.format_registry import resolved
+from sim.assets.formats import resolved
 from sim.assets.images import ImageError, load_image
 from sim.export.atomic_file import atomic_path, naming
-from sim.export.error import ExportError
-from sim.export.failures import failures_of_libraries
-from sim.export.formats import FILM_FORMATS, LAYER_FORMATS, PICTURE_WRITERS, RENDER_FORMATS, VideoFormat
-from sim.export.layers import Layers
-from sim.export.read_back import ReadBack
-from sim.export.video_file import Video
+from sim.export.error import ExportError, failures_of_libraries
+from sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, RENDER_FORMATS, VIDEO_FORMATS, VideoFormat
+from sim.export.image import Layers
+from sim.export.video_file import ReadBack, Video
 from sim.printable import size_text
 
 UInt8 = npt.NDArray[np.uint8]
@@ -69,7 +67,7 @@ class ImageSink:
         self._added += 1
         if self._preview is not None and time.monotonic() >= self._next:
             self._next = time.monotonic() + PREVIEW_PERIOD
-            next(iter(PICTURE_WRITERS)).save(image, self._preview)
+            next(iter(IMAGE_WRITERS)).save(image, self._preview)
 
     def summary(self) -> str:
         count = f"{self._added} images, " if is_numbered(self._path) else ""
@@ -87,7 +85,7 @@ class ImageSink:
                     difference = resolved(format.read)(layers, name)
             else:
                 with open(name, "xb") as file:
-                    resolved(PICTURE_WRITERS.of(target).write)(image, file)
+                    resolved(IMAGE_WRITERS.of(target).write)(image, file)
                 found = load_image(name)[..., : image.shape[2]]
                 difference = float(np.abs(found.astype(int) - image).max()) if found.shape == image.shape else np.inf
             if difference:
@@ -131,7 +129,7 @@ class VideoSink(ImageSink):
         Raises:
             ExportError: If it differs from the images.
         """
-        video, format = self._video, FILM_FORMATS.of(self._path)
+        video, format = self._video, VIDEO_FORMATS.of(self._path)
         video.close()
         found = self._memory.compared(resolved(format.reader)(self._name), self._rate, video.every, self._path)
         self._line = (
@@ -200,7 +198,7 @@ def sides(size: tuple[int, int]) -> str:
 
 def is_film(path: Path) -> bool:
     """Whether a file is a video."""
-    return path.suffix.lower() in FILM_FORMATS.suffixes()
+    return path.suffix.lower() in VIDEO_FORMATS.suffixes()
 
 
 def is_numbered(path: Path) -> bool:

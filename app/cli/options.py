@@ -12,8 +12,7 @@ import msgspec
 
 from app.cli.failure import CommandError
 from app.files.project_file import PROJECT_SUFFIX, is_project
-from sim.assets.format_registry import Format, Formats
-from sim.assets.formats import MODEL_FORMATS
+from sim.assets.formats import MODEL_FORMATS, Format, Formats
 from sim.gl.back_end import BackEndChoice
 from sim.refusal import refusal
 from sim.scene.params import params_of, range_text, value_text

@@ -13,7 +13,7 @@ from app.cli.run import Baker, SceneRun, known_bake
 from app.cli.scene import OpenedScene
 from app.viewport.follow import travel
 from sim.engine import Engine
-from sim.export.layers import Layers
+from sim.export.image import Layers
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear

@@ -24,7 +24,7 @@ from app.cli.run import headless
 from app.cli.scene import OpenedScene, opened
 from sim.engine import Engine
 from sim.export.formats import PAGE_FORMATS
-from sim.export.png import write_png
+from sim.export.image import write_png
 from sim.gl.context import Context
 from sim.printable import counted, printable, size_text
 from sim.profile.history import summary

@@ -13,13 +13,10 @@ from app.cli.failure import CommandError, print_warnings
 from app.cli.progress import Progress
 from app.files.project_file import is_project, load_project
 from app.files.project_paths import outside_files, project_folders
-from sim.assets.images import ImageBudget, ImageError, load_image
+from sim.assets.images import ImageBudget, ImageError, MipImage, load_image, mip_image
 from sim.assets.load import load_model
-from sim.assets.mesh import upright_mesh
-from sim.assets.mip_levels import MipImage, mip_image
-from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh
-from sim.assets.strands.load import load_strands
-from sim.assets.strands.strand_set import StrandSet
+from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh, upright_mesh
+from sim.assets.strands import StrandSet, load_strands
 from sim.characters.materials import TOLD_MAX, MissingImage, lost_images, lost_lines
 from sim.characters.placement import active_clip
 from sim.characters.settings import ModelSettings

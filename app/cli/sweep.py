@@ -29,7 +29,7 @@ from app.cli.scene import OpenedScene, opened
 from app.cli.simulate import step_count
 from sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combinations, with_values
 from sim.export.atomic_file import write_atomically
-from sim.export.formats import PICTURE_WRITERS
+from sim.export.formats import IMAGE_WRITERS
 from sim.gl.framebuffer import Framebuffer
 from sim.printable import cell_text, counted
 from sim.scene.camera import Camera
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="the table, comma separated")
     parser.add_argument(
-        "--pictures", type=output_file(PICTURE_WRITERS), metavar=f"FILE{any_of(PICTURE_WRITERS)}",
+        "--pictures", type=output_file(IMAGE_WRITERS), metavar=f"FILE{any_of(IMAGE_WRITERS)}",
         help="contact sheet of the last frames",
     )  # fmt: skip
     parser.add_argument(
@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
     write_atomically(options.output, table(axes, outcomes, names).encode("utf-8"))
     print_line(f"{options.output}: {counted(len(outcomes), 'combination')} of {counted(options.steps, 'step')}")
     if options.pictures is not None:
-        PICTURE_WRITERS.of(options.pictures).save(contact_sheet(axes, outcomes, images), options.pictures)
+        IMAGE_WRITERS.of(options.pictures).save(contact_sheet(axes, outcomes, images), options.pictures)
         print_line(f"{options.pictures}: {counted(len(images), 'image')}")
 
 

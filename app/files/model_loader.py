@@ -12,9 +12,8 @@ from typing import Protocol
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
 
 from app.files.digest import file_digest
-from sim.assets.images import ImageBudget, ImageError
+from sim.assets.images import ImageBudget, ImageError, MipImage, load_mip_image
 from sim.assets.load import load_model
-from sim.assets.mip_levels import MipImage, load_mip_image
 from sim.assets.model import CharacterModel, ImageSource
 from sim.assets.raw import LoadCancelled, ModelError
 from sim.characters.materials import TOLD_MAX
@@ -188,9 +187,9 @@ class ModelLoader(QObject):
             warnings += self._budget.take_notes()
             loaded = LoadedModel(model, images, prepare_model(model), tuple(warnings), digest)
         except BaseException:
-            self._budget.show_baked(_pixel_count(images))
+            self._budget.give_back(_pixel_count(images))
             raise
-        weakref.finalize(loaded, self._budget.show_baked, _pixel_count(images)).atexit = False
+        weakref.finalize(loaded, self._budget.give_back, _pixel_count(images)).atexit = False
         report(1.0)
         return loaded
 

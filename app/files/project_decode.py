@@ -14,7 +14,7 @@ from app.document.node_names import NodeNames, default_name
 from app.files.project_json import ProjectError, key_path
 from app.files.project_paths import resolved_path
 from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
-from sim.assets.load_watch import LoadWatch
+from sim.assets.raw import LoadWatch
 from sim.kinds import KINDS
 from sim.notes import Notes
 from sim.printable import printable

@@ -19,7 +19,7 @@ from app.files.project_decode import ProjectDecoder
 from app.files.project_json import ProjectError, json_text, parse_json, read_bytes, read_json
 from app.files.project_paths import portable_path
 from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
-from sim.assets.load_watch import LoadWatch
+from sim.assets.raw import LoadWatch
 from sim.export.atomic_file import write_atomically
 from sim.scene.params import params_of, with_paths
 from sim.scene.scene import PLAYBACK, VIEW, Node, Scene

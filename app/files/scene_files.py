@@ -12,14 +12,11 @@ from app.background import run_in_background
 from app.document.document import Document
 from app.files.access import WITHHELD, FileAccess
 from app.files.model_store import ModelStore
-from sim.assets.images import ImageBudget, ImageError, UInt8, load_image
+from sim.assets.images import ImageBudget, ImageError, MipImage, UInt8, load_image, mip_image
 from sim.assets.load import load_model
-from sim.assets.mesh import upright_mesh
-from sim.assets.mip_levels import MipImage, mip_image
-from sim.assets.model import Mesh
+from sim.assets.model import Mesh, upright_mesh
 from sim.assets.raw import ModelError
-from sim.assets.strands.load import load_strands
-from sim.assets.strands.strand_set import StrandSet
+from sim.assets.strands import StrandSet, load_strands
 from sim.kinds import KINDS
 from sim.kinds.contract import FileUse
 from sim.printable import printable
@@ -158,7 +155,7 @@ class SceneFiles(QObject):
     def _drop(self, content: object) -> None:
         pixels = content.pixels if isinstance(content, MipImage) else content
         if isinstance(pixels, np.ndarray):
-            self._budget.show_baked(pixels.shape[0] * pixels.shape[1])
+            self._budget.give_back(pixels.shape[0] * pixels.shape[1])
 
     def _arrived(self, cached: dict[K, V], path: K, result: V | str) -> None:
         if path not in self._reading:  # it was cancelled

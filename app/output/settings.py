@@ -11,8 +11,7 @@ import msgspec
 
 from app.cli.image_sink import NUMBERED
 from sim.export.error import missing_package
-from sim.export.formats import FILM_FORMATS, RENDER_FORMATS, VideoFormat
-from sim.export.options import VideoCodec, VideoOptions
+from sim.export.formats import RENDER_FORMATS, VIDEO_FORMATS, VideoCodec, VideoFormat, VideoOptions
 from sim.scene.params import param, params_of
 
 Words = list[str]
@@ -77,7 +76,7 @@ class RenderSettings(FrameSpan, frozen=True, kw_only=True):
 
 def picture_path(settings: RenderSettings, path: Path) -> Path:
     """The file; several images get a placeholder for their number, in place of a number in the name."""
-    several = settings.last > settings.first and path.suffix.lower() not in FILM_FORMATS.suffixes()
+    several = settings.last > settings.first and path.suffix.lower() not in VIDEO_FORMATS.suffixes()
     if not several or "%" in path.name:
         return path
     number = re.fullmatch(r"(.*_)([0-9]{3,6})", path.stem)
@@ -105,7 +104,7 @@ def refused(settings: RenderSettings, path: Path) -> str:
         return f"{format.name} {hint}"
     if settings.alpha and isinstance(format, VideoFormat) and not format.has_alpha:
         return (
-            f"{format.name} stores no opacity; images, {' and '.join(f.name for f in FILM_FORMATS if f.has_alpha)} do"
+            f"{format.name} stores no opacity; images, {' and '.join(f.name for f in VIDEO_FORMATS if f.has_alpha)} do"
         )
     return ""
 
@@ -138,7 +137,7 @@ def render_words(settings: RenderSettings, path: Path, project: Path, around: st
         words += ["--burn-in", *(name.strip() for name in settings.burnt.split(",") if name.strip())]
     if settings.turns:
         words += ["--turntable", f"{settings.turns:g}", *(["--around", around] if around else [])]
-    formats = [format for format in FILM_FORMATS if format.has_suffix(path)]
+    formats = [format for format in VIDEO_FORMATS if format.has_suffix(path)]
     if formats and formats[0].options is VideoOptions:
         words += ["--option", f"codec={settings.codec.value}"]
     return words

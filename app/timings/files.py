@@ -7,8 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.background import run_in_background
-from sim.assets.load_watch import LoadWatch
-from sim.assets.raw import LoadCancelled
+from sim.assets.raw import LoadCancelled, LoadWatch
 from sim.profile.chrome_trace import write_chrome_trace
 from sim.profile.csv_file import TimingsFileError, read_csv, write_csv
 from sim.profile.history import TimingRecording

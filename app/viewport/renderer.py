@@ -28,12 +28,12 @@ from sim.engine import Engine
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.debug import DebugLog
+from sim.gl.errors import ShaderError
 from sim.gl.framebuffer import Framebuffer
-from sim.gl.shader_log import ShaderError
 from sim.gl.task import Task
 from sim.printable import printable
 from sim.profile.sample import TimerStatus
-from sim.render.bounding_sphere import joined
+from sim.render.frame import joined
 from sim.render.render_view import JointRef, Overlay, ParticleRef, RenderView
 from sim.scene.scene import NodeId
 from sim.scene.view_state import Selection

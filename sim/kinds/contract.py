@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.format_registry import Formats
+from sim.assets.formats import Formats
 from sim.assets.model import Bounds, CharacterModel, Material, Mesh
 from sim.maths.ramps import Ramp
 from sim.scene.params import Settings, validated
@@ -29,8 +29,8 @@ from sim.scene.view_state import ViewState
 from sim.scene.world_transforms import PosedCharacters, WorldTransforms
 
 if TYPE_CHECKING:
-    from sim.assets.mip_levels import MipImage
-    from sim.assets.strands.strand_set import StrandSet
+    from sim.assets.images import MipImage
+    from sim.assets.strands import StrandSet
     from sim.kinds.packing import State
 
 Pixels = npt.NDArray[np.uint8]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sim.assets.load_watch import LoadWatch
+from sim.assets.raw import LoadWatch
 from sim.export.atomic_file import atomic_file
 from sim.profile.history import TimingRecording, conditions, source_text
 from sim.profile.sample import SEPARATOR, FrameSample, Slice, name_of

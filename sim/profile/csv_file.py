@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sim.assets.faults import quoted
-from sim.assets.load_watch import LoadWatch
+from sim.assets.raw import LoadWatch
 from sim.export.atomic_file import atomic_file
 from sim.printable import cell_text, text_of_cell
 from sim.profile.history import ENDLESS, FRAMES_MAX, QuantityHistory, TimingRecording, conditions, status_of

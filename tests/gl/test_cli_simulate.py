@@ -569,7 +569,7 @@ def test_an_image_of_where_to_emit_that_is_none_is_told_and_it_emits_everywhere(
     found = simulated(project, output, "--steps", "20", "--every", "20")["Skin.positions"]
     warnings = capsys.readouterr().err
     assert warnings.count("no.png") == 1
-    assert "is no image of a known format" in warnings
+    assert "is not an image of a known format" in warnings
     plain = saved(tmp_path, FIGURE, skin)
     expected = simulated(plain, output, "--steps", "20", "--every", "20")["Skin.positions"]
     np.testing.assert_array_equal(found, expected)

@@ -36,7 +36,7 @@ def slow(monkeypatch):
 
     def wait(self, *arguments):
         assert go.wait(PATIENCE / 1000)
-        compile_it(self, *arguments)
+        return compile_it(self, *arguments)
 
     monkeypatch.setattr(Precompiler, "_compile", wait)
     yield go

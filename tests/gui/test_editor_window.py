@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QToolButton
 from app.editor.action_slots import show_shortcuts
 from app.editor.main_window import MainWindow
 from sim.gl.bootstrap import GL
-from sim.gl.context import get_integer
+from sim.gl.objects import get_integer
 from sim.scene.playback import LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.gl import buffer_upload
+from sim.gl import buffer as buffers
 from sim.gl.errors import GLLimitError
 from tests.gui.editor_harness import picture
 from widgets.protocols import ModelState, ModelStatus
@@ -13,7 +13,7 @@ from widgets.protocols import ModelState, ModelStatus
 def slow(editor, monkeypatch):
     """An editor whose turns end after one small step; the turns are taken by the test."""
     monkeypatch.setattr("app.viewport.task_loop.TURN", 0.0)
-    monkeypatch.setattr(buffer_upload, "STEP_BYTES", 512)
+    monkeypatch.setattr(buffers, "UPLOAD_STEP", 512)
     return editor
 
 

@@ -6,8 +6,7 @@ import msgspec
 import numpy as np
 
 from sim.assets.images import ImageError, load_image
-from sim.assets.mesh import upright_mesh
-from sim.assets.model import CharacterModel, Material, Mesh
+from sim.assets.model import CharacterModel, Material, Mesh, upright_mesh
 from sim.export.gltf_materials import metal_and_base
 from sim.kinds.cloth.file_mesh import placed_as_model
 from sim.kinds.cloth.model import ClothModel, build_cloth

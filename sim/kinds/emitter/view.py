@@ -18,8 +18,9 @@ from sim.kinds.emitter.particles import Particles
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box
 from sim.kinds.emitter.system import EmitterSystem
-from sim.render.items import GuideLinesItem, Item
-from sim.render.overlay_records import SELECTED_COLOUR
+from sim.render.items import Item
+from sim.render.overlay_pass import GuideLinesItem
+from sim.render.pick_pass import SELECTED_COLOUR
 from sim.render.render_view import DisplayOptions
 from sim.render.texture_upload import SharedTextures
 from sim.scene.scene import Node

@@ -295,7 +295,8 @@ def test_files_outside_are_refused_alike_whether_they_exist(
     out, err = capsys.readouterr()
     assert out == ""
     assert err == (
-        f"sinew: {path}: model 'x': names {secret}, and 1 more, outside of {tmp_path / 'a'}; --allow-outside permits it\n"
+        f"sinew: {path}: model 'x': names {secret}, and 1 more, outside of {tmp_path / 'a'};"
+        " --allow-outside permits it\n"
     )
     status = main([*command[:1], str(path), *command[1:], "--allow-outside"])
     assert "--allow-outside" not in capsys.readouterr().err

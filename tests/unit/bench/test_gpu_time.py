@@ -5,7 +5,7 @@ import math
 import pytest
 
 from sim.bench.report import report, table
-from sim.bench.row import PASS, Case, gpu_seconds, measure, row_of
+from sim.bench.runner import PASS, Case, gpu_seconds, measure, row_of
 from sim.profile.recorder import NO_RUN, WARM_UP
 from sim.profile.sample import Calibration, FrameSample, SceneMoment, Slice, TimeSource
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.load_watch import LoadWatch
-from sim.assets.raw import LoadCancelled
+from sim.assets.raw import LoadCancelled, LoadWatch
 from sim.profile.csv_file import COLUMNS, TimingsFileError, read_csv, write_csv
 from sim.profile.history import TimingRecording
 from sim.profile.sample import FrameSample, SceneMoment, Slice, TimerStatus, TimeSource, Vsync

@@ -11,16 +11,15 @@ from pathlib import Path
 import numpy as np
 
 from sim.assets.faults import ElementFault
-from sim.assets.frames.frame_mesh import add_frames, check_places, check_size, clip_of
-from sim.assets.load_watch import LoadWatch
+from sim.assets.frame_mesh import add_frames, check_positions, check_size, clip_of
 from sim.assets.materials import TextureFolder, lost_colours
 from sim.assets.model import Material
-from sim.assets.raw import RawClip, RawMaterial, RawMesh, RawModel, RawSection, RawVertices
+from sim.assets.raw import LoadWatch, RawClip, RawMaterial, RawMesh, RawModel, RawSection, RawVertices
 from sim.printable import printable
 
 MAGIC, VERSION = b"IDP2", 8
 RATE = 10.0
-"""Frames a second of the game."""
+"""Frames per second of the game."""
 
 POINTS_MAX = 1 << 16
 _HEADER = struct.Struct("<4s16i")
@@ -34,11 +33,6 @@ def is_md2(start: bytes) -> bool:
 
 
 def read_md2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The content of a file.
-
-    Raises:
-        ElementFault: For numbers that point out of the file or out of its lists.
-    """
     if len(data) < _HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_HEADER.size} are needed")
     (_, version, width, height, frame_size, skins, points, texcoords, triangles, _, frames,
@@ -59,8 +53,8 @@ def read_md2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
         if triangles and int(corners[what].max()) >= limit:
             raise ElementFault("triangles", f"name {what} {int(corners[what].max())}, there are {limit}")
     moved = stored["points"][:, :, :3].astype(np.float32) * stored["scale"][:, None] + stored["move"][:, None]
-    check_places("frames", moved)
-    # Corners in the order of the file, which is clockwise.
+    check_positions("frames", moved)
+    # The file stores triangles clockwise.
     pairs = np.column_stack([corners["points"].ravel(), corners["texcoords"].ravel()]).astype(np.int64)
     used, vertex = np.unique(pairs, axis=0, return_inverse=True)
     faces = vertex.reshape(-1, 3)[:, [0, 2, 1]].astype(np.uint32)
@@ -78,11 +72,7 @@ def read_md2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def _table(data: bytes, what: str, start: int, count: int, dtype: np.dtype) -> np.ndarray:
-    """Records of a file.
-
-    Raises:
-        ElementFault: If it ends before.
-    """
+    """Records at a position of the file."""
     end = start + count * dtype.itemsize
     if start < 0 or end > len(data):
         raise ElementFault(what, f"end at byte {end}, the file has {len(data)}")
@@ -94,13 +84,13 @@ def _text(raw: bytes) -> str:
 
 
 def _material(name: str, texture: str, path: Path) -> RawMaterial:
-    """The skin, an image beside the model by its last name."""
+    """The skin: an image next to the model, found by its base name."""
     found = TextureFolder(path.parent).find(texture) if texture else None
     return RawMaterial(name, "", Material(name, texture or None, found, lost=lost_colours(texture or None, found)))
 
 
 def _clips(names: list[str]) -> list[RawClip]:
-    """Runs of frames whose names differ by their number alone; each returns to its first frame."""
+    """Runs of frames whose names differ only by their number; each returns to its first frame."""
     clips = []
     for stem, run in itertools.groupby(range(len(names)), lambda frame: _NUMBER.sub("", names[frame])):
         frames = list(run)
