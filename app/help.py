@@ -124,4 +124,5 @@ def place_of(docks: Mapping[str, QWidget], inspector: Inspector, kind: str) -> t
         return "", ""
     if inspector.isAncestorOf(focus):
         return _page_of(kind), _doc_of(focus, inspector)
-    return next((name for name, dock in docks.items() if dock.isAncestorOf(focus)), "viewport"), ""
+    name = next((name for name, dock in docks.items() if dock.isAncestorOf(focus)), "viewport")
+    return name if (GUIDE / f"{name}{SUFFIX}").is_file() else _page_of(kind), ""

@@ -17,6 +17,8 @@ from widgets.protocols import ModelState, ModelStatus
 # Models of removed nodes that are kept for undo.
 SPARE_COUNT = 4
 
+CANCELLED = "loading was cancelled; reload the model to try again"
+
 
 class ModelStore(QObject):
     """Follows the model nodes of the document and keeps their loaded files.
@@ -108,8 +110,13 @@ class ModelStore(QObject):
                 self.reload(node_id)
 
     def cancel(self) -> None:
-        for request in list(self._requests):
+        """Cancels loading for the user; models without an earlier version are marked as failed."""
+        for request, node_id in list(self._requests.items()):
             self._loader.cancel(request)
+            path = self._paths[node_id]
+            if path not in self._cache:
+                self._set(node_id, ModelStatus(ModelState.FAILED, text=f"{path}: {CANCELLED}"))
+                self.warned.emit(path, CANCELLED)
 
     def sync(self) -> None:
         """Loads models that the scene names and forgets others."""
@@ -185,9 +192,7 @@ class ModelStore(QObject):
             self.failed.emit(path, text if path not in self._cache else f"{text}; what was read before stays")
 
     def _on_cancelled(self, request: int) -> None:
-        node_id = self._requests.pop(request, None)
-        if node_id is not None and self._paths.get(node_id, "") not in self._cache and node_id in self._paths:
-            self._set(node_id, ModelStatus(ModelState.FAILED, text=f"{self._paths[node_id]}: loading was cancelled"))
+        self._requests.pop(request, None)
 
     def _report(self, path: str, loaded: LoadedModel) -> None:
         for warning in loaded.warnings:

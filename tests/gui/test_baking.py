@@ -102,7 +102,7 @@ def test_editing_what_is_baked_is_told_and_can_be_freed(baked, qtbot):
     document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     assert row() == ("outdated", "warning")
     assert "Baked; settings changed" in head.warning.label.text()
-    assert head.remedy_button.text() == "Free Bake"
+    assert head.remedy_button.text() == "Detach Bake"
     document.undo_stack.undo()
     assert row() == ("baked", "")
     document.undo_stack.redo()

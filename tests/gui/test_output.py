@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.editor.actions import SCENE_EXPORTS
+from app.editor.action_table import SCENE_EXPORTS
 from app.editor.dialogs import Dialogs, OverwriteChoice
 from app.files.project_files import UnsavedAnswer
 from app.output.jobs import CANCELLED, DONE, FAILED
@@ -221,7 +221,7 @@ def test_closing_tells_what_is_not_written_yet(qtbot, editor, tmp_path, monkeypa
     assert editor.window.isVisible()
     ((text, more, buttons),) = shown
     assert "first_….png, second_….png are not finished yet and will not be written." in more
-    assert ("Save the changes" in text) is ("They are lost otherwise." in more) is edited
+    assert ("Save the changes" in text) is ("Unsaved changes are lost otherwise." in more) is edited
     assert buttons == (3 if edited else 2)
     assert editor.output.queue.busy, "and the work goes on"
     editor.output.queue.cancel_all()

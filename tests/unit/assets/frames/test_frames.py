@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.kinds.model.unit_question import is_plausible
+from app.kinds.model.panel import is_plausible
 from sim.animation.evaluate import evaluate_pose
 from sim.assets.build_mesh import vertex_normals
 from sim.assets.clip import FrameClip
