@@ -229,7 +229,7 @@ def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbo
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     reported = verified(editor, qtbot)
     assert "Bake not verified: Cloth: step 1 is the first that differs in its positions and velocities, by " in reported
-    assert " m at most, at step 20 in particle " in reported
+    assert " m, at step 20 in particle " in reported
     lines = [message.text for message in editor.panels.messages.model.messages]
     assert reported in lines
     assert "Cloth: its bake is out of date" in lines
