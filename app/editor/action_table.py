@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication, QImageWriter
@@ -109,12 +109,12 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
     def nothing_selected() -> str:
         return "" if document.selection.nodes else "Select an object first."
 
-    def unlocked() -> list[Node]:
+    def unlocked() -> Iterator[Node]:
         scene = document.scene
-        return [scene.node(node_id) for node_id in document.selection.nodes if node_id in scene.unlocked]
+        return (scene.node(node_id) for node_id in document.selection.nodes if node_id in scene.unlocked)
 
     def nothing_unlocked() -> str:
-        return nothing_selected() or ("" if unlocked() else "All selected objects are locked.")
+        return nothing_selected() or ("" if any(True for _ in unlocked()) else "All selected objects are locked.")
 
     def cut() -> None:
         if copy_selected(context):
