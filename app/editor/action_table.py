@@ -156,7 +156,8 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
                condition=lambda: "" if any(not n.visible for n in document.scene.nodes) else "Nothing is hidden."),
         Action("edit.select_all", "Select &All", "Select all objects.", edits.select_all, ("Ctrl+A",),
                condition=lambda: "" if document.scene.nodes else "The scene is empty."),
-        Action("edit.deselect", "D&eselect", "Clear the selection.", lambda: _deselect(edits, tools), ("Ctrl+Shift+A",)),
+        Action("edit.deselect", "D&eselect", "Clear the selection.", lambda: _deselect(edits, tools),
+               ("Ctrl+Shift+A",)),
     ])  # fmt: skip
 
 
