@@ -36,6 +36,9 @@ ROWS_MAX = 4
 EVERY = 2**30
 """Strands, of which those that are drawn are so few that none is left out."""
 
+LAYERS_MAX = 8.0
+"""Most ribbons that are drawn, as their total area over the surface of the bounding box of the hair."""
+
 TWO_PI = 2.0 * math.pi
 WHOLE_STRAND = (0.0, 1.0)
 SHADOW_TAPS = 1
@@ -87,6 +90,11 @@ def seer_of(clip: glm.dmat4) -> glm.dvec4:
     return seer / seer.w if abs(seer.w) > 1e-12 else glm.dvec4(glm.normalize(seer.xyz), 0.0)
 
 
+def radii_of(settings: HairSettings) -> tuple[float, float]:
+    """Radii at root and tip as drawn [m]; guides do not taper."""
+    return settings.root_radius, settings.tip_radius if settings.show is HairDisplay.HAIR else settings.root_radius
+
+
 def pixels_of(settings: HairSettings, sheet: HairTarget) -> float:
     """Radius of the nearest strands where they are widest [px]."""
     return sheet.projection.pixels(max(settings.root_radius, settings.tip_radius), sheet.near)
@@ -106,9 +114,17 @@ def shown_of(
     covers: bool = True,
     least: float = LEAST_RADIUS,
 ) -> int:
-    """How many of a crowd of strands are drawn: fewer where the least is wider than they are, if they are to cover."""
-    wide = pixels_of(settings, sheet) * lod_scale_of(settings, sheet, stride)
-    return math.ceil(instances * min(wide / least, 1.0)) if covers else instances
+    """Number of strands to draw out of `instances`.
+
+    Strands thinner than `least` [px] are drawn that wide, and as many fewer with `covers`.  Absurdly wide strands are
+    limited to `LAYERS_MAX` layers over the box of the hair.
+    """
+    scale = lod_scale_of(settings, sheet, stride)
+    wide = pixels_of(settings, sheet) * scale
+    count = math.ceil(instances * min(wide / least, 1.0)) if covers else instances
+    x, y, z = (sheet.box.hi - sheet.box.lo).tolist()
+    area = sheet.length * sum(radii_of(settings)) * scale
+    return min(count, math.ceil(LAYERS_MAX * 2.0 * (x * y + y * z + z * x) / area)) if area > 0.0 else count
 
 
 def curls(settings: HairSettings) -> bool:
@@ -191,8 +207,7 @@ class HairPasses:
         rows = rows_of(settings, sheet, part.stride) if form != "SPRINGS" else settings.knots
         program["u_strands"], program["u_clip_from_world"] = drawn.texels, projection.clip_from_world
         program["u_viewport"], program["u_scale"] = projection.viewport, projection.scale[1]
-        tip = settings.tip_radius if settings.show is HairDisplay.HAIR else settings.root_radius
-        program["u_width"] = (settings.root_radius, tip, lod_scale_of(settings, sheet, part.stride), least)
+        program["u_width"] = (*radii_of(settings), lod_scale_of(settings, sheet, part.stride), least)
         cuts = [end for end in reach if 0.0 < end < 1.0]
         program["u_reach"] = (*reach, 0.5 * min((min(end, 1.0 - end) for end in cuts), default=0.0))
         program["u_first"], program["u_rows"] = part.first, rows
