@@ -28,7 +28,7 @@ from sim.gl.task import Task, finish
 from sim.guard import Guard
 from sim.kinds import KINDS, character_kind
 from sim.kinds.background import Background
-from sim.kinds.contract import CharacterView, Counts, Grab, Mark, System, View, World
+from sim.kinds.contract import CharacterView, Counts, Grab, Mark, System, View, World, stop_reason
 from sim.render.frame_renderer import FrameRenderer
 from sim.render.ghost_pass import DepthTerms
 from sim.render.pick_pass import Pick, PickPass
@@ -371,7 +371,7 @@ class Engine:
     def stopped(self) -> dict[NodeId, str]:
         """Why simulated nodes stand still, those that do."""
         systems = self.simulation.systems.items()
-        return {node_id: one.stopped for node_id, one in systems if one.is_ready and one.stopped}
+        return {node_id: reason for node_id, one in systems if one.is_ready and (reason := stop_reason(one))}
 
     @property
     def version(self) -> int:

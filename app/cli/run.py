@@ -15,6 +15,7 @@ from sim.engine import Engine
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.errors import GLError
+from sim.kinds.contract import warning_of
 from sim.scene.clock import STEP_TIME, step_end
 from sim.scene.scene import NodeId
 
@@ -131,7 +132,8 @@ class SceneRun:
     def _warnings(self) -> list[str]:
         """A line for each node whose settings do not suffice."""
         systems = self.engine.simulation.systems.items()
-        return [f"{self._scene.scene.node(node_id).name}: {one.warning}" for node_id, one in systems if one.warning]
+        warnings = ((node_id, warning_of(system)) for node_id, system in systems)
+        return [f"{self._scene.scene.node(node_id).name}: {text}" for node_id, text in warnings if text]
 
     def _name(self, node: NodeId) -> str:
         return self._scene.scene.node(node).name

@@ -14,7 +14,19 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.background import Background
-from sim.kinds.contract import Array, Grab, Services, StepInputs, System, World
+from sim.kinds.contract import (
+    Array,
+    Draggable,
+    Exports,
+    Grab,
+    Measures,
+    Prepares,
+    Services,
+    StepInputs,
+    Stoppable,
+    System,
+    World,
+)
 from sim.kinds.hair.comparison_solver import ComparisonSolver, rival_settings
 from sim.kinds.hair.generation import StrandGeneration
 from sim.kinds.hair.groom import SHORTEST, Groom
@@ -49,7 +61,7 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 
-class HairSystem(System):
+class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
     """The simulation of one node.
 
     Attributes:
@@ -159,7 +171,7 @@ class HairSystem(System):
             with self._context.timers.scope("rival", self._label):
                 self.rival.strands.step(placement, inputs.colliders, time, pulled)
 
-    def rest(self) -> None:
+    def mute(self) -> None:
         self.reset()
 
     def reset(self) -> None:
@@ -204,7 +216,7 @@ class HairSystem(System):
         guide = element if strands.shows_guides else strands.growth.children.carriers[element]
         return int(guide) * strands.settings.knots + int(np.argmin(away)) + 1
 
-    def place_of(self, particle: int) -> Vec3 | None:
+    def particle_position(self, particle: int) -> Vec3 | None:
         if self.strands is None or not 0 <= particle < self.strands.growth.guides.count * self.strands.settings.knots:
             return None
         x, y, z = self.strands.place_of(*divmod(particle, self.strands.settings.knots)).tolist()
@@ -297,7 +309,7 @@ class HairSystem(System):
         if self.rival is not None and "rival" in head:
             self.rival.strands.go_back(head["rival"])
 
-    def between(self, one: bytes, other: bytes, share: float) -> bytes:
+    def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         (before, _), (head, _) = unpacked_state(one), unpacked_state(other)
         if "rival" not in head or "rival" not in before:
             return strands_between(before.get("strands", one), head.get("strands", other), share)
@@ -308,7 +320,7 @@ class HairSystem(System):
 
     def _pulled(self, grab: Grab) -> StrandDrag | None:
         assert self._node is not None
-        if grab.node != self._node.id or self.place_of(grab.particle) is None:
+        if grab.node != self._node.id or self.particle_position(grab.particle) is None:
             return None
         assert self.strands is not None
         guide, knot = divmod(grab.particle, self.strands.settings.knots)
