@@ -40,7 +40,7 @@ def test_it_is_added_edited_undone_saved_and_read_again(roped, tmp_path):
     node = added(roped)
     assert roped.panels.outliner.model.entry_of((node.id,)).name == "rope"
     rows = {row.ref.name for row in roped.panels.inspector.tree.settings() if row.ref.part == "rope"}
-    assert rows == {"knots", "length", "drag", "colour"}
+    assert rows == {"knots", "length", "radius", "drag", "colour"}
     roped.document.set_value(ParamRef(node.id, "rope", "length"), 2.5)
     assert roped.document.undo_stack.undoText() == "Set length of rope"
     roped.document.undo_stack.undo()
