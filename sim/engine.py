@@ -45,7 +45,7 @@ from sim.scene.view import SkinningComparison
 from sim.scene.world_transforms import WorldTransforms
 from sim.simulation import Simulation, StateCapture
 from sim.skin.scalp import head_joint, scalp
-from sim.skin.surface_density import skin_area
+from sim.skin.surface_table import skin_area
 
 AHEAD = 16
 """Steps whose poses are found together."""
@@ -416,7 +416,7 @@ class Engine:
         return character.joint_positions() if character else np.zeros((0, 3))
 
     def skin_area(self, node_id: NodeId, *, bone: str = "", section: str = "") -> float | None:
-        """Area of the skin of a figure, or of a part of it, see `sim.skin.surface_density`; None until it is there."""
+        """Area of the skin of a figure, or of a part of it, see `sim.skin.surface_table`; None until it is there."""
         character = self._views.characters.get(node_id)
         return skin_area(character.model, character.world_from_model, bone=bone, section=section) if character else None
 

@@ -13,8 +13,7 @@ from sim.colliders.state import ColliderShape
 from sim.kinds.collider.fit import fit_colliders
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.hair.presets import with_preset
-from sim.kinds.hair.root_settings import ImageChannel
-from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.settings import HairSettings, HairSource, ImageChannel
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
 from sim.scene.playback import LoopMode, PlaybackSettings

@@ -34,7 +34,7 @@ from sim.kinds.emitter.source import emits_from_surface, missing_density, missin
 from sim.kinds.packing import State
 from sim.scene.scene import Node
 from sim.scene.stops import values_at
-from sim.skin.tables import SurfaceTables, TableKey
+from sim.skin.surface_table import SurfaceTables, TableKey
 from sim.skin.trail import SkinTrails
 
 UInt32 = npt.NDArray[np.uint32]

@@ -14,8 +14,7 @@ from sim.gl.readback import Readback
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.monitor import INTERVAL
 from sim.kinds.hair.moving_roots import SurfaceTexels
-from sim.kinds.hair.packed import shared_buffers
-from sim.kinds.hair.records import MEASURE
+from sim.kinds.hair.records import MEASURE, shared_buffers
 from sim.kinds.hair.settings import HairSettings, HairSolver
 from sim.kinds.hair.strands import Strands
 

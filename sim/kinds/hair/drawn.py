@@ -14,8 +14,7 @@ from sim.gl.texture import BufferTexture
 from sim.gl.transform_feedback import padded_count
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.hair.growth import Children
-from sim.kinds.hair.packed import ChildBuffers, packed_children, upload_children
-from sim.kinds.hair.records import CHILD, strand_record, strand_texels
+from sim.kinds.hair.records import CHILD, ChildBuffers, packed_children, strand_record, strand_texels, upload_children
 from sim.kinds.hair.settings import HairSettings
 
 AT_ONCE = 16_384

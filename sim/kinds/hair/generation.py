@@ -8,7 +8,7 @@ from sim.gl.task import Task
 from sim.kinds.background import Background, Pause, unpaused
 from sim.kinds.hair.growth import Growth, GrowthSurface, growth_on_ellipsoid, growth_on_model
 from sim.kinds.hair.imported import growth_from_file
-from sim.kinds.hair.packed import GeneratedStrands, StrandBuffers, packed_strands, upload_strands
+from sim.kinds.hair.records import GeneratedStrands, StrandBuffers, packed_strands, upload_strands
 from sim.kinds.hair.settings import HairForm, HairSettings, HairSource
 from sim.kinds.hair.shaping import edited
 from sim.kinds.hair.surface_coverage import coverage_of

@@ -10,12 +10,10 @@ from sim.characters.character import Character
 from sim.characters.placement import texture_origin_bottom, up_axis
 from sim.characters.settings import ModelSettings
 from sim.kinds.contract import Services, World
-from sim.kinds.hair.growth import GrowthSurface
-from sim.kinds.hair.root_settings import MAPPED, ON_SKIN, ImageChannel, Region
-from sim.kinds.hair.settings import HairSettings, HairSource
-from sim.kinds.hair.surface_maps import SurfaceMaps, channel_of
+from sim.kinds.hair.growth import GrowthSurface, SurfaceMaps, channel_of
+from sim.kinds.hair.settings import MAPPED, ON_SKIN, HairSettings, HairSource, ImageChannel, Region
 from sim.scene.scene import Node
-from sim.skin.tables import SurfaceTables, TableKey
+from sim.skin.surface_table import SurfaceTables, TableKey
 
 Pixels = npt.NDArray[np.uint8]
 

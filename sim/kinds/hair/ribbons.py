@@ -15,7 +15,9 @@ from sim.kinds.hair.hair_passes import (
     CAST_RADIUS,
     LEAST_RADIUS,
     WHOLE_STRAND,
+    Draw,
     HairPasses,
+    HairShadow,
     HairTarget,
     curls,
     roughness_of,
@@ -23,7 +25,6 @@ from sim.kinds.hair.hair_passes import (
     shown_of,
 )
 from sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings
-from sim.kinds.hair.shadow import Draw, HairShadow
 from sim.kinds.hair.shells import Shells
 from sim.kinds.hair.strands import Strands
 from sim.maths.srgb import light_of

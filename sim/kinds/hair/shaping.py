@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from sim.kinds.hair.groom import SHORTEST, TURN_MAX, Groom
 from sim.kinds.hair.groom_edits import FACTOR_MAX, EditedGuides, GroomEdits, packed, unpacked
-from sim.kinds.hair.nearest import nearest_guides
-from sim.kinds.hair.roots import RootSurface, root_places, unit
+from sim.kinds.hair.roots import RootSurface, nearest_guides, root_places, unit
 
 Float64 = npt.NDArray[np.float64]
 

@@ -24,12 +24,13 @@ from sim.kinds.hair.groom import Groom, rest_texels
 from sim.kinds.hair.growth import Growth, as_drawn
 from sim.kinds.hair.monitor import HairMonitor, HairStatistics
 from sim.kinds.hair.moving_roots import MovingRoots, SurfaceTexels
-from sim.kinds.hair.packed import StrandBuffers, packed_strands, upload_strands
-from sim.kinds.hair.preview import GroomPreview
 from sim.kinds.hair.records import (
+    StrandBuffers,
     bound_records,
+    packed_strands,
     strand_record,
     strand_texels,
+    upload_strands,
 )
 from sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings, HairSource
 from sim.kinds.hair.shells import Shells
@@ -39,6 +40,46 @@ from sim.kinds.packing import State, blended, unpacked_state
 from sim.maths.transform import inverse_affine
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import SettingsError
+
+
+class GroomPreview:
+    """Guides in a groom.
+
+    Args:
+        context: Where it lives.
+        kernel: That of shaders/hair/groomed.glsl.
+        count: Records of guides, padding included.
+        knots: Of each.
+
+    Attributes:
+        texels: `knots` texels a guide: place from the root [m], as of the last `pose`.
+    """
+
+    def __init__(self, context: Context, kernel: Kernel, count: int, knots: int) -> None:
+        self._kernel = kernel
+        self._table = np.zeros((count, knots - 1, 2, 4), np.float32)
+        self._rest = Buffer(context, self._table.reshape(-1, 4), usage="dynamic", label="groom shown")
+        self._rest_texels = BufferTexture(context, self._rest, "rgba32f")
+        record = strand_record(knots)
+        self._state = Buffer(context, record.zeros(count), usage="copy", label="strands shown")
+        self.texels = BufferTexture(context, self._state, "rgba32f")
+        self._nothing = VertexArray(context, label="groom shown")
+
+    def take(self, groom: Groom, factors: npt.NDArray[np.float64]) -> None:
+        """Show a groom whose lengths are those of the roots times factors (G,)."""
+        self._table[: groom.count, :, 0, :3] = groom.edges * factors[:, None, None]
+        self._rest.write(self._table)
+
+    def pose(self, roots: BufferTexture) -> None:
+        """Put the guides where their roots stand at the end of what these texels tell."""
+        program = self._kernel.program
+        program["u_roots"], program["u_rest"] = roots, self._rest_texels
+        self._kernel.run(self._nothing, self._state, len(self._table))
+
+    def release(self) -> None:
+        for owned in (self.texels, self._state, self._rest_texels, self._rest, self._nothing):
+            owned.release()
+
 
 Float64 = npt.NDArray[np.float64]
 

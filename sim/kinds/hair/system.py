@@ -43,12 +43,10 @@ from sim.kinds.hair.guide_looks import (
 )
 from sim.kinds.hair.imported import every_of
 from sim.kinds.hair.moving_roots import SurfaceTexels
-from sim.kinds.hair.root_settings import images_of
 from sim.kinds.hair.roots import Roots
-from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.settings import HairSettings, HairSource, images_of
 from sim.kinds.hair.shaping import edited
-from sim.kinds.hair.solver import StrandDrag
-from sim.kinds.hair.stability import stability
+from sim.kinds.hair.solver import StrandDrag, stability
 from sim.kinds.hair.strands import Strands, check_room, strands_between
 from sim.kinds.packing import State, unpacked_state
 from sim.scene.clock import STEP_TIME

@@ -7,8 +7,7 @@ from sim.characters.character import Character, SkinPart
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import NOTHING, Counts, View, World
-from sim.kinds.hair.distance_view import DistanceView
-from sim.kinds.hair.highlights import GuideHighlights
+from sim.kinds.hair.highlights import DistanceView, GuideHighlights
 from sim.kinds.hair.ribbons import Ribbons
 from sim.kinds.hair.roots import RootSurface
 from sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
