@@ -112,7 +112,7 @@ def read_hair(path: Path, place: AddPlace) -> Node:
 def where(place: AddPlace) -> str:
     """Where new hair goes, in words."""
     if place.character is None:
-        return "on a ball"
+        return "on sphere"
     return f"on {place.view.selection.bone or place.character.name}"
 
 

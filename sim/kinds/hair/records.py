@@ -1,4 +1,4 @@
-"""Layouts of hair on the GPU."""
+"""Layouts of hair on the GPU, and its upload in small steps."""
 
 import functools
 from collections.abc import Callable
@@ -21,33 +21,33 @@ from sim.kinds.hair.settings import HairSettings
 from sim.kinds.hair.surface_coverage import SurfaceCoverage
 
 ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), turn_end=(4, "f4"))
-"""Place, length of a segment [m] | turn | place at the end of the step, 0 | turn; see shaders/hair/root.glsl."""
+"""Position, length of a segment [m] | rotation | position at the end of the step, 0 | rotation; see hair/root.glsl."""
 
 BOUND = np.dtype([("corners", "u4", 4), ("shares", "f4", 4)])
-"""Corners of the triangle of a root, bits of the height above it | shares, length of a segment [m] or its factor."""
+"""Corners of the triangle, bits of the height above it | barycentric weights, length of a segment [m] or its factor."""
 
 CHILD = np.dtype(
     [*BOUND.descr, *((name, "u4" if name == "guides" else "f4", 4) for name in
                      ("guides", "weights", "tint", "tip_tint", "form"))]
 )  # fmt: skip
-"""The same, then nearest guides, number | their weights, a random number | linear factor of the colour at the root,
-share of the dye | that at the tip, 1 where both are the strand's own | factors of clump, curls, noise and thickness."""
+"""`BOUND`, then nearest guides, number | their weights, a random number | linear colour factor at the root, dye
+fraction | colour factor at the tip, 1 if both are own colours | factors of clump, curls, noise and thickness."""
 
 SHELL = np.dtype([("rest", "f4", 3), ("density", "f4")])
-"""A vertex of a coat: place at rest [m], strands for each square metre."""
+"""A vertex of a surface coverage: rest position [m], strands per square metre."""
 
 MEASURE = record("HairMeasure", measure=(4, "f4"))
-"""Largest bend of a joint [rad] and stretch of a segment, kinetic energy by mass [m²/s²], 1 for a broken strand."""
+"""Largest bend of a joint [rad] and stretch of a segment, kinetic energy per mass [m²/s²], 1 for a broken strand."""
 
 
 @functools.cache
 def strand_record(knots: int) -> Record:
-    """The knots of a strand, a vec4 each: place from the root [m]; see shaders/hair/strand.glsl."""
+    """The points of a strand as vec4: position relative to the root [m]; see shaders/hair/strand.glsl."""
     return record(f"Strand{knots}", **{f"knot{number}": (4, "f4") for number in range(knots)})
 
 
 def strand_records(offsets: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
-    """Records of strands whose knots are at offsets (N, K, 3) from their roots, at rest; padded with the last one."""
+    """Records of resting strands with points at offsets (N, K, 3) from their roots; padded with the last one."""
     count, knots, _ = offsets.shape
     texels = np.zeros((padded_count(count), knots, 4), np.float32)
     texels[:count, 1:, :3] = offsets[:, 1:]
@@ -56,12 +56,12 @@ def strand_records(offsets: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
 
 
 def strand_texels(records: npt.NDArray[np.void], count: int) -> npt.NDArray[np.float32]:
-    """The first records as texels, shape (count, K, 4)."""
+    """Views the first records as texels, shape (count, K, 4)."""
     return records[:count].view(np.float32).reshape(count, -1, 4)
 
 
 def bound_records(roots: Roots, sizes: npt.NDArray[np.float64], dtype: np.dtype = BOUND) -> npt.NDArray[np.void]:
-    """Records of roots, padded with the last one; `sizes` (N,) goes beside the shares."""
+    """Records of roots, padded with the last one; `sizes` (N,) go into the fourth weight."""
     out = np.zeros(padded_count(roots.count), dtype)
     out["corners"][: roots.count, :3] = roots.corners
     if roots.heights is not None:
@@ -73,7 +73,6 @@ def bound_records(roots: Roots, sizes: npt.NDArray[np.float64], dtype: np.dtype 
 
 
 def surface_records(surface: RootSurface) -> npt.NDArray[np.void]:
-    """Records of the vertices of a surface that nobody skins."""
     out = SKINNED.zeros(len(surface.positions))
     out["position"][:, :3] = surface.positions
     out["normal"][:, :3] = surface.normals
@@ -86,13 +85,7 @@ Float32 = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedChildren:
-    """Strands that are drawn.
-
-    Attributes:
-        records: Of `CHILD`.
-        details: As texels; None for nothing.
-        count: How many, without what pads them.
-    """
+    """Rendered strands: records of `CHILD`, optional texels of details, and their number without padding."""
 
     records: Records
     details: Float32 | None
@@ -101,13 +94,12 @@ class PackedChildren:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedGuides:
-    """Guides.
+    """Guides as records and texels.
 
     Attributes:
-        surface: Of a surface of their own; None for that of a figure.
-        roots: Of the guides.
-        rest: Their groom, as texels.
-        state: Their knots in it.
+        surface: Vertices of a surface of their own; None on a character.
+        rest: Texels of the groom.
+        state: Points at rest.
     """
 
     surface: Records | None
@@ -118,22 +110,18 @@ class PackedGuides:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedStrands:
-    """All of some hair: guides, and what is drawn."""
-
     guides: PackedGuides
     children: PackedChildren
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeneratedStrands:
-    """Hair that has grown, with all that takes long to make of it.
+    """Result of generating strands.
 
     Attributes:
-        settings: By which it grew.
-        as_grown: The guides as these describe them.
-        growth: The same with what was edited by hand.
-        packed: As the GPU takes it.
-        coverage: Gives what shells are copies of.
+        as_grown: The guides without edits by hand.
+        growth: With these edits.
+        coverage: Creates the surface that shells copy.
     """
 
     settings: HairSettings
@@ -145,14 +133,12 @@ class GeneratedStrands:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChildBuffers:
-    """Strands that are drawn, on the GPU.
+    """Rendered strands on the GPU.
 
     Attributes:
-        table: Of `PackedChildren`.
-        details: As texels; None for nothing.
-        strands: Room for their knots.
-        count: How many.
-        is_borrowed: Whether all but that room is released by somebody else.
+        table: Records of `PackedChildren`.
+        strands: Space for their points.
+        is_borrowed: Whether another object owns `table` and `details`.
     """
 
     table: Buffer
@@ -162,7 +148,7 @@ class ChildBuffers:
     is_borrowed: bool = False
 
     def shared(self, context: Context) -> "ChildBuffers":
-        """The same strands with room of their own, for as long as these are there."""
+        """The same strands with space of their own; this object must outlive them."""
         room = self.strands
         strands = Buffer(context, room.size, dtype=room.dtype, usage="copy", label="hair strands")
         return ChildBuffers(self.table, self.details, strands, self.count, is_borrowed=True)
@@ -170,8 +156,6 @@ class ChildBuffers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StrandBuffers:
-    """What is large of some hair, on the GPU, and its guides."""
-
     guides: PackedGuides
     surface: Buffer | None
     children: ChildBuffers
@@ -208,7 +192,6 @@ def packed_guides(settings: HairSettings, growth: Growth) -> PackedGuides:
 
 
 def upload_children(context: Context, packed: PackedChildren, knots: int) -> Task[ChildBuffers]:
-    """Brings strands that are drawn to the GPU, with room for their knots."""
     table = yield from upload_buffer(context, packed.records, label="hair children")
     details: Buffer | None = None
     if packed.details is not None:
@@ -220,7 +203,6 @@ def upload_children(context: Context, packed: PackedChildren, knots: int) -> Tas
 
 
 def upload_strands(context: Context, packed: PackedStrands, knots: int) -> Task[StrandBuffers]:
-    """Brings some hair to the GPU."""
     surface: Buffer | None = None
     if packed.guides.surface is not None:
         surface = yield from upload_buffer(context, packed.guides.surface, label="hair surface")
@@ -229,7 +211,7 @@ def upload_strands(context: Context, packed: PackedStrands, knots: int) -> Task[
 
 
 def shared_buffers(context: Context, settings: HairSettings, growth: Growth, drawn: ChildBuffers) -> StrandBuffers:
-    """Guides of their own that move strands which are on the GPU already, for as long as those are there."""
+    """New guides for rendered strands that are already on the GPU; `drawn` must outlive them."""
     guides = packed_guides(settings, growth)
     surface = None if guides.surface is None else Buffer(context, guides.surface, label="hair surface")
     return StrandBuffers(guides, surface, drawn.shared(context))
