@@ -24,36 +24,24 @@ class ColliderSettings(Settings, frozen=True, kw_only=True):
         ColliderShape,
         param("Shape: a plane is solid below its xz plane, a capsule is aligned with its y axis.", group="Shape"),
     ] = ColliderShape.SPHERE
-    radius: Annotated[
-        float,
-        param("Radius of a sphere or of a capsule.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, soft=(0.01, 10.0),
-              scale=Scale.LOG, group="Shape", effect=Effect.STEP),
-    ] = 0.5  # fmt: skip
-    length: Annotated[
-        float,
-        param("Length of a capsule between the centres of its round ends.", unit="m", lo=SMALLEST_SIZE,
-              hi=LARGEST_SIZE, soft=(0.01, 10.0), scale=Scale.LOG, group="Shape", effect=Effect.STEP),
-    ] = 1.0  # fmt: skip
-    semi_axes: Annotated[
-        Lengths,
-        param("Semi-axes of an ellipsoid.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
-              group="Shape", label="Semi-axes", effect=Effect.STEP, bounded=False),
-    ] = (0.5, 0.5, 0.25)  # fmt: skip
-    half_sizes: Annotated[
-        Lengths,
-        param("Half extents of a box.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
-              group="Shape", label="Half extents", effect=Effect.STEP, bounded=False),
-    ] = (0.5, 0.5, 0.5)  # fmt: skip
-    friction: Annotated[
-        float,
-        param("Coulomb friction: the largest sliding force is this times the pressing force.", lo=0.0, hi=10.0,
-              soft=(0.0, 1.0), step=0.05, group="Surface", effect=Effect.STEP),
-    ] = 0.3  # fmt: skip
-    restitution: Annotated[
-        float,
-        param("Fraction of the impact speed that a bounce returns.", lo=0.0, hi=1.0, step=0.05, group="Surface",
-              effect=Effect.STEP),
-    ] = 0.0  # fmt: skip
+    radius: Annotated[float, param(
+        "Radius of a sphere or of a capsule.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, soft=(0.01, 10.0),
+        scale=Scale.LOG, group="Shape", effect=Effect.STEP)] = 0.5  # fmt: skip
+    length: Annotated[float, param(
+        "Length of a capsule between the centres of its round ends.", unit="m", lo=SMALLEST_SIZE,
+        hi=LARGEST_SIZE, soft=(0.01, 10.0), scale=Scale.LOG, group="Shape", effect=Effect.STEP)] = 1.0  # fmt: skip
+    semi_axes: Annotated[Lengths, param(
+        "Semi-axes of an ellipsoid.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
+        group="Shape", label="Semi-axes", effect=Effect.STEP, bounded=False)] = (0.5, 0.5, 0.25)  # fmt: skip
+    half_sizes: Annotated[Lengths, param(
+        "Half extents of a box.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
+        group="Shape", label="Half extents", effect=Effect.STEP, bounded=False)] = (0.5, 0.5, 0.5)  # fmt: skip
+    friction: Annotated[float, param(
+        "Coulomb friction: the largest sliding force is this times the pressing force.", lo=0.0, hi=10.0,
+        soft=(0.0, 1.0), step=0.05, group="Surface", effect=Effect.STEP)] = 0.3  # fmt: skip
+    restitution: Annotated[float, param(
+        "Fraction of the impact speed that a bounce returns.", lo=0.0, hi=1.0, step=0.05, group="Surface",
+        effect=Effect.STEP)] = 0.0  # fmt: skip
 
 
 SIZES_OF_SHAPE: dict[ColliderShape, tuple[str, ...]] = {
