@@ -1,4 +1,4 @@
-"""Where on a surface particles start: faces by their areas, or vertices, with a density where one is wanted."""
+"""Tables to distribute points on a surface: faces by area, or vertices, with optional densities."""
 
 from dataclasses import dataclass
 
@@ -230,17 +230,7 @@ def _product(first: Float64 | None, second: Float64 | None) -> Float64 | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableKey:
-    """Everything that a table depends on; models and images are told apart by identity.
-
-    Attributes:
-        model: Whose surface.
-        vertices: Whether vertices count, not faces by their areas.
-        bone: Joint whose weights are the density.
-        pixels: Image whose brightness is.
-        is_bottom_up: Whether texture coordinate v = 0 is its bottom row.
-        section: Section that counts alone.
-        scalp_up: Axis of the file that points up, where the scalp counts alone; "" for everywhere.
-    """
+    """Arguments of `surface_table`; models and images are compared by identity."""
 
     model: CharacterModel
     vertices: bool
@@ -256,13 +246,13 @@ class TableKey:
 
 
 class SurfaceTables(Service):
-    """Tables by user; those who want the same one share it."""
+    """Tables by user; users with equal keys share a table."""
 
     def __init__(self, *_: object) -> None:
         self._made: dict[object, tuple[TableKey, UInt32]] = {}
 
     def table(self, user: object, key: TableKey) -> UInt32:
-        """The table that somebody wants, the very same array while nothing changes it.
+        """The table of a user; the same array until the key changes.
 
         Raises:
             SettingsError: If nothing is left of the surface.

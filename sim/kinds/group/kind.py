@@ -1,4 +1,4 @@
-"""The kind of groups: they hold other nodes in the outliner, and carry those that ride on nothing else."""
+"""Groups, which contain other nodes, and move the ones that are not attached elsewhere."""
 
 from typing import ClassVar
 

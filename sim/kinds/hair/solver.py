@@ -1,6 +1,6 @@
-"""HairSolver: the three ways in which strands move, each a kernel that writes a whole strand.
+"""StrandSolver: rods, springs and layers, each a kernel that writes a whole strand; and their stability.
 
-It knows no time of its own and no randomness without a seed: the same state, settings and inputs give the same bits.
+The same state, settings and inputs give the same bits.
 """
 
 import math
@@ -26,19 +26,19 @@ from sim.scene.clock import STEP_TIME
 NUMBERS = {HairSolver.ROD: 0, HairSolver.SPRINGS: 1, HairSolver.LAYERS: 2}
 
 GRAVITY = 9.81
-"""What the bending length refers to [m/s²]: a strand that long droops visibly."""
+"""Gravity that the bending length refers to [m/s²]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StrandTables:
-    """What a step of strands reads.
+    """Constant inputs of a step.
 
     Attributes:
-        roots: 4 texels a strand, see shaders/hair/root.glsl.
-        rest: 2 texels a segment, see `sim.kinds.hair.groom.rest_texels`.
+        roots: Four texels per strand, see shaders/hair/root.glsl.
+        rest: Two texels per segment, see `sim.kinds.hair.groom.rest_texels`.
         is_straight: Whether no strand is bent at rest.
-        length: Of the longest strand [m].
-        head_from_world: Makes the ellipsoid that strands grow on the unit sphere, shape (4, 4).
+        length: Length of the longest strand [m].
+        head_from_world: Maps the ellipsoid with the roots to the unit sphere, shape (4, 4).
     """
 
     roots: BufferTexture
@@ -50,7 +50,7 @@ class StrandTables:
 
 @dataclass(frozen=True, slots=True)
 class StrandDrag:
-    """What the user pulls: a strand, its knot, where the hand is, and how far from its root others come along [m]."""
+    """A dragged point of a strand, its target [m], and the distance between roots up to which others follow [m]."""
 
     strand: int
     knot: int
@@ -59,13 +59,7 @@ class StrandDrag:
 
 
 class StrandSolver:
-    """Advances strands.
-
-    Args:
-        library: Where the programs come from.
-        knots: Of every strand.
-        count: How many strands, by which the back end is chosen.
-    """
+    """Advances strands; `count`, the number of strands, selects the back end."""
 
     def __init__(self, library: ShaderLibrary, knots: int, count: int = 0) -> None:
         self._library, self._knots, self._count = library, knots, count
@@ -81,7 +75,7 @@ class StrandSolver:
         colliders: Colliders = NO_COLLIDERS,
         pulled: StrandDrag | None = None,
     ) -> None:
-        """Advance by one step, in as many substeps as the settings say; `time` is its start [s]."""
+        """Advances by one step, which starts at `time` [s]."""
         met = colliders if settings.collide else NO_COLLIDERS
         defines = self._defines(settings, tables) | _contact_defines(settings, met)
         kernel = self._kernel("hair/step.glsl", defines, WHOLE)
