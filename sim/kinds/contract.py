@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.format_registry import Formats
+from sim.assets.formats import Formats
 from sim.assets.model import Bounds, CharacterModel, Material, Mesh
 from sim.maths.ramps import Ramp
 from sim.owner import Owner
@@ -32,11 +32,11 @@ from sim.scene.params import Settings, validated
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.vectors import Vec3
 from sim.scene.view_state import ViewState
-from sim.scene.world_transforms import Figures, WorldTransforms
+from sim.scene.world_transforms import PosedCharacters, WorldTransforms
 
 if TYPE_CHECKING:
-    from sim.assets.mip_levels import MipImage
-    from sim.assets.strands.strand_set import StrandSet
+    from sim.assets.images import MipImage
+    from sim.assets.strands import StrandSet
     from sim.characters.character import Character
     from sim.characters.prepared import PreparedModel
     from sim.colliders.scene_colliders import Colliders
@@ -299,7 +299,7 @@ class World:
     """
 
     scene: Scene
-    characters: Figures
+    characters: PosedCharacters
     places: WorldTransforms
     meshes: Mapping[str, Mesh]
     images: Mapping[Path, Pixels]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.ping_pong import PingPong
+from sim.gl.buffer_ring import PingPong
 from sim.gl.record import record
 from sim.gl.staging import BufferSpan
 from sim.gl.transform_feedback import padded_count

@@ -16,10 +16,10 @@ from sim.gl.transform_feedback import padded_count
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.maths.srgb import light_of
 from sim.owner import Owner
-from sim.render.edges import unique_edges
-from sim.render.items import WHOLE, DrawChunk, Stage, SurfaceItem
+from sim.render.items import WHOLE, DrawChunk, Stage
+from sim.render.mesh_pass import SurfaceItem
 from sim.render.pass_context import PassContext
-from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu
+from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
 

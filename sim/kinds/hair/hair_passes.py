@@ -24,9 +24,9 @@ from sim.maths.ramps import Ramp, ramp_colours
 from sim.owner import Owner
 from sim.render.frame import SHADOW_SIZE
 from sim.render.items import DrawChunk
-from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
-from sim.render.progressive.frame_plan import LARGEST_SWELL
+from sim.render.progressive.frame_plan import LARGEST_SCALE
 from sim.render.projection import Projection
+from sim.render.shadow_projection import shadow_clip_from_world, texture_from_world
 
 Draw = Callable[[glm.dmat4, Framebuffer, PipelineState, dict[str, object] | None], Task[None]]
 
@@ -177,7 +177,7 @@ def pixels_of(settings: HairSettings, sheet: HairTarget) -> float:
 
 def lod_scale_of(settings: HairSettings, sheet: HairTarget, stride: int) -> float:
     """Factor of the width of strands in a draft, where each stands for `stride` strands; bounded to avoid blobs."""
-    return min(float(stride), max(LARGEST_SWELL, 3.0 * LEAST_RADIUS / max(pixels_of(settings, sheet), 1e-9)))
+    return min(float(stride), max(LARGEST_SCALE, 3.0 * LEAST_RADIUS / max(pixels_of(settings, sheet), 1e-9)))
 
 
 def shown_of(

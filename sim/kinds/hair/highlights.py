@@ -16,7 +16,8 @@ from sim.kinds.hair.comparison_solver import ComparisonSolver
 from sim.kinds.hair.settings import HairSettings
 from sim.kinds.hair.strands import Strands
 from sim.owner import Owner
-from sim.render.items import WHOLE, DrawChunk, Item, LinesItem, PointsItem, Stage
+from sim.render.detail_pass import LinesItem, PointsItem
+from sim.render.items import WHOLE, DrawChunk, Item, Stage
 from sim.render.pass_context import PassContext
 from sim.render.render_view import Overlay
 from sim.scene.scene import Node

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.characters.skinning import SKINNED
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_upload import upload_buffer
+from sim.gl.buffer import Buffer, upload_buffer
 from sim.gl.context import Context
 from sim.gl.record import Record, record
 from sim.gl.task import Task
