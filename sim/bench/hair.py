@@ -157,6 +157,7 @@ def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> l
         engines.append(engine)
         cases.append(gpu_case(variant=name, step=partial(engine.draw, output, camera)))
     rows += measure(cases, repeat=repeat)
-    for owned in (*engines, output):
-        owned.release()
+    for engine in engines:
+        engine.release()
+    output.release()
     return rows
