@@ -28,7 +28,7 @@ from sim.gl.task import Task, finish
 from sim.guard import Guard
 from sim.kinds import KINDS, character_kind
 from sim.kinds.background import Background
-from sim.kinds.contract import CharacterView, Counts, Grab, Mark, System, View, World
+from sim.kinds.contract import CharacterView, Counts, Grab, Mark, System, View, World, stop_reason
 from sim.render.frame_renderer import FrameRenderer
 from sim.render.ghost_pass import DepthTerms
 from sim.render.pick_pass import Pick, PickPass
@@ -44,7 +44,7 @@ from sim.scene.view import SkinningComparison
 from sim.scene.world_transforms import WorldTransforms
 from sim.simulation import Simulation, StateCapture
 from sim.skin.scalp import head_joint, scalp
-from sim.skin.surface_density import skin_area
+from sim.skin.surface_table import skin_area
 
 AHEAD = 16
 """Steps whose poses are found together."""
@@ -370,7 +370,7 @@ class Engine:
     def stopped(self) -> dict[NodeId, str]:
         """Why simulated nodes stand still, those that do."""
         systems = self.simulation.systems.items()
-        return {node_id: one.stopped for node_id, one in systems if one.is_ready and one.stopped}
+        return {node_id: reason for node_id, one in systems if one.is_ready and (reason := stop_reason(one))}
 
     @property
     def version(self) -> int:
@@ -415,7 +415,7 @@ class Engine:
         return character.joint_positions() if character else np.zeros((0, 3))
 
     def skin_area(self, node_id: NodeId, *, bone: str = "", section: str = "") -> float | None:
-        """Area of the skin of a figure, or of a part of it, see `sim.skin.surface_density`; None until it is there."""
+        """Area of the skin of a figure, or of a part of it, see `sim.skin.surface_table`; None until it is there."""
         character = self._views.characters.get(node_id)
         return skin_area(character.model, character.world_from_model, bone=bone, section=section) if character else None
 

@@ -19,7 +19,19 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.staging import StagingCopies
 from sim.guard import Guard
 from sim.kinds import KINDS
-from sim.kinds.contract import Grab, Kind, Service, StepInputs, System, World
+from sim.kinds.contract import (
+    Grab,
+    Kind,
+    Prepares,
+    Service,
+    ShowsMoments,
+    StepInputs,
+    Stoppable,
+    System,
+    World,
+    has_state,
+    stop_reason,
+)
 from sim.kinds.packing import State
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Settings, SettingsError
@@ -150,28 +162,28 @@ class Simulation:
     @property
     def has_state(self) -> bool:
         """Whether something depends on the steps before, not on the time alone."""
-        return any(system.has_state for _, _, system in self._stepped if system.is_ready)
+        return any(has_state(system) for _, _, system in self._stepped if system.is_ready)
 
     @property
     def is_due(self) -> bool:
         """Whether a system is to be applied again although nothing changed."""
-        return any(system.is_due for system in self.systems.values())
+        return any(system.is_due for _, system in self._preparing())
 
     @property
     def is_preparing(self) -> bool:
         """Whether a system goes by settings of before."""
-        return any(system.is_preparing for system in self.systems.values())
+        return any(system.is_preparing for _, system in self._preparing())
 
     @property
     def progress(self) -> dict[NodeId, float]:
         """How far systems are that prepare something, 0 to 1."""
-        found = {node_id: system.progress for node_id, system in self.systems.items()}
+        found = {node_id: system.progress for node_id, system in self._preparing()}
         return {node_id: share for node_id, share in found.items() if share is not None}
 
     def prepare(self, ends: float) -> bool:
         """Does what is left to do of that on the GPU until monotonic time `ends` [s]; returns whether there was any."""
         did = False
-        for node_id, system in self.systems.items():
+        for node_id, system in self._preparing():
             try:
                 while not self._guard.is_out(node_id) and system.prepare():
                     did = True
@@ -183,13 +195,16 @@ class Simulation:
 
     def cancel_preparing(self) -> None:
         """Ends what systems prepare; they go by what they have."""
-        for system in self.systems.values():
+        for _, system in self._preparing():
             system.cancel_preparing()
+
+    def _preparing(self) -> list[tuple[NodeId, Prepares]]:
+        return [(node_id, system) for node_id, system in self.systems.items() if isinstance(system, Prepares)]
 
     @property
     def in_force(self) -> Mapping[NodeId, Settings | None]:
         """Settings of before that systems go by, see `World`."""
-        return {node_id: one.in_force for node_id, one in self.systems.items() if one.is_preparing}
+        return {node_id: one.in_force for node_id, one in self._preparing() if one.is_preparing}
 
     def take_problems(self) -> list[Problem]:
         """What went wrong since the last call."""
@@ -250,16 +265,16 @@ class Simulation:
             if self._guard.is_out(node.id) or not system.is_ready:
                 continue
             if node.id not in self._simulated:
-                system.rest()
+                system.mute()
                 continue
             with scope(kind.name, node.name or node.id), self._guard.of(node):
                 if self._give(node, system, self._moment, world):
                     continue
-                if system.has_state:
-                    system.step(inputs)
-                else:
+                if isinstance(system, ShowsMoments) and not system.has_state:
                     system.show(self._moment, world)
                     self._stale.discard(node.id)
+                else:
+                    system.step(inputs)
         for service in self.services.all():
             service.finish_step()
         self.step_count += 1
@@ -297,7 +312,7 @@ class Simulation:
 
     def _snapshots(self) -> dict[NodeId, State]:
         stepped = self._stepped
-        return {node.id: system.snapshot() for node, _, system in stepped if system.is_ready and system.has_state}
+        return {node.id: system.snapshot() for node, _, system in stepped if system.is_ready and has_state(system)}
 
     def restore(self, state: bytes, world: World, time: float) -> None:
         """Goes back to what `state` gave: the steps after it give the same bits.
@@ -316,7 +331,7 @@ class Simulation:
             with self._guard.of(node):
                 if self._take(self.given, node, system, moment, world):
                     continue
-            if node.id in states and system.is_ready and system.has_state:  # under the settings of now
+            if node.id in states and system.is_ready and has_state(system):  # under the settings of now
                 system.restore(states[node.id], world)
                 continue
             with self._guard.of(node):
@@ -327,13 +342,14 @@ class Simulation:
     def reconsider(self) -> None:
         """Lets systems look whether what halted them in the restored state is still so with the settings of now."""
         for node, _, system in self._stepped:
-            with self._guard.of(node):
-                system.reconsider()
+            if isinstance(system, Stoppable):
+                with self._guard.of(node):
+                    system.recheck()
 
     def look_between(
         self, states: tuple[bytes | None, bytes | None], step: int, share: float, world: World, time: float
     ) -> None:
-        """Shows what is between two steps, each node as `System.between` has it; nothing can be gone on from.
+        """Shows what is between two steps, each node as `System.interpolate` has it; nothing can be gone on from.
 
         Args:
             states: What `state` gave after the two, as far as it is kept; what is given counts before that.
@@ -355,7 +371,7 @@ class Simulation:
                     for i in (0, 1)
                 )
                 if one is not None and other is not None:
-                    system.restore(system.between(one, other, share), world)
+                    system.restore(system.interpolate(one, other, share), world)
         self.show(time)
         self._stale |= self.systems.keys()
 
@@ -412,7 +428,7 @@ class Simulation:
     def _has_state(self, node: Node, system: System) -> bool:
         """Whether a node takes part, and depends on the steps before."""
         is_out = self._guard.is_out(node.id)
-        return system.is_ready and system.has_state and node.id in self._simulated and not is_out
+        return system.is_ready and has_state(system) and node.id in self._simulated and not is_out
 
     def release(self) -> None:
         for system in self.systems.values():
@@ -449,10 +465,11 @@ class Simulation:
             if self._guard.is_out(node.id) or not system.is_ready:
                 continue
             with self._guard.of(node):
-                if node.id in self._stale and node.id in self._simulated and not system.has_state:
+                is_stale = node.id in self._stale and node.id in self._simulated
+                if is_stale and isinstance(system, ShowsMoments) and not system.has_state:
                     with scope(kind.name, node.name or node.id):
                         system.show(self._moment, world)
-                running = not system.stopped
+                running = not stop_reason(system)
                 system.poll(now)
                 self._report_stop(node.id, system, running)
         self._stale.clear()
@@ -460,15 +477,15 @@ class Simulation:
     def check(self) -> None:
         """Halts what blew up; waits for the GPU, so for commands without a window."""
         for node, _, system in self._stepped:
-            if system.is_ready:
+            if system.is_ready and isinstance(system, Stoppable):
                 running = not system.stopped
                 with self._guard.of(node):
                     system.check()
                 self._report_stop(node.id, system, running)
 
     def _report_stop(self, node_id: NodeId, system: System, was_running: bool) -> None:
-        if was_running and system.stopped:
-            self._problems.append(Problem(node_id, system.stopped))
+        if was_running and (reason := stop_reason(system)):
+            self._problems.append(Problem(node_id, reason))
 
     def _given(self, world: World) -> World:
         if world.services is self.services and world.start_time == self.start_time:

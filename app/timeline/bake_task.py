@@ -14,6 +14,7 @@ from app.timeline.simulation_stepper import SimulationStepper
 from app.viewport.renderer import ViewportRenderer
 from sim.cache.bake import INDEX, Bake, BakeError, BakeWriter
 from sim.cache.keys import is_current, node_keys
+from sim.kinds.contract import has_state
 from sim.scene.change import Change, ChangeKind
 from sim.scene.scene import NodeId, ParamRef
 from widgets.viewport import Viewport
@@ -69,7 +70,7 @@ class BakeTask(QObject):
     def start(self) -> None:
         """Bakes the selected node if it is simulated, else all that are, from the start of the scene to its end."""
         systems = self._client.engine.simulation.systems if self._client.engine is not None else {}
-        nodes = [node for node, system in systems.items() if system.is_ready and system.has_state]
+        nodes = [node for node, system in systems.items() if system.is_ready and has_state(system)]
         chosen = self._document.selection.node
         if self.busy or not nodes:
             self.ended.emit("There is nothing to bake" if not nodes else "A bake is being written already")

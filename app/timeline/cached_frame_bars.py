@@ -6,6 +6,7 @@ from app.document.document import Document
 from app.timeline.bake_task import BakeTask
 from app.viewport.renderer import ViewportRenderer
 from sim.cache.simulation_cache import SimulationCache
+from sim.kinds.contract import has_state
 from sim.scene.scene import Node, NodeId
 from widgets.timeline.timeline import Timeline
 from widgets.timeline.tracks import BarRow, CacheState
@@ -42,7 +43,7 @@ class CachedFrameBars(QObject):
         systems = engine.simulation.systems
         nodes = [(node, systems[node.id]) for node in self._document.scene.nodes if node.id in systems]
         self._tracks.set_bars(
-            [self._row(cache, node) for node, system in nodes if system.is_ready and system.has_state]
+            [self._row(cache, node) for node, system in nodes if system.is_ready and has_state(system)]
         )
 
     def _row(self, cache: SimulationCache, node: Node) -> BarRow:

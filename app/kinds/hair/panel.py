@@ -13,13 +13,12 @@ from app.kinds.hair.tool import HairTool
 from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sim.kinds.hair.comparison_solver import rival_settings
 from sim.kinds.hair.costs import PASSES, RIVAL, middle_costs, step_costs
-from sim.kinds.hair.distance_view import heat_span
+from sim.kinds.hair.highlights import heat_span
 from sim.kinds.hair.kind import PLAIN, sized
 from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.ribbons import RAMP_SPANS
-from sim.kinds.hair.root_settings import ON_SKIN
-from sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
-from sim.kinds.hair.stability import stability
+from sim.kinds.hair.settings import ON_SKIN, HairDisplay, HairSettings, HairSource
+from sim.kinds.hair.solver import stability
 from sim.kinds.hair.strands import Strands
 from sim.kinds.hair.system import HairSystem
 from sim.maths.ramps import Ramp
