@@ -128,7 +128,7 @@ class Renderer:
     def _followed(self, camera: Camera) -> Camera:
         """The camera of a project, gone along with the figure since the moment it was saved at."""
         state, node = self._scene.view_state, self._scene.leading()
-        character = self.engine.character(node.id) if node is not None else None
+        character = self.engine.views.characters.get(node.id) if node is not None else None
         if state is None or camera is not state.camera or character is None or not self._scene.scene.view.follow:
             return camera
         return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
@@ -199,7 +199,7 @@ class Renderer:
     def _facing(self, time: float) -> float:
         """Yaw of where the only figure looks at a moment; that of +z where there are others, or nothing tells [°]."""
         characters = self._scene.scene.characters
-        character = self.engine.character(characters[0].id) if len(characters) == 1 else None
+        character = self.engine.views.characters.get(characters[0].id) if len(characters) == 1 else None
         if character is None:
             return 0.0
         self.engine.advance(time)
@@ -212,7 +212,7 @@ class Renderer:
         self, time: float, node: NodeId | None = None
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
         self.engine.advance(time)
-        box = self.engine.bounds(node)
+        box = self.engine.views.bounds(node)
         return (box.lo, box.hi) if box else None
 
 

@@ -72,7 +72,7 @@ class SceneRun:
         print_warnings(scene.path, self._warnings())
         self._given = self._shown(bake, every_node=every_node) if bake is not None else frozenset()
         if bake is not None:
-            self.engine.simulation.given = BakedNodes(bake, self._given)
+            self.engine.simulation.baked = BakedNodes(bake, self._given)
         self._go_to_start()
 
     @property

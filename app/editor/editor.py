@@ -317,7 +317,7 @@ class Editor:
             return WorldTransforms(self.document.scene, {})
         with self.viewport.gl_current():
             self.client.prepare()
-        return self.client.engine.places
+        return self.client.engine.views.places
 
     def selected_box(self) -> Bounds | None:
         """Box around what is selected [m]; None where nothing is, or nothing that has a size."""
@@ -526,7 +526,7 @@ def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:
     """Prints the time of the first picture that shows what was opened, and ends; for the benchmark of the launch."""
 
     def on_drawn(_drawn: FrameInfo) -> None:
-        shown = editor.client.engine is not None and editor.client.engine.statistics().vertices > 0
+        shown = editor.client.engine is not None and editor.client.engine.views.counts().vertices > 0
         if shown or not (editor.files.busy or editor.document.scene.characters):
             editor.client.drawn.disconnect(on_drawn)
             print(f"first-frame {time.time():.6f}", flush=True)

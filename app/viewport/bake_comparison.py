@@ -204,7 +204,7 @@ class BakeComparison:
 
     def _both(self, live: Engine, cache: SimulationCache, nodes: Iterable[NodeId]) -> list[int]:
         """Steps that are kept and baked, the last first."""
-        baked, cached = [self._steps(node) for node in nodes], {*cache.cached, *live.given_steps}
+        baked, cached = [self._steps(node) for node in nodes], {*cache.cached, *live.simulation.baked_steps}
         return [step for step in sorted(cached, reverse=True) if any(step in steps for steps in baked)]
 
     def _forget_others(self, cache: SimulationCache) -> None:

@@ -48,7 +48,7 @@ class Follow(QObject):
     def _on_time(self, time: float) -> None:
         before, self._time = self._time, time
         node, engine = self._active.node, self._client.engine
-        character = engine.character(node.id) if node is not None and engine is not None else None
+        character = engine.views.characters.get(node.id) if node is not None and engine is not None else None
         if node is None or character is None or not self._document.scene.view.follow:
             return
         x, y, z = travel(node, character, before, time)

@@ -152,7 +152,7 @@ class Ghosts:
         try:
             if ghost.is_baked:
                 nodes = self._go_to_bake(engine, ghost, nodes)
-            elif live.has_state:
+            elif live.simulation.has_state:
                 state = cache.state_at(ghost.step)
                 if state is not None:
                     engine.restore(state, ghost.time)
@@ -183,7 +183,7 @@ class Ghosts:
         """Says which are wanted now; pictures of others go, and all where the view is another."""
         self._camera, self._size = self._document.view_state.camera, output.size
         scene = self._document.scene
-        stamp = (scene, self._camera, self._size, tuple(self._moving(scene)), live.version)
+        stamp = (scene, self._camera, self._size, tuple(self._moving(scene)), live.views.version)
         if stamp != self._stamp:
             self._stamp = stamp
             self._forget()
@@ -211,7 +211,7 @@ class Ghosts:
                 colour = BEFORE if offset < 0 or (not offset and playhead.playing) else AFTER
                 look = GhostStyle(colour, 0.55, 0.28 * min(fade, 1.0), 0.75 * min(fade, 1.0))
                 is_mask = not offset and not playhead.playing
-                ghost = _cached(cache, moment, None if is_mask else look, is_free=not live.has_state)
+                ghost = _cached(cache, moment, None if is_mask else look, is_free=not live.simulation.has_state)
                 if ghost is not None:
                     yield ghost
         if view.bake_ghost and not playhead.playing:

@@ -144,18 +144,18 @@ class HandleTool(QObject, Tool):
             return self._bone(node, selection.bone)
         chosen = set(selection.nodes)
         followers = tuple(
-            (other, engine.places.world_from_parent(other))
+            (other, engine.views.places.world_from_parent(other))
             for other in map(scene.node, selection.others)
             # What rides on one that moves is moved by that.
             if other.id in scene.unlocked and chosen.isdisjoint(above.id for above in scene.carriers(other.id))
         )
         return _HandleTarget(
-            node.id, "transform", node.transform, engine.places.world_from_parent(node), node.name, followers
+            node.id, "transform", node.transform, engine.views.places.world_from_parent(node), node.name, followers
         )
 
     def _bone(self, node: Node, bone: str) -> _HandleTarget | None:
         """The pose of a bone, relative to where the clip alone would have it."""
-        character = self._client.engine.character(node.id) if self._client.engine else None
+        character = self._client.engine.views.characters.get(node.id) if self._client.engine else None
         posed = node.settings.part(f"{PART}{bone}")
         if (
             character is None

@@ -157,7 +157,7 @@ class ViewportOverlays(QObject):
         engine = self._client.engine
         if engine is None:
             return []
-        counts = engine.statistics()
+        counts = engine.views.counts()
         rows = [
             ("Vertices", f"{counts.vertices:,}"),
             ("Triangles", f"{counts.triangles:,}"),

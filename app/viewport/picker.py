@@ -51,7 +51,9 @@ class Picker:
         """The node whose mark is nearest to a place and in reach of the mouse, one of some nodes if they are given."""
         free = self._document.scene.unlocked
         known = free if among is None else free & set(among)
-        marks = [mark for mark in self._client.engine.marks() if mark.node_id in known] if self._client.engine else []
+        marks = (
+            [mark for mark in self._client.engine.views.marks() if mark.node_id in known] if self._client.engine else []
+        )
         if not marks:
             return None
         pixels, _ = project_points(self.camera, self.size, np.array([mark.position for mark in marks], np.float64))

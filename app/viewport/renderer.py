@@ -308,15 +308,15 @@ class ViewportRenderer(QObject):
             return 0
         self.engine.simulation.start_time = self._playback.settings.simulation_start
         files = self._files
-        textures = {path: image for path, image in files.textures.items() if self.engine.has_texture(path, image)}
+        textures = {path: image for path, image in files.textures.items() if self.engine.textures.has(path, image)}
         self.engine.set_files(files.meshes, files.images, textures, files.strands)
-        self.engine.simulation.given = self.given
+        self.engine.simulation.baked = self.given
         # Also here, as pictures that follow one another leave no time for turns.
         self._prepares(self.engine)
         self.engine.apply(self._document.scene if self.precompiling is None else self.precompiling.admit())
         if self.cache is not None:
             self.cache.take(self._playback.playhead.time)
-        return self.engine.version
+        return self.engine.views.version
 
     # --- questions ------------------------------------------------------------------------------------
 
@@ -329,8 +329,8 @@ class ViewportRenderer(QObject):
             return None
         engine = self._at_moment()
         box = self.own_bounds(node_id, bone) if node_id is not None else None
-        everything = engine.bounds()
-        view = engine.view(node_id) if node_id is not None else None
+        everything = engine.views.bounds()
+        view = engine.views.view(node_id) if node_id is not None else None
         marks = view.marks() if view is not None else ()
         return box or (with_point(everything, marks[0].position) if marks else everything)
 
@@ -341,8 +341,8 @@ class ViewportRenderer(QObject):
         engine = self._at_moment()
         joint = self.joint_of(Selection(node=node_id, bone=bone))
         if joint is not None:
-            return engine.joint_bounds(joint.node, joint.joint)
-        found = [engine.bounds(inside) for inside in self._document.scene.with_contents([node_id])]
+            return engine.views.characters[joint.node].joint_bounds(joint.joint)
+        found = [engine.views.bounds(inside) for inside in self._document.scene.with_contents([node_id])]
         return joined([box for box in found if box is not None])
 
     # --- overlay --------------------------------------------------------------------------------------
@@ -409,7 +409,7 @@ class ViewportRenderer(QObject):
 
     def _report(self, engine: Engine) -> None:
         """Says what was drawn, and what went wrong."""
-        engine.collect()
+        engine.context.collect()
         self._report_errors()
         for problem in engine.simulation.take_problems():
             self.troubled.emit(problem.node, problem.text)

@@ -78,9 +78,9 @@ class SecondEngine:
         if engine is None:
             engine = self.engine = Engine(live.context, live.library, background=True)
         engine.simulation.start_time = self._playback.settings.simulation_start
-        engine.simulation.given = live.simulation.given
+        engine.simulation.baked = live.simulation.baked
         files = self._files
-        textures = {path: image for path, image in files.textures.items() if engine.has_texture(path, image)}
+        textures = {path: image for path, image in files.textures.items() if engine.textures.has(path, image)}
         engine.set_files(files.meshes, files.images, textures, files.strands)
         engine.apply(self._document.scene)
         return engine
@@ -113,5 +113,5 @@ class SecondEngine:
                 continue
             yield node.id, loaded, engine.model_upload(node.id, loaded.prepared, {})
         for path, image in self._files.textures.items():
-            if image is not self._failed.get(path) and not engine.has_texture(path, image):
-                yield path, image, engine.texture_upload(path, image)
+            if image is not self._failed.get(path) and not engine.textures.has(path, image):
+                yield path, image, engine.textures.upload(path, image)

@@ -171,8 +171,8 @@ class TaskLoop(QObject):
                     self._current = (node.id, loaded, steps)
                     return
             for path, image in self._files.textures.items():
-                if image is not self._failed.get(path) and not engine.has_texture(path, image):
-                    self._current = (path, image, engine.texture_upload(path, image))
+                if image is not self._failed.get(path) and not engine.textures.has(path, image):
+                    self._current = (path, image, engine.textures.upload(path, image))
                     return
 
     def _characters(self) -> list[Node]:

@@ -55,7 +55,7 @@ class ViewportTools(QObject):
         if engine is None or not self._document.scene.view.bones:
             return None
         for node in self._document.scene.characters:
-            view, model = engine.view(node.id), engine.model_of(node.id)
+            view, model = engine.views.view(node.id), engine.model_of(node.id)
             if (
                 node.id not in self._document.scene.shown & self._document.scene.unlocked
                 or view is None
@@ -64,9 +64,9 @@ class ViewportTools(QObject):
                 or model.skeleton is None
             ):
                 continue
-            places = np.full((len(engine.joint_positions(node.id)), 3), np.nan)
+            places = np.full((len(engine.views.characters[node.id].joint_positions()), 3), np.nan)
             drawn = view.segments.joints
-            places[drawn] = engine.joint_positions(node.id)[drawn]
+            places[drawn] = engine.views.characters[node.id].joint_positions()[drawn]
             cursor = (position.x(), position.y())
             joint = pick_joint(
                 self._picker.camera, self._picker.size, places, model.skeleton.parents, cursor, JOINT_RADIUS

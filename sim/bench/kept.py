@@ -87,7 +87,7 @@ def _ghost_rows(context: Context, side: int, repeat: int) -> list[Row]:
     engine = Engine(context)
     engine.apply(Scene(nodes=(Node(id="cloth", settings=ClothSettings(columns=side, rows=side)),)))
     engine.step(STEP_TIME)
-    state, camera = engine.state(), Camera()
+    state, camera = engine.simulation.state(), Camera()
     output, ghost = (Framebuffer(context, PICTURE, label=label) for label in ("picture", "ghost"))
     behind, laid = Framebuffer(context, PICTURE, (), label="depth"), GhostPass(context, engine.library)
     look = GhostStyle((0.35, 0.62, 1.0), 0.55, 0.28, 0.75)

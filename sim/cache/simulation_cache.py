@@ -5,16 +5,17 @@ its exact state, so that going on from it gives the same bits as the first time.
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Protocol
+from collections.abc import Hashable
+from typing import Any
 
 import msgspec
 
 from sim.cache.history import CacheHistory
 from sim.cache.keys import start_key, step_key
-from sim.cache.readback_queue import CachedState, PendingState, ReadbackQueue
+from sim.cache.readback_queue import CachedState, ReadbackQueue
 from sim.cache.step_store import StepStore
-from sim.kinds.contract import Grab, World
+from sim.engine import Engine
+from sim.kinds.contract import Grab
 from sim.scene.clock import STEP_TIME, step_at, step_end
 from sim.scene.scene import NodeId
 
@@ -23,57 +24,6 @@ _NEAR = 1e-3
 
 AHEAD = 2
 """Steps that are simulated at once where a kept one is missing between two, so that a picture does not wait long."""
-
-
-class CachedEngine(Protocol):
-    """What is filmed; an engine is one."""
-
-    @property
-    def world(self) -> World:
-        """The scene as it stands now."""
-
-    @property
-    def stopped(self) -> Mapping[NodeId, str]:
-        """Why nodes stand still, those that do."""
-
-    @property
-    def has_state(self) -> bool:
-        """Whether anything depends on the steps before, and can be stepped."""
-
-    def step(self, time: float, grab: Grab | None = None) -> None:
-        """One step, which ends at a moment of the scene [s]."""
-
-    def prefetch_poses(self, number: int, time_of: Callable[[int], float]) -> None:
-        """The next calls are for the steps from this number on; `time_of` tells when a step ends [s]."""
-
-    def restart(self, time: float) -> None:
-        """Back to the start, which is at a moment of the scene [s]."""
-
-    def stand(self, time: float) -> None:
-        """The next step follows one that ended at this moment [s], whatever was shown meanwhile."""
-
-    def capture(self) -> PendingState:
-        """Everything that the next step depends on, as it stands now."""
-
-    def restore(self, state: bytes, time: float) -> None:
-        """Goes back to what `state` gave after the step that ended at `time` [s]."""
-
-    def reconsider(self) -> None:
-        """The settings of now are others than those with which the state was kept that was just restored."""
-
-    def look_between(self, states: tuple[bytes | None, bytes | None], step: int, share: float, time: float) -> None:
-        """Shows what is between what `state` gave after a step and after the next, at a moment of the scene [s]."""
-
-    @property
-    def given_steps(self) -> range:
-        """The steps of which nothing needs to be simulated."""
-
-    def show_baked(self, step: int, time: float) -> bool:
-        """Shows what is given, and not simulated, as it is after a step, which ended at `time` [s].
-
-        Returns:
-            Whether anything is given of it.
-        """
 
 
 class SimulationCache:
@@ -89,7 +39,7 @@ class SimulationCache:
         is_catching_up: Whether the step that is wanted was let go of and is being simulated again, picture by picture.
     """
 
-    def __init__(self, engine: CachedEngine, store: StepStore | None = None) -> None:
+    def __init__(self, engine: Engine, store: StepStore | None = None) -> None:
         self._engine = engine
         self._queue = ReadbackQueue(
             store or StepStore(), lambda: self._history.evict(), lambda cached: self._lose(cached)
@@ -148,7 +98,7 @@ class SimulationCache:
         if self._history.change(shown, key):
             if state is not None:
                 self._engine.restore(state, self.time_of(shown))
-                self._engine.reconsider()
+                self._engine.simulation.reconsider()
             self._keep(shown)  # as the new settings found it: they may have moved what is held
         else:
             self._stands = None
@@ -182,7 +132,7 @@ class SimulationCache:
         Returns:
             The moment to show the rest of the scene at [s].
         """
-        if not self._engine.has_state:
+        if not self._engine.simulation.has_state:
             return time
         wanted = self.step_of(time)
         self._ready(wanted)
@@ -204,14 +154,14 @@ class SimulationCache:
         """
         step = math.floor((time - self._start) / STEP_TIME) + self._run_up
         share = (time - self.time_of(step)) / STEP_TIME if step >= 0 else 0.0
-        if not self._engine.has_state or not _NEAR < share < 1.0 - _NEAR:
+        if not self._engine.simulation.has_state or not _NEAR < share < 1.0 - _NEAR:
             return self.show(time)
         self.flush()
         states = self.state_at(step), self.state_at(step + 1)
-        given = self._engine.given_steps
+        given = self._engine.simulation.baked_steps
         if None in states and not (step in given and step + 1 in given):
             return self.show(time)
-        self._engine.look_between(states, step, share, time)
+        self._engine.show_interpolated(states, step, share, time)
         self._stands, self.shown, self.is_catching_up = None, step + 1, False
         return time
 
@@ -257,7 +207,7 @@ class SimulationCache:
         if grab is not None and self._history.fork(step - 1):
             self._keep(step - 1)
         again = step <= self._history.reached and self._history.owner(step) is self._history.line and grab is None
-        self._engine.stand(self.time_of(step - 1))
+        self._engine.simulation.show(self.time_of(step - 1))
         self._engine.prefetch_poses(step, self.time_of)
         self._engine.step(self.time_of(step), grab)
         self.shown = step
@@ -271,7 +221,7 @@ class SimulationCache:
         """One step while time stands: the step that is shown becomes another one, which is the user's."""
         self._pose_at(self.shown)
         self._history.fork(self.shown)
-        self._engine.stand(self.time_of(self.shown))
+        self._engine.simulation.show(self.time_of(self.shown))
         self._engine.step(self.time_of(self.shown), grab)
         self._history.line.pulls += 1
         self._keep(self.shown)
@@ -339,7 +289,7 @@ class SimulationCache:
 
     def note_stop_reports(self) -> None:
         """Remembers which nodes stand still at the step that is shown."""
-        for node in self._engine.stopped:
+        for node in self._engine.simulation.stopped:
             if node not in self._history.line.stopped:
                 self._history.line.stopped[node] = self.shown
                 self.version += 1
@@ -347,7 +297,7 @@ class SimulationCache:
     def mark(self, step: int) -> object:
         """What stands for what is there of a step, another object once that is another; None where nothing is."""
         cached = self._history.get(step)
-        if cached is not None or step not in self._engine.given_steps:
+        if cached is not None or step not in self._engine.simulation.baked_steps:
             return cached
         parts = tuple(self._history.elsewhere(node).get(step) for node, _ in self._history.line.settings)
         return self._marks.setdefault(parts, object())
@@ -356,7 +306,7 @@ class SimulationCache:
         """What is there of a step; None where nothing is.  Waits for the GPU where it is not there yet."""
         cached = self._history.get(step)
         state = self._queue.get(cached) if cached is not None else None
-        if state is not None or step not in self._engine.given_steps:
+        if state is not None or step not in self._engine.simulation.baked_steps:
             return state
         found = {node: self.state(node, step) for node, _ in self._history.line.settings}
         return msgspec.msgpack.encode((step, step, {node: one for node, one in found.items() if one is not None}))
@@ -393,7 +343,7 @@ class SimulationCache:
         self._queue.release()
 
     def _shown_at(self, wanted: int) -> int:
-        latest, given = self._history.latest(wanted), self._engine.given_steps
+        latest, given = self._history.latest(wanted), self._engine.simulation.baked_steps
         if given and given[0] <= wanted:
             latest = max(latest, min(wanted, given[-1]))
         stands = self._stands
@@ -412,7 +362,7 @@ class SimulationCache:
     def _is_there(self, step: int) -> bool:
         if not step or self._history.get(step) is not None or self._stands_at(step):
             return True
-        return step in self._engine.given_steps
+        return step in self._engine.simulation.baked_steps
 
     def _pose_at(self, step: int, given: int | None = None) -> None:
         """Brings the engine to a step that is there, and what is given to the same or another one."""
@@ -420,7 +370,7 @@ class SimulationCache:
         if not self._stands_at(step):
             self._restore(step)
             self._stands = place, step, step
-            if step and self._history.get(step) is None and step not in self._engine.given_steps:
+            if step and self._history.get(step) is None and step not in self._engine.simulation.baked_steps:
                 self._stands = None  # what was given of it is damaged
         if self._stands is None or self._stands[2] == given:
             return
@@ -438,14 +388,14 @@ class SimulationCache:
             self._engine.restore(state, self.time_of(step))
 
     def _keep(self, step: int) -> None:
-        self._history.put(step, self._queue.put(self._engine.capture()))
+        self._history.put(step, self._queue.put(self._engine.simulation.capture()))
         self._queue.collect()
         self._history.line.reached = step
         self._stands = self._history.line, step, step
         self.version += 1
 
     def _add(self, step: int) -> None:
-        self._history.add(step, self._queue.put(self._engine.capture()))
+        self._history.add(step, self._queue.put(self._engine.simulation.capture()))
         self._queue.collect()
         self._stands = self._history.owner(step), step, step
         self.version += 1

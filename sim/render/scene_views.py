@@ -1,5 +1,6 @@
-"""The views of a scene: one for each node that is drawn, made, told and removed as the scene has them."""
+"""The views of a scene: created, updated and removed as the scene changes."""
 
+import operator
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,15 +22,36 @@ from sim.scene.world_transforms import WorldTransforms
 
 
 class ViewEntry(View):
-    """A node with its view, whose answers are nothing while it is left out, and what the view took last."""
+    """A node with its view; draws nothing while the node is left out after an error.
+
+    Attributes:
+        applied: What the view depends on, as applied last; empty after an error.
+        subject: The system or character of the node.
+        is_light: Whether it lights the scene.
+        rank: Characters are drawn first, then kinds in their order.
+    """
 
     def __init__(self, node: Node, view: View, guard: Guard) -> None:
         self.node, self.view, self._guard = node, view, guard
-        self.taken: tuple[object, ...] = ()
+        self.applied: tuple[object, ...] = ()
+        self.subject: Any = None
         self.is_helper = view.is_helper
+        self.is_light = False
+        name = node.settings.kind
+        self.rank = not KINDS[name].character, list(KINDS).index(name)
 
     def apply(self, node: Node, subject: Any, world: World) -> None:
         self._guard.call(node, lambda: self.view.apply(node, subject, world), None)
+
+    def update(self, node: Node, subject: Any, world: World) -> None:
+        """Applies the node if anything changed that the view depends on."""
+        inputs = (node, subject, node.id in world.scene.simulated, world.meshes, world.images, world.textures)
+        if len(self.applied) == len(inputs) and all(map(operator.is_, self.applied, inputs)):
+            return
+        self.node, self.subject = node, subject
+        self.apply(node, subject, world)
+        self.is_light = self.light() is not None
+        self.applied = () if self._guard.is_out(node.id) else inputs
 
     def parts(self, look: Any) -> Sequence[Any]:
         return self._guard.call(self.node, lambda: self.view.parts(look), ())
@@ -80,7 +102,7 @@ class SceneViews:
         self._lit: list[ViewEntry] = []
         self._posed: list[Node] = []
         self._world: World | None = None
-        self._has_moved = False
+        self._has_moved = self._must_retry = False
         self._subject: tuple[list[Bounds], list[Bounds], BoundingSphere] | None = None
 
     # --- what there is --------------------------------------------------------------------------------
@@ -97,28 +119,54 @@ class SceneViews:
             if node.settings.is_character and (node.id in scene.shown or node.id in carrying)
         ]
         for node_id, shown in list(self._shown.items()):
-            if not scene.has(node_id) or scene.node(node_id).kind != shown.node.kind:
+            node = scene.by_id.get(node_id)
+            if node is None or node.settings.kind != shown.node.settings.kind:
                 self.remove(node_id)
         self.settle()
 
     def follow(self, world: World, systems: Mapping[NodeId, System]) -> None:
-        """Makes views that are missing, and tells each what changed; nothing is done for the world of the last call."""
-        if not self.is_news(world):
-            return
-        self._world, self._has_moved = world, False
+        """Creates missing views and updates those whose node, system or character changed.
+
+        Attached nodes are updated before the next query, see `_catch_up`.
+        """
+        self._world, self._must_retry = world, False
         for node in world.scene.nodes:
-            kind = KINDS[node.kind]
-            shown = self._shown.get(node.id)
-            if shown is None and kind.view:
-                view = kind.load("view")(self._context, self._library)
-                shown = self._shown[node.id] = ViewEntry(node, view, self._guard)
-            if shown is not None:
-                self._report(shown, node, self.characters.get(node.id) or systems.get(node.id), world)
+            entry = self._shown.get(node.id)
+            if entry is None and KINDS[node.settings.kind].view:
+                entry = self._created(node)
+            if entry is not None:
+                entry.update(node, self.characters.get(node.id) or systems.get(node.id), world)
         self._arrange()
 
+    def _created(self, node: Node) -> ViewEntry | None:
+        """A new view; None if its constructor fails."""
+        try:
+            view = KINDS[node.settings.kind].load("view")(self._context, self._library)
+            entry = self._shown[node.id] = ViewEntry(node, view, self._guard)
+        except Exception as error:
+            self._guard.note(node.id, error)
+            return None
+        return entry
+
     def is_news(self, world: World) -> bool:
-        """Whether anything but places differs from the world that was told last."""
-        return self._world is None or not _same(world, self._world)
+        """Whether anything but the world transforms differs from the last call of `follow`."""
+        known = self._world
+        return (
+            known is None
+            or self._must_retry
+            or not (
+                world.scene is known.scene
+                and world.characters is known.characters
+                and world.meshes is known.meshes
+                and world.images is known.images
+                and world.textures is known.textures
+                and world.strands is known.strands
+            )
+        )
+
+    def retry(self) -> None:
+        """Makes the next `follow` try failed views again, for instance after shaders were reloaded."""
+        self._must_retry = True
 
     def put_character(self, node: Node, view: CharacterView, world: World) -> None:
         """Owns the view of a figure, and that, from now on; those that the node had before are deleted.
@@ -128,8 +176,8 @@ class SceneViews:
         self.remove(node.id)
         self.characters = {**self.characters, node.id: view.character}
         self.settle()
-        shown = self._shown[node.id] = ViewEntry(node, view, self._guard)
-        self._report(shown, node, view.character, replace(world, characters=self.characters, places=self.places))
+        entry = self._shown[node.id] = ViewEntry(node, view, self._guard)
+        entry.update(node, view.character, replace(world, characters=self.characters, places=self.places))
         self._arrange()
 
     def remove(self, node_id: NodeId) -> None:
@@ -216,15 +264,6 @@ class SceneViews:
 
     # --- how that is known ----------------------------------------------------------------------------
 
-    def _report(self, shown: ViewEntry, node: Node, subject: object, world: World) -> None:
-        taken = (node, subject, node.id in world.scene.simulated, world.meshes, world.images, world.textures)
-        is_known = len(shown.taken) == len(taken) and all(
-            one is other for one, other in zip(shown.taken, taken, strict=True)
-        )
-        if not is_known or node.attachment.node:
-            shown.node, shown.taken = node, taken
-            shown.apply(node, subject, world)
-
     def _catch_up(self) -> None:
         """Tells what rides on something where it is now."""
         if not self._has_moved or self._world is None:
@@ -233,17 +272,17 @@ class SceneViews:
         self._world = replace(self._world, characters=self.characters, places=self.places)
         self.places.carriers([shown.node for shown in self._riding])
         for shown in self._riding:
-            shown.apply(shown.node, shown.taken[1], self._world)
+            shown.apply(shown.node, shown.subject, self._world)
 
     def _arrange(self) -> None:
-        """Figures come first, then kinds in their order, nodes of a kind in that of the scene."""
+        """Sorts the views: characters first, then kinds in their order, nodes of a kind in the order of the scene."""
         self.version += 1
-        ranks = {name: (not kind.character, rank) for rank, (name, kind) in enumerate(KINDS.items())}
-        present = [self._shown[node.id] for node in self.scene.nodes if node.id in self._shown]
-        present.sort(key=lambda shown: ranks[shown.node.kind])
-        self._visible = [shown for shown in present if shown.node.id in self.scene.shown]
-        self._riding = [shown for shown in present if shown.node.attachment.node]
-        self._lit = [shown for shown in present if shown.light() is not None]
+        entries = self._shown
+        present = [entries[node.id] for node in self.scene.nodes if node.id in entries]
+        present.sort(key=operator.attrgetter("rank"))
+        self._visible = [entry for entry in present if entry.node.id in self.scene.shown]
+        self._riding = [entry for entry in present if entry.node.attachment.node]
+        self._lit = [entry for entry in present if entry.is_light]
 
     def _boxes(self) -> tuple[list[Bounds], list[Bounds]]:
         """Boxes of what is visible: of what has a surface, and of what flies off."""
@@ -275,12 +314,6 @@ class SceneViews:
             light for one in self._lit if one.node.id in shown_ids and (light := one.light()) is not None
         ]
         return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda light: not light.shadow))
-
-
-def _same(one: World, other: World) -> bool:
-    """Whether two worlds hold the same scene, figures and files."""
-    names = ("scene", "characters", "meshes", "images", "textures", "strands")
-    return all(getattr(one, name) is getattr(other, name) for name in names)
 
 
 def _all_same(one: Sequence[Any], other: Sequence[Any]) -> bool:

@@ -101,7 +101,7 @@ def test_what_has_no_state_any_more_takes_none_of_before(context: Context, ref: 
     before = reel.bits()
     reel.time = reel.cache.time_of(5)  # the playhead went there; no picture followed
     reel.edit(ParamRef("glow", *ref), value)
-    assert not (reel.engine.system("glow").is_ready and reel.engine.system("glow").has_state)
+    assert not (reel.engine.simulation.systems["glow"].is_ready and reel.engine.simulation.systems["glow"].has_state)
     reel.scrub(5)
     reel.fill(9)
     reel.take(reel.scene.scene)
@@ -248,7 +248,8 @@ class Counter:
     """An engine whose state is a number of steps, large as a cloth."""
 
     has_state = True
-    given_steps = range(0)
+    baked_steps = range(0)
+    simulation = property(lambda self: self)
 
     def __init__(self, lag: int = 0) -> None:
         self.lag = lag
@@ -262,7 +263,7 @@ class Counter:
     def restart(self, time: float) -> None:
         self.value = 0
 
-    def stand(self, time: float) -> None:
+    def show(self, time: float) -> None:
         """Nothing depends on the time."""
 
     def prefetch_poses(self, number: int, time_of: Callable[[int], float]) -> None:
@@ -344,10 +345,10 @@ def test_a_state_on_its_way_is_that_of_its_moment(context: Context) -> None:
     states, captures = [], []
     for step in range(1, 7):
         reel.engine.step(reel.cache.time_of(step))
-        states.append(reel.engine.state())
-        captures.append(reel.engine.capture())
+        states.append(reel.engine.simulation.state())
+        captures.append(reel.engine.simulation.capture())
     assert [capture.read() for capture in reversed(captures)] == states[::-1]
-    again = reel.engine.capture()
+    again = reel.engine.simulation.capture()
     reel.engine.step(reel.cache.time_of(7))
     assert again.read() == states[-1], "from a staging buffer that was used before"
     reel.release()
@@ -530,7 +531,7 @@ def test_a_row_that_cannot_be_used_is_not_shown_and_what_follows_is_simulated(
             return super().state(node, step)
 
     reel = Reel(context, sheet)
-    reel.engine.simulation.given = Damaged(states, {"c": 14})
+    reel.engine.simulation.baked = Damaged(states, {"c": 14})
     reel.scrub(12)
     assert reel.bits() == steps[12]
     reel.scrub(10)
@@ -539,7 +540,7 @@ def test_a_row_that_cannot_be_used_is_not_shown_and_what_follows_is_simulated(
     assert reel.bits() == steps[14]
     reel.release()
     reel = Reel(context, sheet)
-    reel.engine.simulation.given = Damaged(states, {"c": 14})
+    reel.engine.simulation.baked = Damaged(states, {"c": 14})
     reel.fill(14)
     assert reel.bits() == steps[14], "going through, it is simulated from the one before"
     reel.release()
@@ -565,7 +566,7 @@ def test_what_is_given_is_shown_at_any_moment_and_the_rest_stands(context: Conte
         return at[0][0], at[1][0]
 
     reel = Reel(context, two)
-    reel.engine.simulation.given = Recorded(states, {"c": 14})
+    reel.engine.simulation.baked = Recorded(states, {"c": 14})
     assert shown(reel, 9) == (9, 0)
     assert reel.cache.is_held(reel.time)
     reel.scrub(0)
@@ -577,8 +578,8 @@ def test_what_is_given_is_shown_at_any_moment_and_the_rest_stands(context: Conte
     reel.release()
 
     reel = Reel(context, two, budget=6 * 24 * 1024)
-    reel.engine.simulation.given = Recorded(states, {"c": 9, "d": 8})
-    assert reel.engine.given_steps == range(1, 9)
+    reel.engine.simulation.baked = Recorded(states, {"c": 9, "d": 8})
+    assert reel.engine.simulation.baked_steps == range(1, 9)
     assert [shown(reel, step) for step in (8, 3, 9)] == [(8, 8), (3, 3), (9, 8)]
     assert not reel.cache.cached
     for step in range(9, 15):

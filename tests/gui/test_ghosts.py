@@ -65,7 +65,7 @@ def settled(editor):
 
 def bits(editor):
     with editor.viewport.gl_current():
-        return msgspec.msgpack.decode(editor.client.engine.state())
+        return msgspec.msgpack.decode(editor.client.engine.simulation.state())
 
 
 def changed(one, other):

@@ -192,7 +192,7 @@ class Precompiler:
                 for _ in engine.model_upload(node_id, prepared, {}):
                     pause(0.1)
             for path, image in contents.files[2].items():
-                finish(engine.texture_upload(path, image))
+                finish(engine.textures.upload(path, image))
             # A picture comes first: machine code for kernels depends on what drawing leaves behind.
             for _ in engine.pictures.warm_up_all(engine.render_view(contents.camera)):
                 pause(0.2)

@@ -32,7 +32,7 @@ class Stage:
 
     @property
     def cloth(self) -> Cloth:
-        system = self.engine.system("cloth")
+        system = self.engine.simulation.systems.get("cloth")
         assert isinstance(system, ClothSystem)
         assert system.cloth is not None
         return system.cloth

@@ -53,7 +53,7 @@ def beside(context: Context) -> Iterator[Engine]:
 
 
 def system(engine: Engine) -> HairSystem:
-    found = engine.system("h")
+    found = engine.simulation.systems.get("h")
     assert isinstance(found, HairSystem)
     return found
 
@@ -184,7 +184,7 @@ def test_what_fails_on_its_way_to_the_gpu_is_told_and_left_out(
     beside.apply(scene())
     assert not beside.simulation.prepare(time.monotonic() + 1.0)
     reported = [problem.text for problem in beside.simulation.take_problems()]
-    assert reported == ["is left out until something changes, as it failed with MemoryError: no room for strands"]
+    assert reported == ["is disabled after MemoryError: no room for strands; change a setting to retry"]
     assert not beside.simulation.prepare(time.monotonic() + 1.0)
     assert beside.simulation.take_problems() == []
     survived.clear()
