@@ -111,7 +111,7 @@ class Renderer:
         self._time = time
         camera = self._followed(camera)
         if self._run.is_active:
-            step = max(round((time - self._run.start_time) / STEP_TIME), 0)
+            step = max(round((time - self._run.runner.start_time) / STEP_TIME), 0)
             while (problems := self._run.advance_to(step, self._baker)) or self._run.step_count < step:
                 self._warn(problems)
             self.engine.refresh(monotonic())

@@ -218,7 +218,7 @@ class TrackRecorder:
                 raise CommandError(self._scene.path, "", f"node {problem}")
             self._run.engine.refresh(monotonic())
         else:
-            self._run.engine.advance(self._run.start_time + frame / self._rate)
+            self._run.engine.advance(self._run.runner.start_time + frame / self._rate)
         for track in self._recorded:
             track.add()
 

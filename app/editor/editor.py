@@ -454,7 +454,7 @@ class Editor:
     def _on_drawn(self, drawn: FrameInfo) -> None:
         self.playback.report()
         self.binding.show_rate(drawn.rate)
-        if self.client.cache is not None and self.client.cache.is_catching_up:
+        if self.client.runner is not None and self.client.runner.is_catching_up:
             self.viewport.update()
 
     def _on_handle_mode(self, mode: HandleMode | None) -> None:

@@ -165,19 +165,19 @@ class BakeTask(QObject):
     # --- writing --------------------------------------------------------------------------------------
 
     def _on_simulated(self, _text: str) -> None:
-        wanted, cache, engine, project = self._wanted, self._stepper.cache, self._client.engine, self._document.path
-        if not wanted or self.busy or cache is None or engine is None or project is None:
+        wanted, runner, engine, project = self._wanted, self._stepper.runner, self._client.engine, self._document.path
+        if not wanted or self.busy or runner is None or engine is None or project is None:
             return
-        self._last = cache.step_of(self._playback.duration)
-        while cache.time_of(self._last) > self._playback.duration + 1e-6:
+        self._last = runner.step_of(self._playback.duration)
+        while runner.time_of(self._last) > self._playback.duration + 1e-6:
             self._last -= 1
-        if any(cache.mark(step) is None for step in range(1, self._last + 1)):
+        if any(runner.mark(step) is None for step in range(1, self._last + 1)):
             self._wanted = ()
             self.ended.emit("Not all steps are there; nothing was baked")
             return
         keys = {node: key for node, key in node_keys(engine.world).items() if node in wanted}
         self._guarded(
-            lambda: self._begin(cache_folder(project), keys, cache.time_of(0), engine.context.capabilities.renderer)
+            lambda: self._begin(cache_folder(project), keys, runner.time_of(0), engine.context.capabilities.renderer)
         )
 
     def _begin(self, folder: Path, keys: dict[NodeId, str], start: float, renderer: str) -> None:
@@ -189,12 +189,12 @@ class BakeTask(QObject):
             self._guarded(self._write_some)
 
     def _write_some(self) -> None:
-        cache, writer = self._stepper.cache, self._writer
-        if cache is None or writer is None:
+        runner, writer = self._stepper.runner, self._writer
+        if runner is None or writer is None:
             self.cancel()
             return
         for step in range(self._next, min(self._next + ROWS, self._last + 1)):
-            state = cache.state_at(step)
+            state = runner.state_at(step)
             if state is None:
                 self.cancel()
                 return

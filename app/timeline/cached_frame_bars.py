@@ -5,7 +5,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from app.document.document import Document
 from app.timeline.bake_task import BakeTask
 from app.viewport.renderer import ViewportRenderer
-from sim.cache.simulation_cache import SimulationCache
+from sim.runner import SimulationRunner
 from sim.scene.scene import Node, NodeId
 from widgets.timeline.timeline import Timeline
 from widgets.timeline.track_rows import BarRow, CacheState
@@ -28,10 +28,10 @@ class CachedFrameBars(QObject):
         client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
 
     def refresh(self, *_: object) -> None:
-        cache, engine = self._client.cache, self._client.engine
-        if cache is None or engine is None:
+        runner, engine = self._client.runner, self._client.engine
+        if runner is None or engine is None:
             return
-        state = (cache.version, self._document.scene, len(engine.simulation.systems))
+        state = (runner.cache.version, self._document.scene, len(engine.simulation.systems))
         if self._shown is not None and state == self._shown:
             return
         self._shown = state
@@ -42,25 +42,25 @@ class CachedFrameBars(QObject):
         systems = engine.simulation.systems
         nodes = [(node, systems[node.id]) for node in self._document.scene.nodes if node.id in systems]
         self._tracks.set_bars(
-            [self._row(cache, node) for node, system in nodes if system.is_ready and system.has_state]
+            [self._row(runner, node) for node, system in nodes if system.is_ready and system.has_state]
         )
 
-    def _row(self, cache: SimulationCache, node: Node) -> BarRow:
+    def _row(self, runner: SimulationRunner, node: Node) -> BarRow:
         is_outdated, given = node.id in self._outdated, self._baking.steps(node.id) if node.baked else range(0)
         baked = CacheState.OUTDATED if is_outdated else CacheState.BAKED
-        spans = [(cache.time_of(max(given[0] - 1, 0)), cache.time_of(given[-1]), baked)] if given else []
+        spans = [(runner.time_of(max(given[0] - 1, 0)), runner.time_of(given[-1]), baked)] if given else []
         begins = given[-1] if given else 0
-        stopped = cache.stopped_at(node.id)
-        for first, last, is_thin, is_old in cache.spans(node.id):
+        stopped = runner.cache.history.branch.stopped.get(node.id)
+        for first, last, is_thin, is_old in runner.cache.spans(node.id):
             if last <= begins:
                 continue
             first = max(first, begins)
             cached = CacheState.OLD if is_old else CacheState.THINNED if is_thin else CacheState.KEPT
             until = last if stopped is None else min(last, stopped)
             if until > first:
-                spans.append((cache.time_of(first), cache.time_of(until), cached))
+                spans.append((runner.time_of(first), runner.time_of(until), cached))
             if until < last:
-                spans.append((cache.time_of(max(until, first)), cache.time_of(last), CacheState.HALTED))
+                spans.append((runner.time_of(max(until, first)), runner.time_of(last), CacheState.HALTED))
         if stopped is not None and not spans:
-            spans.append((cache.time_of(stopped), cache.time_of(stopped + 1), CacheState.HALTED))
+            spans.append((runner.time_of(stopped), runner.time_of(stopped + 1), CacheState.HALTED))
         return BarRow(node.id, node.name, tuple(spans), bool(given), bool(given) and is_outdated)

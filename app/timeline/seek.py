@@ -82,11 +82,11 @@ class SimulationSeek(QObject):
 
     def _begin(self, plays: int) -> None:
         self._stop()
-        cache = self._stepper.cache
-        if cache is None:
+        runner = self._stepper.runner
+        if runner is None:
             return
-        wanted = cache.step_of(self._playback.playhead.time)
-        self._count = cache.missing(wanted)
+        wanted = runner.step_of(self._playback.playhead.time)
+        self._count = runner.missing(wanted)
         self._first, self._done, self._turns, self._plays = wanted - self._count, 0, 0, plays
         self.busy = True
         self._timer.start()
@@ -97,8 +97,8 @@ class SimulationSeek(QObject):
         if self._stepper.is_waiting:  # the steps are others once that takes part
             self._begin(self._plays)
             return
-        cache = self._stepper.cache
-        if cache is None or not self._stepper.is_active:
+        runner = self._stepper.runner
+        if runner is None or not self._stepper.is_active:
             self._stop()  # there is nothing left to step
             return
         self._turns += 1
@@ -121,10 +121,10 @@ class SimulationSeek(QObject):
     # --- ends -----------------------------------------------------------------------------------------
 
     def _finish(self, text: str) -> None:
-        cache, plays = self._stepper.cache, self._plays if self._done == self._count else 0
+        runner, plays = self._stepper.runner, self._plays if self._done == self._count else 0
         self._stop()
-        if cache is not None:
-            reached = cache.time_of(self._first + self._done)
+        if runner is not None:
+            reached = runner.time_of(self._first + self._done)
             self._playback.adopt(reached)
             self._stepper.settle(reached)
         self.ended.emit(text)

@@ -12,13 +12,12 @@ import numpy.typing as npt
 from app.document.document import Document
 from app.viewport.frame_info import nice_ceiling
 from app.viewport.second_engine import SecondEngine
-from sim.cache.simulation_cache import SimulationCache
 from sim.engine import Engine
 from sim.kinds.contract import ColourKey
 from sim.maths.ramps import Ramp
 from sim.render.coloured import ColouredArrays, ColouredView
 from sim.render.render_view import RenderView
-from sim.scene.params import SettingsError
+from sim.runner import SimulationRunner
 from sim.scene.scene import NodeId
 
 TURN = 0.01
@@ -95,7 +94,7 @@ class BakeComparison:
         self._left: list[int] = []
         self._looked: tuple[object, ...] = ()
         self._text = ""
-        self._cache: SimulationCache | None = None
+        self._runner: SimulationRunner | None = None
 
     @property
     def is_on(self) -> bool:
@@ -124,12 +123,12 @@ class BakeComparison:
         return nice_ceiling(max(most, LEAST))
 
     def curves(self) -> Sequence[DistanceOverTime]:
-        cache, steps = self._cache, sorted(self._known)
-        if cache is None or not self.is_on:
+        runner, steps = self._runner, sorted(self._known)
+        if runner is None or not self.is_on:
             return ()
         found = []
         for node in self._nodes():
-            known = [(cache.time_of(step), way) for step in steps if (way := self._known[step].variants.get(node))]
+            known = [(runner.time_of(step), way) for step in steps if (way := self._known[step].variants.get(node))]
             if known:
                 name = self._document.scene.node(node).name
                 times, variants = zip(*known, strict=True)
@@ -140,26 +139,26 @@ class BakeComparison:
 
     # --- with pictures --------------------------------------------------------------------------------
 
-    def take(self, live: Engine, cache: SimulationCache) -> None:
+    def take(self, live: Engine, runner: SimulationRunner) -> None:
         """Compares the step that is shown, where that takes no turns; tells which others are to be compared."""
-        self._cache = cache
+        self._runner = runner
         if not self.is_on:
             if self._known or self._coloured or self._second.engine is not None:
                 self.release()
                 self.version += 1
             return
         nodes = self._nodes()
-        looked = (cache.version, self._document.scene, tuple(self._steps(node) for node in nodes))
+        looked = (runner.cache.version, self._document.scene, tuple(self._steps(node) for node in nodes))
         if looked != self._looked:
             self._looked = looked
-            self._forget_others(cache)
-            self._left = [step for step in self._both(live, cache, nodes) if step not in self._known]
-        step, mark = cache.shown, cache.mark(cache.shown)
+            self._forget_others(runner)
+            self._left = [step for step in self._both(live, runner, nodes) if step not in self._known]
+        step, mark = runner.shown, runner.mark(runner.shown)
         if self._shown is None or self._shown is not self._known.get(step):
             self._shown, self._points = None, {}
             engine = self._second.ready(live)
             if engine is not None and mark is not None and any(step in self._steps(node) for node in nodes):
-                self._points = self._measured(engine, cache, step, mark)
+                self._points = self._measured(engine, runner, step, mark)
                 self._shown = self._known[step]
                 self._left = [other for other in self._left if other != step]
             self._colour(live)
@@ -176,16 +175,16 @@ class BakeComparison:
         ]
         return replace(render_view, views=tuple(views))
 
-    def turn(self, live: Engine, cache: SimulationCache) -> bool:
+    def turn(self, live: Engine, runner: SimulationRunner) -> bool:
         """Compares some more steps; returns whether the picture is another one with what is known now."""
         engine, ends, scale = self._second.bring(live), time.monotonic() + TURN, self.scale
         if engine is None:
             return False
         while self._left and time.monotonic() < ends:
             step = self._left.pop()
-            mark = cache.mark(step)
+            mark = runner.mark(step)
             if mark is not None:
-                self._measured(engine, cache, step, mark)
+                self._measured(engine, runner, step, mark)
         self.version += 1
         return self._shown is None or scale != self.scale or not self._left
 
@@ -202,18 +201,21 @@ class BakeComparison:
     def _nodes(self) -> list[NodeId]:
         return [node.id for node in self._document.scene.nodes if not node.baked and self._steps(node.id)]
 
-    def _both(self, live: Engine, cache: SimulationCache, nodes: Iterable[NodeId]) -> list[int]:
+    def _both(self, live: Engine, runner: SimulationRunner, nodes: Iterable[NodeId]) -> list[int]:
         """Steps that are kept and baked, the last first."""
-        baked, cached = [self._steps(node) for node in nodes], {*cache.cached, *live.simulation.baked_steps}
+        baked, cached = (
+            [self._steps(node) for node in nodes],
+            {*runner.cache.history.cached, *live.simulation.baked_steps},
+        )
         return [step for step in sorted(cached, reverse=True) if any(step in steps for steps in baked)]
 
-    def _forget_others(self, cache: SimulationCache) -> None:
-        self._known = {step: known for step, known in self._known.items() if cache.mark(step) is known.mark}
+    def _forget_others(self, runner: SimulationRunner) -> None:
+        self._known = {step: known for step, known in self._known.items() if runner.mark(step) is known.mark}
         self.version += 1
 
-    def _measured(self, engine: Engine, cache: SimulationCache, step: int, mark: object) -> dict[NodeId, Points]:
+    def _measured(self, engine: Engine, runner: SimulationRunner, step: int, mark: object) -> dict[NodeId, Points]:
         """Compares a step, on the second engine; returns the points of each node."""
-        state, when = cache.state_at(step), cache.time_of(step)
+        state, when = runner.state_at(step), runner.time_of(step)
         baked = {node: data for node in self._nodes() if (data := self._baked(node, step)) is not None}
         if state is None:
             baked = {}
@@ -223,10 +225,8 @@ class BakeComparison:
         variants: dict[NodeId, BakeDistanceValue] = {}
         points: dict[NodeId, Points] = {}
         for node, data in baked.items():
-            try:
-                engine.restore(msgspec.msgpack.encode((step, step, {node: data})), when)
-            except SettingsError:
-                continue  # it was another size then
+            if node in engine.restore(msgspec.msgpack.encode((step, step, {node: data})), when):
+                continue  # it had another size
             there, now = _points(engine, node), here[node]
             if there is None or now is None or there[0].shape != now[0].shape:
                 continue

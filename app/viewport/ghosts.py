@@ -14,14 +14,13 @@ import msgspec
 from app.document.document import Document
 from app.timeline.playback import Playback
 from app.viewport.second_engine import SecondEngine
-from sim.cache.simulation_cache import SimulationCache
 from sim.engine import Engine
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds import KINDS
 from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
 from sim.render.progressive.pending_image import PendingImage
 from sim.render.progressive.scheduler import POLL, TURN
-from sim.scene.params import SettingsError
+from sim.runner import SimulationRunner
 from sim.scene.scene import NodeId, Scene
 
 BEFORE, AFTER = (0.35, 0.62, 1.0), (1.0, 0.62, 0.25)
@@ -96,13 +95,13 @@ class Ghosts:
     def is_due(self) -> bool:
         return self.is_on and any(self._picture(ghost) is None for ghost in self._wanted)
 
-    def lay(self, live: Engine, cache: SimulationCache, output: Framebuffer) -> None:
+    def lay(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
         """Lays over a picture, which was just drawn, the ghosts that are there, and says which are wanted."""
         if not self.is_on:
             self._wanted = []
             self._give_up()
             return
-        self._take(live, cache, output)
+        self._take(live, runner, output)
         found = [(ghost, picture) for ghost in self._wanted if (picture := self._picture(ghost)) is not None]
         mask = next((picture for ghost, picture in found if ghost.look is None), None)
         if any(ghost.look is not None for ghost, _ in found):
@@ -125,10 +124,10 @@ class Ghosts:
             self._depth = Framebuffer(live.context, output.size, (), label="depth behind ghosts")
         return ImageWithDepth(self._depth, live.copy_depth(self._depth))
 
-    def turn(self, live: Engine, cache: SimulationCache) -> bool:
+    def turn(self, live: Engine, runner: SimulationRunner) -> bool:
         """Draws a part of one that is missing, or uploads what that takes; returns whether all are there now."""
         if self._begun is None:
-            self._begin(live, cache)
+            self._begin(live, runner)
             return False
         assert self._second.engine is not None
         ghost, pending = self._begun
@@ -142,24 +141,20 @@ class Ghosts:
         live.context.invalidate()
         return not self.is_due
 
-    def _begin(self, live: Engine, cache: SimulationCache) -> None:
+    def _begin(self, live: Engine, runner: SimulationRunner) -> None:
         """Begins to draw the next one; not while there is something to upload."""
         engine, scene = self._second.bring(live), self._document.scene
         if engine is None:
             return
         ghost = next(ghost for ghost in self._wanted if self._picture(ghost) is None)
         nodes = self._moving(scene)
-        try:
-            if ghost.is_baked:
-                nodes = self._go_to_bake(engine, ghost, nodes)
-            elif live.simulation.has_state:
-                state = cache.state_at(ghost.step)
-                if state is not None:
-                    engine.restore(state, ghost.time)
-            else:
-                engine.advance(ghost.time)
-        except SettingsError:
-            nodes = ()  # it was another size then
+        if ghost.is_baked:
+            nodes = self._go_to_bake(engine, ghost, nodes)
+        elif not live.simulation.has_state:
+            engine.advance(ghost.time)
+        elif (state := runner.state_at(ghost.step)) is not None:
+            failed = engine.restore(state, ghost.time)  # nodes that had another size
+            nodes = [node for node in nodes if node not in failed]
         engine.refresh(time.monotonic())
         engine.simulation.take_problems()
         self._begun = ghost, engine.begin_silhouette(self._size, self._camera, nodes)
@@ -179,7 +174,7 @@ class Ghosts:
 
     # --- what is wanted -------------------------------------------------------------------------------
 
-    def _take(self, live: Engine, cache: SimulationCache, output: Framebuffer) -> None:
+    def _take(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
         """Says which are wanted now; pictures of others go, and all where the view is another."""
         self._camera, self._size = self._document.view_state.camera, output.size
         scene = self._document.scene
@@ -187,7 +182,7 @@ class Ghosts:
         if stamp != self._stamp:
             self._stamp = stamp
             self._forget()
-        self._wanted = list(self._ghosts(live, cache, scene))
+        self._wanted = list(self._ghosts(live, runner, scene))
         if self._begun is not None and not any(self._begun[0].is_like(ghost) for ghost in self._wanted):
             self._give_up()
         gone = [made for made in self._made if not any(made[0].is_like(ghost) for ghost in self._wanted)]
@@ -195,7 +190,7 @@ class Ghosts:
             self._made.remove(made)
             made[1].picture.release()
 
-    def _ghosts(self, live: Engine, cache: SimulationCache, scene: Scene) -> Iterable[Ghost]:
+    def _ghosts(self, live: Engine, runner: SimulationRunner, scene: Scene) -> Iterable[Ghost]:
         view, playhead, frame = scene.view, self._playback.playhead, 1.0 / scene.playback.rate
         spacing, start = view.ghost_spacing * frame, scene.playback.start_time
         now = playhead.time
@@ -211,13 +206,13 @@ class Ghosts:
                 colour = BEFORE if offset < 0 or (not offset and playhead.playing) else AFTER
                 look = GhostStyle(colour, 0.55, 0.28 * min(fade, 1.0), 0.75 * min(fade, 1.0))
                 is_mask = not offset and not playhead.playing
-                ghost = _cached(cache, moment, None if is_mask else look, is_free=not live.simulation.has_state)
+                ghost = _cached(runner, moment, None if is_mask else look, is_free=not live.simulation.has_state)
                 if ghost is not None:
                     yield ghost
         if view.bake_ghost and not playhead.playing:
-            step = cache.shown
+            step = runner.shown
             if any(not node.baked and self._baked(node.id, step) is not None for node in scene.nodes):
-                yield Ghost(step, cache.time_of(step), BAKE_LOOK, cache.mark(step), is_baked=True)
+                yield Ghost(step, runner.time_of(step), BAKE_LOOK, runner.mark(step), is_baked=True)
 
     def _moving(self, scene: Scene) -> Sequence[NodeId]:
         """What there are ghosts of: what is selected and moves, else all that does."""
@@ -241,14 +236,14 @@ class Ghosts:
         chosen = [node for node in nodes if not self._document.scene.node(node).baked]
         found = {node: self._baked(node, ghost.step) for node in chosen}
         states = {node: state for node, state in found.items() if state is not None}
-        engine.restore(msgspec.msgpack.encode((ghost.step, ghost.step, states)), ghost.time)
-        return list(states)
+        failed = engine.restore(msgspec.msgpack.encode((ghost.step, ghost.step, states)), ghost.time)
+        return [node for node in states if node not in failed]
 
 
-def _cached(cache: SimulationCache, moment: float, look: GhostStyle | None, *, is_free: bool) -> Ghost | None:
+def _cached(runner: SimulationRunner, moment: float, look: GhostStyle | None, *, is_free: bool) -> Ghost | None:
     """The ghost of a moment [s]; None where its step is not kept, unless nothing depends on steps."""
     if is_free:
         return Ghost(0, moment, look)
-    step = cache.step_of(moment)
-    mark = cache.mark(step)
-    return Ghost(step, cache.time_of(step), look, mark) if mark is not None else None
+    step = runner.step_of(moment)
+    mark = runner.mark(step)
+    return Ghost(step, runner.time_of(step), look, mark) if mark is not None else None

@@ -21,7 +21,6 @@ from app.viewport.precompiling import Precompiling
 from app.viewport.second_engine import SecondEngine
 from app.viewport.timing import ViewportTiming
 from sim.assets.model import Bounds
-from sim.cache.simulation_cache import SimulationCache
 from sim.cache.step_store import CacheBudget, StepStore
 from sim.characters.comparison import ComparisonStatistics
 from sim.engine import Engine
@@ -35,6 +34,7 @@ from sim.printable import printable
 from sim.profile.status import TimerStatus
 from sim.render.bounding_sphere import joined
 from sim.render.render_view import JointRef, Overlay, ParticleRef, RenderView
+from sim.runner import SimulationRunner
 from sim.scene.scene import NodeId
 from sim.scene.view_state import Selection
 from sim.simulation import BakedStates, NoBakedStates
@@ -66,7 +66,7 @@ class ViewportRenderer(QObject):
         engine: None before the context exists and after it is gone.
         back_end: What kernels are wanted to run on.
         cache_budget: Room for kept steps.
-        cache: What is kept of its steps, as long as it exists.
+        runner: Steps the simulation of the engine; None without an engine.
         given: Gives the states of nodes that are baked.
         second: A second engine, for what is looked at beside pictures; None for none.
         ghosts: Drawn over pictures; None for none.
@@ -100,7 +100,7 @@ class ViewportRenderer(QObject):
         self.back_end = BackEndChoice.AUTO
         self.cache_budget = CacheBudget.USUAL
         self._switching: Task[None] | None = None
-        self.cache: SimulationCache | None = None
+        self.runner: SimulationRunner | None = None
         self.given: BakedStates = NoBakedStates()
         self.second: SecondEngine | None = None
         self.ghosts: Ghosts | None = None
@@ -125,7 +125,7 @@ class ViewportRenderer(QObject):
         if self.precompiling is not None:
             self.precompiling.bind(context)
         self.engine = Engine(context, background=True)
-        self.cache = self.engine.simulation.cached = SimulationCache(self.engine, StepStore(self.cache_budget.size))
+        self.runner = SimulationRunner(self.engine, StepStore(self.cache_budget.size))
         self.ready.emit()
 
     def gl_enter(self, framebuffer_id: int) -> None:
@@ -142,8 +142,8 @@ class ViewportRenderer(QObject):
         try:
             output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
             if engine.pictures.paint(output, self):
-                if self.ghosts is not None and self.cache is not None:
-                    self.ghosts.lay(engine, self.cache, output)
+                if self.ghosts is not None and self.runner is not None:
+                    self.ghosts.lay(engine, self.runner, output)
                     self._release_second()
                 self._report(engine)
         except Exception as error:  # the last picture stays; what is wrong with one node never comes here
@@ -166,8 +166,8 @@ class ViewportRenderer(QObject):
                 self.engine.pictures.outdate()
                 return True
             beside = self._beside
-            if beside is not None and self.cache is not None:
-                return beside.turn(self.engine, self.cache)
+            if beside is not None and self.runner is not None:
+                return beside.turn(self.engine, self.runner)
             return self.engine.pictures.turn(self)
         except Exception as error:
             self._fail(error)
@@ -256,9 +256,9 @@ class ViewportRenderer(QObject):
         for beside in (self.ghosts, self.compared, self.second):
             if beside is not None:
                 beside.release()
-        if self.cache is not None:
-            self.cache.release()
-            self.cache = None
+        if self.runner is not None:
+            self.runner.release()
+            self.runner = None
         if self.precompiling is not None:
             self.precompiling.release()
         if self.engine is not None:
@@ -278,8 +278,8 @@ class ViewportRenderer(QObject):
 
     def limit_steps(self, room: CacheBudget) -> None:
         self.cache_budget = room
-        if self.cache is not None:
-            self.cache.limit(room.size)
+        if self.runner is not None:
+            self.runner.cache.limit(room.size)
 
     def _switch(self, engine: Engine, steps: Task[None]) -> None:
         try:
@@ -314,8 +314,8 @@ class ViewportRenderer(QObject):
         # Also here, as pictures that follow one another leave no time for turns.
         self._prepares(self.engine)
         self.engine.apply(self._document.scene if self.precompiling is None else self.precompiling.admit())
-        if self.cache is not None:
-            self.cache.take(self._playback.playhead.time)
+        if self.runner is not None:
+            self.runner.take(self._playback.playhead.time)
         return self.engine.views.version
 
     # --- questions ------------------------------------------------------------------------------------
@@ -384,11 +384,11 @@ class ViewportRenderer(QObject):
         engine = self._at_moment()
         self._comparison = self._compare(engine)
         engine.refresh(now)
-        if self.cache is not None:
-            self.cache.note_stop_reports()
-            self.cache.collect()
+        if self.runner is not None:
+            self.runner.note_stopped()
+            self.runner.cache.collect()
             if self.compared is not None:
-                self.compared.take(engine, self.cache)
+                self.compared.take(engine, self.runner)
 
     def render_view(self) -> RenderView:
         assert self.engine is not None
@@ -399,11 +399,11 @@ class ViewportRenderer(QObject):
         """The engine, brought to the document and the playhead."""
         assert self.engine is not None
         self.prepare()
-        time, cache = self._playback.seen, self.cache
-        if cache is not None:
+        time, runner = self._playback.seen, self.runner
+        if runner is not None:
             # Distances are known of steps alone.
             compares = self.compared is not None and self.compared.is_on
-            time = cache.show_between(time) if self._playback.is_between and not compares else cache.show(time)
+            time = runner.show_between(time) if self._playback.is_between and not compares else runner.show(time)
         self.engine.advance(time)
         return self.engine
 

@@ -1,17 +1,17 @@
-"""What keeping steps costs: steps of a cape-sized and of a large cloth, with and without a film, and seeks in it."""
+"""What keeping steps costs: steps of a cape-sized and of a large cloth, with and without a runner, and seeks in it."""
 
 import random
 import time
 from collections.abc import Callable, Sequence
 
 from sim.bench.row import Row, row_of
-from sim.cache.simulation_cache import SimulationCache
 from sim.cache.step_store import StepStore
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.cloth.settings import ClothSettings
 from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
+from sim.runner import SimulationRunner
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
@@ -41,8 +41,8 @@ def cached_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
 def _rows(context: Context, side: int, repeat: int) -> list[Row]:
     engine, store, walk = Engine(context), StepStore(), random.Random(side)
     engine.apply(Scene(nodes=(Node(id="cloth", settings=ClothSettings(columns=side, rows=side)),)))
-    film = SimulationCache(engine, store)
-    film.take(0.0)
+    runner = SimulationRunner(engine, store)
+    runner.take(0.0)
     moment = 0
 
     def step(variant: str) -> None:
@@ -51,19 +51,19 @@ def _rows(context: Context, side: int, repeat: int) -> list[Row]:
         if variant == "forgotten":
             engine.step(moment * STEP_TIME)
         else:
-            film.advance(film.shown + 1)
+            runner.advance(runner.shown + 1)
         if variant == "waited for":
-            film.flush()
+            runner.cache.flush()
 
     def seek(_: str) -> None:
-        film.show(film.time_of(walk.choice([step for step in film.cached if step != film.shown])))
+        runner.show(runner.time_of(walk.choice([step for step in runner.cache.history.cached if step != runner.shown])))
         context.finish()
 
     def taken(names: Sequence[str], act: Callable[[str], None]) -> list[Row]:
         found: dict[str, list[float]] = {name: [] for name in names}
         for _ in range(repeat + 1):
             for name, seconds in found.items():
-                film.collect()
+                runner.cache.collect()
                 if name == COLD and not store.cool():
                     continue
                 context.finish()
@@ -71,14 +71,14 @@ def _rows(context: Context, side: int, repeat: int) -> list[Row]:
                 for _ in range(STEPS):
                     act(name)
                 context.finish()
-                film.collect()
+                runner.cache.collect()
                 seconds.append((time.perf_counter() - start) / STEPS)
         return [row_of("kept", n, side * side, "particles", s[1:], steps=STEPS) for n, s in found.items() if s]
 
     rows = taken(("forgotten", "kept", "waited for"), step)
-    film.flush()
+    runner.cache.flush()
     rows += taken(("seek", COLD), seek)
-    film.release()
+    runner.release()
     engine.release()
     return rows
 

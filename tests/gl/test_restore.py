@@ -12,7 +12,6 @@ from app.cli.run import SceneRun
 from app.cli.scene import OpenedScene, opened
 from sim.gl.context import Context
 from sim.kinds.cloth.settings import ClothSource
-from sim.scene.clock import step_end
 from sim.scene.scene import ParamRef, Scene, with_value
 
 TURN, HALF, END = 30, 60, 120
@@ -41,11 +40,11 @@ class Run:
 
     def mark(self) -> tuple[bytes, int]:
         """Where it is now."""
-        return self.engine.simulation.state(), self.run.step_count
+        return self.engine.simulation.state(), self.run.runner.shown
 
     def back(self, mark: tuple[bytes, int]) -> frozenset[str]:
-        state, self.run.step_count = mark
-        return self.engine.restore(state, step_end(self.run.start_time, self.run.step_count))
+        state, self.run.runner.shown = mark
+        return self.engine.restore(state, self.run.runner.time_of(self.run.runner.shown))
 
     def bits(self) -> dict[str, bytes]:
         """Every array of every node."""

@@ -214,7 +214,7 @@ def test_distances_stay_on_what_is_shown_while_ghosts_are_drawn(stage, tmp_path,
     compared, plain = client.compared, client.compared.coloured
 
     def coloured(render_view):
-        seen.setdefault(client.cache.shown, []).append(cloth in compared._points)
+        seen.setdefault(client.runner.shown, []).append(cloth in compared._points)
         return plain(render_view)
 
     monkeypatch.setattr(compared, "coloured", coloured)
