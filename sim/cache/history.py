@@ -115,7 +115,7 @@ class CacheHistory(Generic[T]):
         return self._cached[place - 1] if place else 0
 
     def elsewhere(self, node: str) -> dict[int, T]:
-        """Contents of other branches that hold the same states of a node, by step; none if the user dragged something."""
+        """Contents of other branches with the same states of a node, by step; none if the user dragged something."""
         if node not in self._elsewhere:
             keys = self.branch.node_keys.get(node)
             branches = [] if any(branch.by_hand for branch in self._path) else list(self._branches.values())

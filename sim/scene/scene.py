@@ -96,7 +96,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Whether a node is visible does not matter: what is hidden is simulated all the same.
         """
         picked = {node.kind for node in self.nodes if node.solo}
-        return frozenset(node.id for node in self.nodes if not node.muted and (node.solo or node.kind not in picked))
+        return frozenset([n.id for n in self.nodes if not n.muted and (n.solo or not picked or n.kind not in picked)])
 
     @cached_property
     def _simulated_by_kind(self) -> dict[str, tuple[Node, ...]]:
@@ -162,7 +162,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def shown(self) -> frozenset[NodeId]:
         """Nodes that are drawn: visible, and in no group that is not."""
-        return self._free_of(frozenset(node.id for node in self.nodes if not node.visible))
+        return self._free_of(frozenset([node.id for node in self.nodes if not node.visible]))
 
     @cached_property
     def unlocked(self) -> frozenset[NodeId]:
@@ -172,9 +172,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _free_of(self, marked: frozenset[NodeId]) -> frozenset[NodeId]:
         groups = {node_id for node_id in marked if self.by_id[node_id].settings.is_group}
         return frozenset(
-            node.id
-            for node in self.nodes
-            if node.id not in marked and not (groups and any(above.id in groups for above in self.above(node.id)))
+            [
+                node.id
+                for node in self.nodes
+                if node.id not in marked and not (groups and any(above.id in groups for above in self.above(node.id)))
+            ]
         )
 
     def carriers(self, node_id: NodeId) -> list[Node]:
