@@ -39,12 +39,10 @@ from app.files.settings_store import app_settings, stored_choice
 from app.help import GUIDE, TOUR_SAMPLE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
-from app.timeline.bake_distance import BakeDistance
-from app.timeline.binding import TimelineBinding
-from app.timeline.cached_frame_bars import CachedFrameBars
+from app.timeline.binding import StripsBinding, TimelineBinding
+from app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
 from app.timeline.playback import Playback
 from app.timeline.simulation_stepper import SimulationStepper
-from app.timeline.strips import StripsBinding
 from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
 from app.viewport.bake_comparison import BakeComparison
@@ -52,14 +50,12 @@ from app.viewport.follow import Follow
 from app.viewport.frame_info import FrameInfo
 from app.viewport.ghosts import Ghosts
 from app.viewport.handle_tool import HandleTool
-from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
-from app.viewport.particle_marks import ParticleMarks
-from app.viewport.picker import Picker
+from app.viewport.picker import ParticleMarks, Picker
 from app.viewport.renderer import ViewportRenderer
 from app.viewport.second_engine import SecondEngine
 from app.viewport.task_loop import TaskLoop
-from app.viewport.tools import ViewportTools
+from app.viewport.tools import ViewportMenu, ViewportTools
 from sim.assets.images import ImageBudget
 from sim.assets.model import Bounds
 from sim.cache.step_store import CacheBudget

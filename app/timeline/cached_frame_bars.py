@@ -1,12 +1,14 @@
-"""Bars under the ruler: what is kept of each simulated node."""
+"""What the timeline shows of the cache: bars of cached and baked steps, and the distance from the bake."""
 
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.document.document import Document
 from app.timeline.bake_task import BakeTask
+from app.timeline.playback import Playback
 from app.viewport.renderer import ViewportRenderer
 from sim.runner import SimulationRunner
 from sim.scene.scene import Node, NodeId
+from widgets.distance_plot import DistanceCurve, DistancePlot
 from widgets.timeline.timeline import Timeline
 from widgets.timeline.track_rows import BarRow, CacheState
 
@@ -64,3 +66,27 @@ class CachedFrameBars(QObject):
         if stopped is not None and not spans:
             spans.append((runner.time_of(stopped), runner.time_of(stopped + 1), CacheState.HALTED))
         return BarRow(node.id, node.name, tuple(spans), bool(given), bool(given) and is_outdated)
+
+
+class BakeDistance(QObject):
+    """Follows what is compared, with the pictures; a click goes to its moment.
+
+    Attributes:
+        plot: The panel.
+    """
+
+    def __init__(self, client: ViewportRenderer, playback: Playback) -> None:
+        super().__init__()
+        self.plot = DistancePlot()
+        self._client, self._playback, self._version = client, playback, -1
+        client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
+        playback.time_changed.connect(self.plot.set_now)
+        self.plot.chosen.connect(playback.scrub)
+
+    def refresh(self, *_: object) -> None:
+        compared = self._client.compared
+        if compared is None or compared.version == self._version:
+            return
+        self._version = compared.version
+        self.plot.set_curves([DistanceCurve(one.name, one.times, one.most, one.mean) for one in compared.curves()])
+        self.plot.set_now(self._playback.playhead.time)

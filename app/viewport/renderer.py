@@ -15,11 +15,10 @@ from app.files.scene_files import SceneFiles
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from app.viewport.bake_comparison import BakeComparison
-from app.viewport.frame_info import FrameInfo, nice_ceiling, with_point
+from app.viewport.frame_info import FrameInfo, ViewportTiming, nice_ceiling, with_point
 from app.viewport.ghosts import Ghosts
 from app.viewport.precompiling import Precompiling
 from app.viewport.second_engine import SecondEngine
-from app.viewport.timing import ViewportTiming
 from sim.assets.model import Bounds
 from sim.cache.step_store import CacheBudget, StepStore
 from sim.characters.comparison import ComparisonStatistics

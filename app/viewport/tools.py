@@ -1,15 +1,21 @@
-"""What the left button does in the viewport: selects marks, bones and surfaces; the rest is done by tools."""
+"""What the mouse does in the viewport: picking, selection, tools of kinds and the context menu."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
+from PySide6.QtWidgets import QMenu
 
 from app.document.document import Document
+from app.document.scene_edits import SceneEdits
+from app.editor.actions import Actions
+from app.editor.add_menu import AddMenu, add_place_menus
+from app.editor.menus import SEPARATOR
 from app.viewport.picker import Picker
 from app.viewport.renderer import ViewportRenderer
 from sim.assets.model import CharacterModel
-from sim.kinds.contract import Tool
+from sim.kinds import KINDS
+from sim.kinds.contract import Panel, Tool
 from sim.render.render_view import JointRef
 from sim.scene.picking import pick_joint
 from sim.scene.view import DisplayMode
@@ -199,3 +205,63 @@ def _hovered(tools: Iterable[Tool], position: QPointF | None) -> tuple[Tool | No
 
 def _has_shift(modifiers: Qt.KeyboardModifier) -> bool:
     return bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
+
+
+OBJECT = ("view.frame", SEPARATOR, "handle.move", "handle.rotate", "handle.scale", "pose.reset", SEPARATOR,
+          "edit.rename", "edit.copy", "edit.duplicate", "edit.group", "edit.lock", "edit.hide",
+          "edit.delete")  # fmt: skip
+SIMULATED = ("node.mute", "node.solo", "simulate.reset", SEPARATOR)
+NOTHING = ("view.home", "edit.paste", "edit.show_all")
+
+
+class ViewportMenu(QObject):
+    """Makes a menu for every right click; what is hit becomes the selection."""
+
+    def __init__(
+        self,
+        document: Document,
+        viewport: Viewport,
+        tools: ViewportTools,
+        actions: Actions,
+        edits: SceneEdits,
+        rooms: Mapping[str, Panel],
+    ) -> None:
+        super().__init__(viewport)
+        self._document, self._viewport, self._tools, self._actions = document, viewport, tools, actions
+        self._edits, self._rooms = edits, rooms
+        viewport.context_menu.connect(self._show)
+
+    def menu_at(self, position: QPointF) -> QMenu:
+        picked = self._tools.pick(position)
+        # A click on one of several that are selected means them all.
+        if picked.node not in self._document.selection.nodes or picked.bone is not None:
+            self._document.select(picked)
+        menu, node = QMenu(self._viewport), self._document.selected
+        menu.setToolTipsVisible(True)
+        if node is None:
+            self._fill(menu, NOTHING)
+            add = AddMenu(self._actions, self._rooms, lambda: self._edits.place, menu)
+            add.report_cursor()
+            menu.addMenu(add)
+            return menu
+        if node.kind in self._rooms:
+            self._rooms[node.kind].fill_menu(menu, node, position)
+        if KINDS[node.kind].can_be_muted:
+            self._fill(menu, (SEPARATOR, *SIMULATED))
+        self._fill(menu, OBJECT)
+        if node.settings.is_character:
+            menu.addSeparator()
+            add_place_menus(menu, self._actions, self._edits.place)
+        return menu
+
+    def _show(self, position: QPointF) -> None:
+        menu = self.menu_at(position)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self._viewport.mapToGlobal(position.toPoint()))
+
+    def _fill(self, menu: QMenu, ids: tuple[str, ...]) -> None:
+        for action_id in ids:
+            if action_id == SEPARATOR:
+                menu.addSeparator()
+            else:
+                menu.addAction(self._actions[action_id])
