@@ -297,7 +297,7 @@ class Editor:
         else:
             self.files.cancel()
             self.scene_files.cancel()
-            self.client.give_up_preparing()
+            self.client.cancel_preparing()
             self.viewport.update()
 
     def frame_all(self) -> None:

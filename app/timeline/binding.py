@@ -36,7 +36,7 @@ _SNAPPING = "scrub_on_frames"
 
 
 class TimelineBinding(QObject):
-    """Shows scene time, the active model's clips and the playhead, and turns what the user does into edits."""
+    """Shows the scene time, the clips of the active model and the playhead, and applies edits of the user."""
 
     def __init__(
         self, timeline: Timeline, document: Document, playback: Playback, store: ModelStore, active: ActiveModel
@@ -61,7 +61,7 @@ class TimelineBinding(QObject):
         timeline.set_playback(document.scene.playback)
 
     def show_rate(self, rate: FrameRate) -> None:
-        """Says whether playback keeps real time; nothing while paused."""
+        """Shows whether playback keeps real time; nothing while paused."""
         if not self._playback.playhead.playing or rate.per_second <= 0.0:
             self._timeline.set_realtime("")
         elif self._playback.pace < SLOW_PACE:
@@ -93,7 +93,6 @@ class TimelineBinding(QObject):
         self._timeline.set_bind_pose(bool(settings and settings.bind_pose))
 
     def _refresh_scene(self) -> None:
-        """The ruler shows scene time, whatever there is in the scene."""
         settings = self._document.scene.playback
         self._timeline.set_playback(settings)
         keys = self._active.key_times
@@ -105,7 +104,6 @@ class TimelineBinding(QObject):
         self._timeline.set_time(self._playback.playhead.time)
 
     def _show_simulation(self, state: SimulationState) -> None:
-        """What is simulated can be played too."""
         if state.active != self._simulates:
             self._simulates = state.active
             self._refresh_clips()
@@ -132,7 +130,7 @@ class TimelineBinding(QObject):
             source.edit_cancelled.connect(lambda name: self._end(name, self._document.cancel_gesture))
 
     def step(self, frames: int) -> None:
-        """Pauses some frames further; what is simulated goes along."""
+        """Pauses and moves the playhead by some frames, simulating steps on the way."""
         playback = self._playback
         playback.visit_next(
             stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration or self._scene_end)
@@ -146,12 +144,12 @@ class TimelineBinding(QObject):
         self._playback.visit(stepped_key(self._playback.playhead, count, self._active.key_times))
 
     def jump(self, end: str) -> None:
-        """Moves the playhead to the "first" or "last" moment of the range."""
+        """Moves the playhead to the "first" or "last" time of the range."""
         start, stop = play_range(self._document.scene.playback, self._playback.duration)
         self._playback.scrub(start if end == "first" else stop)
 
     def set_point(self, name: str) -> None:
-        """Puts `in_point` or `out_point` at the frame of the playhead; the other one goes where they would cross."""
+        """Sets `in_point` or `out_point` to the frame of the playhead; moves the other one if they would cross."""
         settings, end = self._document.scene.playback, self._playback.duration or self._scene_end
         time = snapped(self._playback.playhead.time, self._active.frame_step)
         time = min(max(time, settings.start_time), end or time)
@@ -166,7 +164,7 @@ class TimelineBinding(QObject):
         self._document.set_values({ParamRef(PLAYBACK, PLAYBACK, name): None for name in ("in_point", "out_point")})
 
     def set_snapping(self, on: bool) -> None:
-        """Scrubs from frame to frame, or between them too; remembered."""
+        """Sets whether scrubbing snaps to frames; remembered."""
         app_settings().setValue(_SNAPPING, on)
         self._timeline.ruler.snaps = on
 
@@ -177,7 +175,7 @@ class TimelineBinding(QObject):
             self._document.set_value(ParamRef(node.id, node.kind, "bind_pose"), on)
 
     def _choose_clip(self, name: str) -> None:
-        """It is played over and over, in place of all strips; another clip has another length, so the range goes."""
+        """Replaces all strips by one looping clip, and removes the range, because the clip has another length."""
         node = self._active.node
         if node is None:
             return
@@ -202,7 +200,7 @@ class TimelineBinding(QObject):
 def _value(name: str, label: str, **more: Any) -> Value:
     declared = param_of(PlaybackSettings, name).declared
     lo, hi = declared.lo or 0.0, declared.hi or float(FRAME_MAX)
-    unit = "" if declared.unit == "frames" else declared.unit
+    unit = {"frames": "", "1/s": "fps"}.get(declared.unit, declared.unit)
     return Value(name, label, lo, hi, declared.step or 1.0, unit=unit, tip=declared.doc, **more)
 
 
@@ -210,18 +208,16 @@ SCENE_VALUES = (
     _value("start", "First frame", decimals=0),
     _value("end", "Last frame", decimals=0, fallback=0.0),
     _value("rate", "Frame rate"),
-    _value("run_up", "Run-up"),
+    _value("run_up", "Pre-roll"),
 )
 
 
 class SceneMenu:
-    """Opens from the button of the timeline."""
-
     def __init__(self, timeline: Timeline, document: Document, active: ActiveModel) -> None:
         self._document, self._active, self._button = document, active, timeline.scene_button
         menu = self.menu = ValuesMenu(SCENE_VALUES, timeline)
         self.fit_action = QAction("Fit to the Longest Strip", menu)
-        self.fit_action.setToolTip("Let the scene end where the last strip of any model does")
+        self.fit_action.setToolTip("Set the end of the scene to the end of the last strip")
         self.fit_action.triggered.connect(lambda _=False: self.fit())
         menu.addAction(self.fit_action)
         menu.aboutToShow.connect(self._show)
@@ -229,12 +225,12 @@ class SceneMenu:
         timeline.scene_button.clicked.connect(self.open)
 
     def open(self) -> None:
-        """Opens above the button, which as a rule stands at the lower edge of the window."""
+        """Opens above the button."""
         height = self.menu.sizeHint().height()
         self.menu.popup(self._button.mapToGlobal(QPoint(0, -height)))
 
     def fit(self) -> None:
-        """Lets the scene end where the strip ends that ends last."""
+        """Sets the end of the scene to the end of the last strip."""
         end, rate = self._active.end_of_strips, self._document.scene.playback.rate
         if end > 0.0:
             self._document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), round(end * rate))
@@ -247,21 +243,32 @@ class SceneMenu:
 
 
 BLEND = 0.25
-"""Overlap of a strip that is added with the one before [s]."""
+"""Overlap of a new strip with the previous one [s]."""
 
 TEXTS = {"move": "Move strip", "start": "Trim strip", "end": "Trim strip"}
 
 STRIP_VALUES = (
-    Value("start", "Start", -1e6, 1e6, 0.05, unit="s", tip="Where the strip begins in the scene"),
-    Value("clip_in", "Clip from", 0.0, 1e6, 0.05, unit="s", tip="First moment of the clip that is played"),
-    Value("clip_out", "Clip to", 0.0, 1e6, 0.05, unit="s", tip="Last one; empty for the end", fallback=0.0),
-    Value("speed", "Speed", -100.0, 100.0, 0.1, unit="×", tip="Negative plays the clip backwards, 0 holds it"),
-    Value("repeats", "Repeats", 0.0, 1e6, 1.0, special="∞", tip="How often the clip is played; 0 for ∞, without end"),
+    Value("start", "Start", -1e6, 1e6, 0.05, unit="s", tip="Scene time at which the strip starts"),
+    Value("clip_in", "Clip start", 0.0, 1e6, 0.05, unit="s", tip="Time of the clip at which the strip starts"),
+    Value(
+        "clip_out",
+        "Clip end",
+        0.0,
+        1e6,
+        0.05,
+        unit="s",
+        tip="Time of the clip at which the strip ends; empty for the end of the clip",
+        fallback=0.0,
+    ),
+    Value(
+        "speed", "Speed", -100.0, 100.0, 0.1, unit="×", tip="Negative values play backwards, 0 holds the first frame"
+    ),
+    Value("repeats", "Repeats", 0.0, 1e6, 1.0, special="∞", tip="How often the clip plays; 0 for ∞"),
 )
 
 
 class StripsBinding(QObject):
-    """Shows the strips of every figure and edits them, one entry of the history a gesture."""
+    """Shows and edits the strips of all characters; one undo entry per gesture."""
 
     def __init__(self, timeline: Timeline, document: Document, store: ModelStore, active: ActiveModel) -> None:
         super().__init__(timeline)
@@ -289,7 +296,7 @@ class StripsBinding(QObject):
         self._tracks.set_strips(rows)
 
     def open_menu(self, node_id: str, index: int, place: QPoint, time: float) -> None:
-        """Values of a strip, and what can be done with it; or what can be added at a time [s]."""
+        """Opens the menu of a strip, or of a place without one at a time [s]."""
         node = self._document.scene.node(node_id)
         model = self._model(node)
         if model is None:
@@ -299,7 +306,7 @@ class StripsBinding(QObject):
         menu.popup(place)
 
     def menu_of(self, node: Node, model: CharacterModel, index: int, time: float | None = None) -> QMenu:
-        """The menu of a strip, or of none where the index is -1; strips are added at a time, else after the last."""
+        """The menu of a strip, or of none if the index is -1; new strips start at a time, else after the last."""
         strips = strips_of(node.settings, model)
         menu = ValuesMenu(STRIP_VALUES if index >= 0 else (), self._tracks)
         if index >= 0:
@@ -311,7 +318,7 @@ class StripsBinding(QObject):
             menu.edited.connect(lambda name, value: self._change(node.id, index, **{name: value}))
             menu.edit_finished.connect(lambda _: self._finish())
             menu.edit_cancelled.connect(lambda _: self._finish(self._document.cancel_gesture))
-            clips = menu.addMenu("Play Another Clip")
+            clips = menu.addMenu("Replace Clip")
             for clip in model.clips:
                 clips.addAction(menu_text(clip.name), _call(self._set_clip, node.id, index, clip.name))
         added = menu.addMenu("Add Strip")
@@ -320,15 +327,17 @@ class StripsBinding(QObject):
         if index >= 0:
             remove = menu.addAction("Remove Strip", _call(self.remove, node.id, index))
             remove.setEnabled(len(strips) > 1)
-        everything = menu.addAction("One Strip That Repeats", _call(self._set, node.id, (), "Repeat one clip"))
+        everything = menu.addAction(
+            "Merge into Looping Strip", _call(self._set, node.id, (), "Merge into looping strip")
+        )
         everything.setEnabled(bool(node.settings.strips))
         return menu
 
     def add(self, node_id: str, clip: str, time: float | None = None) -> None:
-        """Adds a strip at a time [s], else after the last, which gets an end and is overlapped a little."""
+        """Adds a strip at a time [s], else after the last strip, which gets an end and overlaps it a little."""
         strips, durations = self._strips(node_id)
         if len(strips) >= STRIPS_MAX:
-            raise ParamError(f"a figure has at most {STRIPS_MAX} strips")
+            raise ParamError(f"a character has at most {STRIPS_MAX} strips")
         if time is None:
             strips = tuple(_ended(strip) for strip in strips)
             end = max((strip.end(durations(strip.clip)) for strip in strips), default=0.0)
@@ -347,7 +356,7 @@ class StripsBinding(QObject):
         self._gesture = self._document.new_gesture(text)
 
     def _drag(self, node_id: str, index: int, part: str, time: float) -> None:
-        """Moves a strip, or one of its ends, to a moment of the scene [s]."""
+        """Moves a strip, or one of its ends, to a scene time [s]."""
         strips, durations = self._strips(node_id)
         strip = strips[index]
         duration = durations(strip.clip)
@@ -388,7 +397,7 @@ class StripsBinding(QObject):
         self._document.set_values({ParamRef(node_id, kind, "strips"): strips}, gesture)
 
     def _strips(self, node_id: str) -> tuple[tuple[Strip, ...], Callable[[str], float]]:
-        """Strips of a figure, written out where they are the default, and how long clips are."""
+        """Strips of a character, also the default one, and a function for the duration of its clips [s]."""
         node = self._document.scene.node(node_id)
         model = self._model(node)
         assert model is not None

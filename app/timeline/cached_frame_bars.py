@@ -14,10 +14,10 @@ from widgets.timeline.track_rows import BarRow, CacheState
 
 
 class CachedFrameBars(QObject):
-    """Follows what is kept, with the pictures.
+    """Shows the cached and baked steps of each simulated node after every frame.
 
     Signals:
-        outdated: The baked nodes whose settings are others than those they were baked with.
+        outdated: Nodes whose bake has other settings than the current ones.
     """
 
     outdated = Signal(object)
@@ -69,7 +69,7 @@ class CachedFrameBars(QObject):
 
 
 class BakeDistance(QObject):
-    """Follows what is compared, with the pictures; a click goes to its moment.
+    """Shows the distance of simulated nodes from their bakes; a click moves the playhead.
 
     Attributes:
         plot: The panel.

@@ -86,13 +86,11 @@ class SimulationStepper:
                 runner.note_stopped()
 
     def reset(self) -> None:
-        """Resets the simulation to the first frame."""
         with self._current() as runner:
             if runner is not None:
                 runner.reset()
 
     def forget(self) -> None:
-        """Forgets all cached steps, before another project is opened."""
         if self.runner is not None:
             self.runner.clear()
 

@@ -54,14 +54,13 @@ OTHERS = ("steps", "stable", "problem")
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """What came of one combination.
+    """Result of one combination.
 
     Attributes:
-        values: Of the settings, in the order of the axes.
-        characters: Time [ms/step] and measures, by name; NaN for what is not known.
-        steps: How many were done.
-        problem: Why it ended early; "" where it did not.
-        picture: Of the last step, shape (H, W, 3).
+        values: In the order of the axes.
+        characters: Time [ms/step] and measures by name; NaN if unknown.
+        problem: Why the run ended early; "" if it did not.
+        picture: Image of the last step, shape (H, W, 3).
     """
 
     values: tuple[Any, ...]
@@ -72,11 +71,11 @@ class SweepResult:
 
 
 def axes_of(scene: Scene, node: NodeId, wanted: Sequence[tuple[str, str]]) -> list[SweepAxis]:
-    """The axes of settings of a node, by name with their values as text.
+    """The axes of a sweep from names and values as text.
 
     Raises:
-        SweepError: If values mean nothing, or there are too many.
-        ParamError: If a setting refuses a value.
+        SweepError: If values are invalid, or there are too many.
+        ParamError: If a setting rejects a value.
     """
     axes = [axis_of(scene, f"{node}.{name}={values}") for name, values in wanted]
     combinations(axes)
@@ -84,12 +83,12 @@ def axes_of(scene: Scene, node: NodeId, wanted: Sequence[tuple[str, str]]) -> li
 
 
 class SweepTask(QObject):
-    """One sweep at a time.
+    """Runs one sweep at a time in another process.
 
     Signals:
-        progressed: What is done, and the share of it, 0 to 1; an empty text when it is over.
-        done: What was tried, in the order of the combinations; nothing where it was given up.
-        failed: One line why there is nothing.
+        progressed: What is done, and the fraction 0 to 1; an empty text at the end.
+        done: The results in the order of the combinations; empty if cancelled.
+        failed: One line for the user.
     """
 
     progressed = Signal(str, float)
@@ -111,12 +110,12 @@ class SweepTask(QObject):
         return self._queue.busy
 
     def start(self, axes: Sequence[SweepAxis], wanted: Sequence[str], steps: int) -> None:
-        """Begins.
+        """Starts a sweep.
 
         Args:
             axes: One or two.
-            wanted: The same as text, "node.setting=values".
-            steps: Of a run.
+            wanted: The same axes as text, "node.setting=values".
+            steps: Length of each run.
         """
         if self.busy:
             return
@@ -146,14 +145,14 @@ class SweepTask(QObject):
         return self._table.with_name(f"sheet{PICTURE_WRITERS.suffixes()[0]}")
 
     def _on_changed(self, job: OutputJob) -> None:
-        self.progressed.emit("SweepTask" if job.state == RUNNING else "", job.share)
+        self.progressed.emit("Sweep" if job.state == RUNNING else "", job.share)
         if job.state in (CANCELLED, FAILED) and self._folder is not None:
             self._folder.cleanup()
         if job.state == CANCELLED:
             self.done.emit([])
 
     def _read(self) -> None:
-        """Takes table and pictures apart."""
+        """Reads the table, and splits the sheet of images."""
         assert self._folder is not None
         with self._table.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -173,23 +172,17 @@ class SweepTask(QObject):
 
 
 def in_words(axes: Sequence[SweepAxis], values: Sequence[Any]) -> str:
-    """A combination, such as "Cape.substeps 8, Cape.wind_speed 3"."""
+    """A combination as text, such as "Cape.substeps 8, Cape.wind_speed 3"."""
     return ", ".join(f"{axis.label} {value_text(value)}" for axis, value in zip(axes, values, strict=True))
 
 
 HABITS = "from:to:count, from:to:log:count, or a list such as 4, 8, 16"
 STEPS, STEPS_MAX = 120, 36000
-_HINT = "Start simulates with all these values and colours each by how it went; a click takes its values over."
+_HINT = "Start simulates all combinations and colours each by its result; a click applies its values."
 
 
 class SweepWindow(QDialog):
-    """Asks what is tried, shows how far that is, and what came of it; a click takes the values over.
-
-    Args:
-        document: Has the node that is selected.
-        sweeping: Runs it.
-        parent: The window of the editor.
-    """
+    """Sets up a sweep and shows its progress and results; a click applies the values."""
 
     def __init__(self, document: Document, sweeping: SweepTask, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -210,7 +203,7 @@ class SweepWindow(QDialog):
         self.facts.setTextFormat(Qt.TextFormat.PlainText)
         self.facts.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.results = QWidget()
-        self.pages = Pages(EmptyState("grid", "Nothing was tried yet", _HINT), self.results)
+        self.pages = Pages(EmptyState("grid", "No runs yet", _HINT), self.results)
         self._arrange()
         for number, name in enumerate(self.names):
             name.currentIndexChanged.connect(lambda _, number=number: self._offer_values(number))
@@ -227,7 +220,7 @@ class SweepWindow(QDialog):
         self._show_progress("", 0.0)
 
     def _on_changed(self, change: Change) -> None:
-        """Another project was opened: what was tried is none of it."""
+        """Drops the results when another project is opened."""
         if change.kind is ChangeKind.REPLACED:
             self._sweeping.cancel()
             self._node = ""
@@ -260,7 +253,7 @@ class SweepWindow(QDialog):
     # --- what is tried --------------------------------------------------------------------------------
 
     def open_for(self, node: Node | None) -> None:
-        """Opens for a node; where that is not simulated, says so."""
+        """Opens for a node; shows a hint if it is not simulated."""
         if node is not None and node.id != self._node and not self._sweeping.busy:
             self._node = node.id
             self.setWindowTitle(f"Sweep: {node.name}")
@@ -294,11 +287,11 @@ class SweepWindow(QDialog):
         return [(record.name, text.replace(", ", ",")) for record, text in chosen if record is not None]
 
     def _check(self) -> list[SweepAxis]:
-        """The axes, where they mean something; says what does not."""
+        """The axes if they are valid; shows what is not."""
         axes: list[SweepAxis] = []
         try:
             if not self._document.scene.has(self._node):
-                raise SweepError("What was to be tried is gone; select something that is simulated")
+                raise SweepError("The node was removed; select a simulated node")
             axes = axes_of(self._document.scene, self._node, self._wanted())
             text = f"{math.prod(len(axis.values) for axis in axes)} runs"
         except (SweepError, ParamError) as error:
@@ -309,7 +302,6 @@ class SweepWindow(QDialog):
         return axes
 
     def start(self) -> None:
-        """Begins, with the project as it stands."""
         axes = self._check()
         if axes and not self._sweeping.busy:
             self._show_tried([])
@@ -321,12 +313,12 @@ class SweepWindow(QDialog):
     # --- what came of it ------------------------------------------------------------------------------
 
     def take(self, number: int) -> None:
-        """Takes the values of a cell over, as one entry of the history."""
+        """Applies the values of a cell as one undo entry."""
         values = self._tried[number].values
         if self._document.scene.has(self._axes[0].ref.owner):
             changes: dict[ParamRef, Any] = {axis.ref: value for axis, value in zip(self._axes, values, strict=True)}
-            self._document.set_as_one(f"Take {in_words(self._axes, values)}", changes)
-            self.reported.setText(label_text(f"Taken: {in_words(self._axes, values)}"))
+            self._document.set_as_one(f"Apply {in_words(self._axes, values)}", changes)
+            self.reported.setText(label_text(f"Applied: {in_words(self._axes, values)}"))
 
     def _show_progress(self, text: str, share: float) -> None:
         self.bar.setVisible(bool(text))
@@ -372,7 +364,7 @@ class SweepWindow(QDialog):
             self.map.show_cells((labels[0], ""), texts[0], ("",), cells)
 
     def _show_cell(self, number: int) -> None:
-        """The picture and the figures of a cell; of none for -1."""
+        """Shows the image and measures of a cell; none for -1."""
         if number < 0:
             self.picture.clear()
             self.facts.setText("")
@@ -387,7 +379,7 @@ class SweepWindow(QDialog):
 
 
 def _first_choice(records: Sequence[Param]) -> int:
-    """Number of the setting to begin with: one that the running simulation takes, and that spans magnitudes."""
+    """Index of the setting to start with: one that needs no restart and spans orders of magnitude."""
     live = [number for number, record in enumerate(records) if record.declared.effect is Effect.STEP]
     return next((number for number in live if records[number].declared.scale is Scale.LOG), next(iter(live), 0))
 
@@ -397,7 +389,7 @@ def _short(value: Any) -> str:
 
 
 def sweepable(node: Node) -> list[Param]:
-    """Settings of a node that can be tried: numbers, switches and choices that steps take."""
+    """Settings of a node that can be swept: numbers, switches and choices that affect steps."""
     if not KINDS[node.kind].system:
         return []
     records = [r for r in params_of(type(node.settings)) if r.declared.effect not in (Effect.VIEW, Effect.POSE)]
@@ -408,7 +400,7 @@ def sweepable(node: Node) -> list[Param]:
 
 
 def offered_values(record: Param, value: Any) -> str:
-    """Values to begin with: around the one that is set."""
+    """Default values around the current one."""
     if record.type is bool:
         return "off, on"
     if isinstance(value, enum.Enum):

@@ -19,14 +19,14 @@ from sim.scene.vectors import Vec3
 
 @dataclass(frozen=True, slots=True)
 class FrameInfo:
-    """What the last picture showed, for the overlays and the timeline.
+    """The last frame, for the overlays and the timeline.
 
     Attributes:
-        rate: How drawing goes.
+        rate: Frames per second.
         comparison: Statistics of the compared model, if any.
         difference_scale: Upper end of the difference ramp [m].
         unit_scale: Metres per unit of the compared model.
-        frame: Number of the sample that tells its cost, once that is known; None where it is not measured.
+        frame: Number of its timing sample; None if it was not measured.
     """
 
     rate: FrameRate
@@ -44,21 +44,17 @@ def with_point(box: Bounds | None, point: Vec3) -> Bounds:
 
 
 def nice_ceiling(value: float) -> float:
-    """Smallest of 1, 2, 5 times a power of ten that is not below a positive value; a scale people can read."""
+    """Smallest of 1, 2, 5 times a power of ten that is not below a positive value."""
     power = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= value)
 
 
 class ViewportTiming:
-    """Outlives contexts: what the user wants measured stays, and frames count on.
-
-    Args:
-        playback: Says where the scene clock stands, and whether it runs.
-        active: The model whose frames are told, if there are models.
+    """Measures frames; outlives contexts, so that frame numbers continue.
 
     Attributes:
-        wanted: Whether pictures are to be measured.
-        status: How they are measured, as of the last picture.
+        wanted: Whether to measure frames.
+        status: How the last frame was measured.
     """
 
     def __init__(self, playback: Playback, active: ActiveModel | None = None) -> None:
@@ -68,7 +64,7 @@ class ViewportTiming:
         self._number = 0
 
     def begin(self, engine: Engine) -> None:
-        """A picture is about to be drawn, its context current: begins or ends measuring, as wanted."""
+        """Starts or stops measuring; call before a frame with its context current."""
         timers = engine.context.timers
         if self.wanted and not timers.enabled:
             timers.number = self._number
@@ -76,7 +72,7 @@ class ViewportTiming:
         timers.switch(self.wanted)
 
     def finish(self, engine: Engine) -> tuple[int | None, list[FrameSample]]:
-        """The picture is drawn: the number of its frame, if it is measured, and the frames that are known by now."""
+        """Call after a frame; returns its number if it is measured, and the samples that have arrived."""
         timers = engine.context.timers
         if timers.enabled:
             number = timers.finish_frame(self._moment(engine), running=self._playback.is_running)
@@ -96,7 +92,7 @@ class ViewportTiming:
 
 
 def vsync_now() -> Vsync:
-    """Whether the surfaces of the current context wait for the screen, as they were asked to."""
+    """Whether the current context was created with vertical synchronisation."""
     context = QOpenGLContext.currentContext()
     interval = context.format().swapInterval() if context is not None else -1
     if interval < 0:

@@ -1,7 +1,7 @@
-"""Ghosts: what moves as it is at other moments, or as it is baked, drawn faintly over the viewport.
+"""Onion skinning: moving nodes at other times, or their bake, drawn faintly over the viewport by a second engine.
 
-They come from a second engine.  While it plays, ghosts stand at moments on a grid, so that each is drawn once and what
-moves passes through it; while time stands, they stand around the frame, and behind what is shown.
+While playing, ghosts stay at times on a grid, so that each is drawn once and the motion passes through it; while
+paused, they are around the current frame and behind it.
 """
 
 import math
@@ -27,18 +27,18 @@ BEFORE, AFTER = (0.35, 0.62, 1.0), (1.0, 0.62, 0.25)
 """Colours of ghosts, sRGB-encoded."""
 
 BAKE_LOOK = GhostStyle((0.95, 0.35, 0.85), 1.0, 0.0, 0.9)
-"""The bake is a line alone: what is simulated has the colours of how far it is from there."""
+"""The bake is only an outline, because the colours of the simulated node show the distance from it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ghost:
-    """What is to be drawn at one moment.
+    """A ghost to draw.
 
     Attributes:
-        step, time: The moment; in scene time [s].
-        look: How it is laid over the picture; None for what the others stay behind.
-        mark: What stands for what is kept of the step; None where nothing depends on that.
-        is_baked: Whether it is the bake.
+        step, time: Which step, and its scene time [s].
+        look: Its style; None for the current frame, which only masks the others.
+        mark: Identifies the cached state; None if nothing is simulated.
+        is_baked: Whether it shows the bake.
     """
 
     step: int
@@ -48,20 +48,17 @@ class Ghost:
     is_baked: bool = False
 
     def is_like(self, other: "Ghost") -> bool:
-        """Whether both are drawn alike, apart from how they are laid over."""
+        """Whether both have the same image, whatever their style."""
         return (self.step, self.time, self.is_baked) == (other.step, other.time, other.is_baked) and (
             self.mark is other.mark
         )
 
 
 class Ghosts:
-    """Draws them, one in a turn, and lays over a picture those that are there.
+    """Renders ghosts, a part in each turn, and composites them over the frame.
 
     Args:
-        document: The scene, its camera and selection.
-        second: Where they are drawn.
-        playback: The playhead.
-        baked: Gives what the bake holds of a node after a step; None for nothing.
+        baked: Returns the baked state of a node after a step, or None.
     """
 
     def __init__(
@@ -81,7 +78,6 @@ class Ghosts:
 
     @property
     def delay(self) -> float:
-        """Time until the next turn [s]."""
         return 0.0 if self._begun is None else POLL
 
     @property
@@ -96,7 +92,7 @@ class Ghosts:
         return self.is_on and any(self._picture(ghost) is None for ghost in self._wanted)
 
     def lay(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
-        """Lays over a picture, which was just drawn, the ghosts that are there, and says which are wanted."""
+        """Composites the ghosts that are ready over the frame that was just drawn, and updates which are wanted."""
         if not self.is_on:
             self._wanted = []
             self._give_up()
@@ -117,7 +113,7 @@ class Ghosts:
         live.context.invalidate()
 
     def _behind(self, live: Engine, output: Framebuffer) -> ImageWithDepth:
-        """How far away all is in the picture that was just drawn."""
+        """Depth of the frame that was just drawn."""
         if self._depth is None or self._depth.size != output.size:
             if self._depth is not None:
                 self._depth.release()
@@ -125,7 +121,7 @@ class Ghosts:
         return ImageWithDepth(self._depth, live.copy_depth(self._depth))
 
     def turn(self, live: Engine, runner: SimulationRunner) -> bool:
-        """Draws a part of one that is missing, or uploads what that takes; returns whether all are there now."""
+        """Renders or uploads a part of a missing ghost; returns whether all are ready now."""
         if self._begun is None:
             self._begin(live, runner)
             return False
@@ -142,7 +138,7 @@ class Ghosts:
         return not self.is_due
 
     def _begin(self, live: Engine, runner: SimulationRunner) -> None:
-        """Begins to draw the next one; not while there is something to upload."""
+        """Starts to render the next ghost, unless the second engine is still uploading."""
         engine, scene = self._second.bring(live), self._document.scene
         if engine is None:
             return
@@ -161,7 +157,7 @@ class Ghosts:
         self._second.is_busy = True
 
     def _give_up(self) -> None:
-        """Nothing is being drawn any more."""
+        """Cancels the ghost that is being rendered."""
         self._begun, self._second.is_busy = None, False
 
     def release(self) -> None:
@@ -175,7 +171,7 @@ class Ghosts:
     # --- what is wanted -------------------------------------------------------------------------------
 
     def _take(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
-        """Says which are wanted now; pictures of others go, and all where the view is another."""
+        """Updates which ghosts are wanted; drops all images if the view changed."""
         self._camera, self._size = self._document.view_state.camera, output.size
         scene = self._document.scene
         stamp = (scene, self._camera, self._size, tuple(self._moving(scene)), live.views.version)
@@ -194,7 +190,7 @@ class Ghosts:
         view, playhead, frame = scene.view, self._playback.playhead, 1.0 / scene.playback.rate
         spacing, start = view.ghost_spacing * frame, scene.playback.start_time
         now = playhead.time
-        if playhead.playing:  # the moment of the grid before it
+        if playhead.playing:  # the previous time on the grid
             now = start + math.floor((now - start) / spacing + 1e-6) * spacing
         if view.ghosts:
             numbers = range(view.ghost_count, 0, -1)
@@ -215,7 +211,7 @@ class Ghosts:
                 yield Ghost(step, runner.time_of(step), BAKE_LOOK, runner.mark(step), is_baked=True)
 
     def _moving(self, scene: Scene) -> Sequence[NodeId]:
-        """What there are ghosts of: what is selected and moves, else all that does."""
+        """The selected nodes that move, or all that do."""
         moving = [n.id for n in scene.nodes if n.settings.is_character or KINDS[n.kind].system]
         chosen = scene.with_contents(self._document.selection.all_nodes)
         return [node for node in moving if node in chosen] or moving
@@ -232,7 +228,7 @@ class Ghosts:
     # --- their engine ---------------------------------------------------------------------------------
 
     def _go_to_bake(self, engine: Engine, ghost: Ghost, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
-        """Brings the engine to the bake; returns the nodes that are baked."""
+        """Shows the baked states on the second engine; returns the nodes that have one."""
         chosen = [node for node in nodes if not self._document.scene.node(node).baked]
         found = {node: self._baked(node, ghost.step) for node in chosen}
         states = {node: state for node, state in found.items() if state is not None}
@@ -241,7 +237,7 @@ class Ghosts:
 
 
 def _cached(runner: SimulationRunner, moment: float, look: GhostStyle | None, *, is_free: bool) -> Ghost | None:
-    """The ghost of a moment [s]; None where its step is not kept, unless nothing depends on steps."""
+    """The ghost at a scene time [s]; None if its step is not cached."""
     if is_free:
         return Ghost(0, moment, look)
     step = runner.step_of(moment)

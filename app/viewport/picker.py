@@ -21,7 +21,7 @@ MARK_RADIUS = 12.0
 
 
 class Picker:
-    """Asks the engine in the viewport's context; places are logical pixels from the top left."""
+    """Picks with the engine; positions are logical pixels from the top left."""
 
     def __init__(self, document: Document, client: ViewportRenderer, viewport: Viewport) -> None:
         self._document, self._client, self._viewport = document, client, viewport
@@ -36,9 +36,9 @@ class Picker:
         return self._viewport.size_f.width(), self._viewport.size_f.height()
 
     def surface(self, position: QPointF) -> Pick | None:
-        """What covers a place; waits for the GPU to draw a few pixels.
+        """What is visible at a position; waits for the GPU.
 
-        None also for a node that is gone since the engine was brought to the scene: it is still in the picture.
+        Returns None also for a node that was removed from the document but is still in the frame.
         """
         engine = self._client.engine
         if engine is None:
@@ -51,7 +51,11 @@ class Picker:
         return hit if hit is not None and self._document.scene.has(hit.node) else None
 
     def mark(self, position: QPointF, among: Collection[NodeId] | None = None) -> NodeId | None:
-        """The node whose mark is nearest to a place and in reach of the mouse, one of some nodes if they are given."""
+        """The node whose mark is nearest to a position, within `MARK_RADIUS`.
+
+        Args:
+            among: Pick only these nodes; None for all.
+        """
         free = self._document.scene.unlocked
         known = free if among is None else free & set(among)
         marks = (
@@ -67,17 +71,17 @@ class Picker:
         return marks[nearest].node_id if distances[nearest] <= MARK_RADIUS else None
 
     def ray(self, position: QPointF) -> tuple[glm.dvec3, glm.dvec3]:
-        """Origin [m] and direction in the world of what lies behind a place."""
+        """Origin [m] and direction in the world of the ray through a position."""
         width, height = self.size
         return self.camera.ray(2.0 * position.x() / width - 1.0, 1.0 - 2.0 * position.y() / height, width / height)
 
     def beside(self, position: QPointF, place: glm.dvec3) -> glm.dvec3 | None:
-        """The point under a place of the viewport that is as deep in the picture as a place of the world [m]."""
+        """The point under a position at the same depth as a point of the world [m]."""
         return ray_plane(*self.ray(position), place, self.camera.rotation()[2])
 
 
 class ParticleMarks:
-    """Keeps the choice valid while the scene changes, and shows it in the viewport."""
+    """The highlighted and selected particles; view state that is not saved."""
 
     def __init__(self, document: Document, client: ViewportRenderer, viewport: Viewport) -> None:
         self._document, self._client, self._viewport = document, client, viewport
@@ -91,7 +95,7 @@ class ParticleMarks:
 
     @property
     def chosen(self) -> Mapping[NodeId, tuple[int, ...]]:
-        """The chosen particles in ascending order; only nodes that have any."""
+        """The selected particles in ascending order, by node; leaves out nodes without any."""
         return self._chosen
 
     @property
@@ -99,12 +103,12 @@ class ParticleMarks:
         return sum(map(len, self._chosen.values()))
 
     def hovered_of(self, kind: str) -> ParticleRef | None:
-        """The same where it is of a node of this kind."""
+        """The highlighted particle if its node is of a kind."""
         hovered, nodes = self._hovered, self._document.scene.by_id
         return hovered if hovered is not None and nodes[hovered.node].kind == kind else None
 
     def point_at(self, kind: str, reference: ParticleRef | None) -> None:
-        """Marks the particle of a kind that is under the mouse; where none is, marks of other kinds stay."""
+        """Highlights the particle of a kind under the mouse; None keeps highlights of other kinds."""
         if reference is not None or self.hovered_of(kind) is not None:
             self.hover(reference)
 
@@ -113,7 +117,7 @@ class ParticleMarks:
         self._show()
 
     def choose(self, chosen: Mapping[NodeId, tuple[int, ...]]) -> None:
-        """Chooses other particles; nothing for an empty mapping."""
+        """Selects particles; an empty mapping deselects all."""
         self._chosen = {node_id: tuple(sorted(numbers)) for node_id, numbers in chosen.items() if numbers}
         self._show()
 
@@ -122,7 +126,7 @@ class ParticleMarks:
         self.choose({**self._chosen, reference.node: tuple(numbers)})
 
     def _on_changed(self, change: Change) -> None:
-        """What is made anew has other particles under the same numbers."""
+        """Deselects particles of nodes that were removed or rebuilt: the same numbers are other particles then."""
         if change.kind is ChangeKind.REPLACED:
             self.hover(None)
             self.choose({})

@@ -1,4 +1,4 @@
-"""Compiles shaders beside the editor, with a context like that of the viewport."""
+"""Compiles shaders on a worker thread, with a context that shares its settings with the viewport's."""
 
 from pathlib import Path
 
@@ -15,14 +15,10 @@ from sim.scene.scene import Scene
 
 
 class Precompiling:
-    """Gives the engine of the viewport the scene as far as it is compiled, and has the rest compiled.
+    """Applies new nodes of the scene only when their shaders are compiled.
 
     Args:
-        document: The scene.
-        store: Models of its figures.
-        files: What its settings name.
-        playback: Says where the simulation starts.
-        folder: Where compiled programs are kept.
+        folder: Cache of compiled programs.
     """
 
     def __init__(
@@ -34,22 +30,22 @@ class Precompiling:
         self._surface: QOffscreenSurface | None = None
 
     def bind(self, context: Context) -> None:
-        """Follows the engine of a context; does nothing where the driver gives no compiled programs."""
+        """Starts to compile for a context; does nothing if the driver offers no program binaries."""
         context.keep_binaries(self._folder)
         if context.binaries is None:
             return
         self._surface = QOffscreenSurface()
         self._surface.setFormat(QSurfaceFormat.defaultFormat())
-        self._surface.create()  # which is for the thread of windows alone
+        self._surface.create()  # only possible on the GUI thread
         self._compiler = Precompiler(self._open, context)
 
     def admit(self) -> Scene:
-        """The scene, without what is being compiled."""
+        """The scene without the nodes that wait for their shaders."""
         scene = self._document.scene
         return self._compiler.admit(scene) if self._compiler is not None else scene
 
     def turn(self) -> bool:
-        """Begins with what waits, once its files are there; returns whether the scene is to be applied again."""
+        """Starts to compile what is new; returns whether the scene must be applied again."""
         compiler, files = self._compiler, self._files
         if compiler is None or self._store.loading or files.is_reading:
             return False
@@ -68,7 +64,7 @@ class Precompiling:
 
     @property
     def progress(self) -> tuple[str, float]:
-        """Names of what waits, "" for nothing, and how far compiling is, 0 to 1."""
+        """Names of the nodes that wait, "" for none, and the fraction that is compiled, 0 to 1."""
         if self._compiler is None or not self._compiler.waiting:
             return "", 1.0
         nodes = (node for node in self._document.scene.nodes if node.id in self._compiler.waiting)
@@ -91,13 +87,13 @@ class Precompiling:
 
 
 class _Native:
-    """A context without a window, current in the thread that makes it."""
+    """A context without a window, current in the thread that creates it."""
 
     def __init__(self, surface: QOffscreenSurface) -> None:
         self._surface, self._made = surface, QOpenGLContext()
         self._made.setFormat(surface.requestedFormat())
         if not self._made.create():
-            raise GLError("there is no second context")
+            raise GLError("a second OpenGL context cannot be created")
         self.__enter__()
 
     def __enter__(self) -> None:

@@ -28,10 +28,10 @@ HINT = "Click: select · Middle drag: orbit · with Shift: pan · Wheel: zoom"
 
 
 class ViewportTools(QObject):
-    """Selection by click and hover of marks and bones; everything else is done by tools, asked in order.
+    """Selects by click and highlights marks and bones under the mouse; tools, asked in order, do everything else.
 
     Signals:
-        hint: What the mouse does where it is, for the status bar; "" outside of the viewport.
+        hint: What the mouse does here, for the status bar; "" outside of the viewport.
     """
 
     hint = Signal(str)
@@ -56,7 +56,7 @@ class ViewportTools(QObject):
     # --- questions ------------------------------------------------------------------------------------
 
     def joint_at(self, position: QPointF) -> JointRef | None:
-        """The drawn joint or bone under a place of the viewport; None while bones are hidden."""
+        """The joint or bone under a position; None while bones are hidden."""
         engine = self._client.engine
         if engine is None or not self._document.scene.view.bones:
             return None
@@ -82,7 +82,7 @@ class ViewportTools(QObject):
         return None
 
     def pick(self, position: QPointF) -> Selection:
-        """What a click at a place selects: a node by its mark, a bone, a node by its surface, or nothing."""
+        """What a click selects: a node by its mark, a bone, a node by its surface, or nothing."""
         marked = self._picker.mark(position)
         if marked is not None:
             return Selection(node=marked)
@@ -92,7 +92,6 @@ class ViewportTools(QObject):
         return self._surface_at(position)
 
     def deselect(self) -> None:
-        """Nothing is chosen any more, of whatever tool."""
         for tool in self._tools:
             tool.deselect()
 
@@ -113,7 +112,7 @@ class ViewportTools(QObject):
             self._select(self.pick(position), more=bool(modifiers & _MORE))
 
     def _select(self, picked: Selection, *, more: bool) -> None:
-        """Selects what was clicked, or adds it to what is selected, or takes it out."""
+        """Selects a node, or adds it to or removes it from the selection."""
         if not more or picked.bone is not None:
             self._document.select(picked)
         elif picked.node is not None:
@@ -185,7 +184,7 @@ class ViewportTools(QObject):
 
 
 def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:
-    """Joint with the largest weight on a triangle of a model; None where nothing is weighted."""
+    """Joint with the largest weight on a triangle; None if nothing is weighted."""
     if model is None or model.skin is None or triangle >= model.mesh.triangle_count:
         return None
     skin, corners = model.skin, model.mesh.triangles[triangle]
@@ -194,7 +193,7 @@ def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:
 
 
 def _hovered(tools: Iterable[Tool], position: QPointF | None) -> tuple[Tool | None, str]:
-    """The first of some tools that has something at a place, and what it can do there; the others have nothing."""
+    """The first tool with something at a position, and its hint; the others are told to highlight nothing."""
     found, said = None, ""
     for tool in tools:
         text = tool.hover(position if found is None else None)
@@ -215,7 +214,7 @@ NOTHING = ("view.home", "edit.paste", "edit.show_all")
 
 
 class ViewportMenu(QObject):
-    """Makes a menu for every right click; what is hit becomes the selection."""
+    """The context menu of the viewport; selects what is under the mouse."""
 
     def __init__(
         self,
@@ -233,7 +232,7 @@ class ViewportMenu(QObject):
 
     def menu_at(self, position: QPointF) -> QMenu:
         picked = self._tools.pick(position)
-        # A click on one of several that are selected means them all.
+        # A click on one of several selected nodes is for all of them.
         if picked.node not in self._document.selection.nodes or picked.bone is not None:
             self._document.select(picked)
         menu, node = QMenu(self._viewport), self._document.selected

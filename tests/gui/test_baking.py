@@ -170,7 +170,7 @@ def test_a_damaged_row_is_told_once_and_what_follows_is_simulated(baked, qtbot):
         editor.seek.catch_up()
     assert states(editor, (13, 20)) == before
     assert [message.text for message in editor.panels.messages.model.messages] == [
-        f"Cloth: step 10 of a.sinewcache/{rows.name} is damaged; it is simulated from there on"
+        f"Cloth: step 10 of a.sinewcache/{rows.name} is damaged; the following steps are simulated"
     ]
 
 
@@ -181,7 +181,7 @@ def test_a_bake_that_is_missing_is_told_and_simulated(baked, qtbot):
     cache_folder(path).rename(path.with_name("elsewhere"))
     Session(qtbot).load(editor, path)
     assert [m.text for m in editor.panels.messages.model.messages] == [
-        "Cloth: there are no baked steps in a.sinewcache; it is simulated"
+        "Cloth: no baked steps in a.sinewcache; it is simulated"
     ]
     editor.cached_bars.refresh()
     assert [row.is_baked for row in editor.timeline.tracks.bars] == [False]

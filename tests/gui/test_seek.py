@@ -203,7 +203,7 @@ def test_without_a_clip_it_is_the_same(fresh, qtbot):
     stage = Stage(fresh, qtbot)
     stage.play(STEPS)
     played = stage.state()
-    assert stage.run() == "All steps up to here are kept already"
+    assert stage.run() == "All steps up to here are already cached"
     stage.forget()
     assert stage.run().startswith(f"Simulated {STEPS} steps")
     assert stage.state() == played
@@ -212,7 +212,7 @@ def test_without_a_clip_it_is_the_same(fresh, qtbot):
 def test_nothing_to_simulate_is_said(opened, qtbot):
     with qtbot.waitSignal(opened.seek.ended) as ended:
         opened.seek.start()
-    assert ended.args == ["There is nothing to simulate"]
+    assert ended.args == ["Nothing to simulate"]
 
 
 def test_the_playhead_stays_within_the_range(stage):
