@@ -74,7 +74,8 @@ class SceneRun:
         self._given = self._shown(bake, every_node=every_node) if bake is not None else frozenset()
         if bake is not None:
             self.engine.simulation.baked = BakedNodes(bake, self._given)
-        self.restart()
+        self.engine.teleport(self.runner.time_of(0))
+        self._simulate_preroll()
 
     @property
     def step_count(self) -> int:
@@ -109,6 +110,9 @@ class SceneRun:
     def restart(self) -> None:
         """Resets the simulation, and simulates the pre-roll."""
         self.runner.reset()
+        self._simulate_preroll()
+
+    def _simulate_preroll(self) -> None:
         with Progress("simulating the pre-roll") as progress:
             for step in range(1, self.runner.preroll + 1):
                 self.runner.advance(step)
