@@ -1,4 +1,4 @@
-"""Confines errors to the node that caused them: reports each error once, and leaves out the node."""
+"""Isolates errors of one node from all others: the error is reported once, and the node is disabled."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -14,13 +14,13 @@ _TEXT_MAX = 200
 
 
 class Guard:
-    """Nodes that failed, which are left out until something changes.
+    """Nodes with errors; they are tried again when anything changes.
 
     Args:
-        clear: Exception types whose text needs no explanation.
+        clear: Errors whose message is complete in itself.
 
     Attributes:
-        problems: Node and one line for each error that was not reported yet; the reader clears it.
+        problems: Nodes and one line each that were not reported yet; the reader clears it.
     """
 
     def __init__(self, clear: tuple[type[Exception], ...] = ()) -> None:
@@ -31,15 +31,11 @@ class Guard:
         self._nodes: Mapping[NodeId, Node] = {}
 
     def renew(self, nodes: Mapping[NodeId, Node] | None = None) -> None:
-        """Something changed: all nodes are tried again.
-
-        Args:
-            nodes: The nodes of the scene if it changed; an error of a node that changed is reported again.
-        """
+        """Enables all nodes again because something has changed; `nodes` are the present ones."""
         self._faulty.clear()
         if nodes is not None:
             self._nodes = nodes
-            for node_id in [one for one, (node, _) in self._reported.items() if nodes.get(one) is not node]:
+            for node_id in [known for known, (node, _) in self._reported.items() if nodes.get(known) is not node]:
                 del self._reported[node_id]
 
     def retry(self) -> None:
@@ -55,11 +51,11 @@ class Guard:
         return node_id in self._faulty
 
     def of(self, node: Node) -> "Guarded":
-        """A `with` block that ends at an error, which is then reported for this node."""
+        """A context manager that catches and reports every exception of its block as an error of the node."""
         return Guarded(self, node.id)
 
     def call(self, node: Node, work: Callable[[], T], otherwise: T) -> T:
-        """Returns the result of `work`, or `otherwise` if it fails or the node is left out."""
+        """The result of `work`; `otherwise` if it raises or the node is disabled."""
         if node.id in self._faulty:
             return otherwise
         try:
@@ -69,11 +65,11 @@ class Guard:
             return otherwise
 
     def note(self, node_id: NodeId, error: Exception) -> None:
-        """Leaves out a node and reports why, once for each value of the node."""
+        """Disables a node and reports why, once for each value of the node."""
         self._faulty.add(node_id)
         text = printable(" ".join(str(error).split()), _TEXT_MAX)
         if not isinstance(error, self._clear):
-            text = f"is disabled after {type(error).__name__}: {text}; change a setting to retry"
+            text = f"disabled after error {type(error).__name__}: {text}; change a setting to retry"
             _log.info("node %s", printable(node_id, _TEXT_MAX), exc_info=error)
         reported = self._nodes.get(node_id), text
         if self._reported.get(node_id) == reported:
@@ -86,7 +82,7 @@ class Guarded:
     """See `Guard.of`.
 
     Attributes:
-        failed: Whether the block ended at an error.
+        failed: Whether the block raised.
     """
 
     __slots__ = ("_guard", "_node_id", "failed")

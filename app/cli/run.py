@@ -19,18 +19,17 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.scene import NodeId
 
 CHECKED_EVERY = 60
-"""Steps between two looks at whether anything blew up; they also keep the queue of the GPU short."""
+"""Steps between two checks for errors; they also keep the GPU queue short."""
 
 
 def headless(choice: BackEndChoice = BackEndChoice.AUTO, remedy: str = "") -> Context:
-    """A context without a window, whose kernels run on this; a warning says where that cannot be had.
+    """A context without a window; warns if the back end is not available.
 
     Args:
-        choice: What kernels run on.
-        remedy: What is told besides where there is no OpenGL.
+        remedy: Added to the message if there is no OpenGL.
 
     Raises:
-        CommandError: If this machine offers no OpenGL.
+        CommandError: If this machine has no OpenGL.
     """
     try:
         context = Context.headless()
@@ -43,13 +42,13 @@ def headless(choice: BackEndChoice = BackEndChoice.AUTO, remedy: str = "") -> Co
 
 
 class SceneRun:
-    """A scene in an engine, from the start of the simulation on.
+    """A scene in an engine, at the start of the simulation.
 
     Args:
         context: A current context.
-        scene: What to simulate; its warnings go to standard error.
+        scene: The scene; its warnings are printed.
         bake: Steps that are shown without simulating; None simulates everything.
-        every_node: Whether they are shown of every node whose bake is of now, not of the baked ones alone.
+        every_node: Show the bake of every node with the same settings, not only of nodes that show their bake.
 
     Attributes:
         engine: Shows the moment after the last step.
@@ -87,14 +86,13 @@ class SceneRun:
         return self.engine.simulation.is_active
 
     def advance_to(self, step: int, baker: "Baker | None" = None) -> list[str]:
-        """Does the steps that are missing until `step`; from the start again if it lies before.
+        """Simulates up to `step`; from the start if it lies before.
 
         Args:
-            step: The step to stand at.
-            baker: Is given every step that is done.
+            baker: Gets every step.
 
         Returns:
-            What went wrong with nodes, as `problems` tells it; then the steps have ended early.
+            Problems as from `problems`; with any, the steps have ended early.
         """
         if step < self.step_count:
             self.restart()
@@ -119,7 +117,7 @@ class SceneRun:
                 progress(step / self.runner.preroll)
 
     def problems(self) -> list[str]:
-        """What is wrong with nodes since the last call, each line with the node's name; waits for the GPU.
+        """Errors of nodes since the last call, each line with the node's name; waits for the GPU.
 
         Warnings about the scene as a whole are printed instead.
         """
@@ -127,7 +125,7 @@ class SceneRun:
         reported = self.engine.simulation.take_problems()
         print_warnings(self._scene.path, [problem.text for problem in reported if not problem.node])
         if self.bake is not None and self.bake.damaged:
-            print_warnings(self._scene.path, [f"{self._name(one.node)}: {one}" for one in self.bake.damaged])
+            print_warnings(self._scene.path, [f"{self._name(damage.node)}: {damage}" for damage in self.bake.damaged])
             self.bake.damaged.clear()
         return [f"{self._name(p.node)}: {p.text}" for p in reported if p.node]
 
@@ -135,17 +133,16 @@ class SceneRun:
         self.engine.release()
 
     def _warnings(self) -> list[str]:
-        """A line for each node whose settings do not suffice."""
         systems = self.engine.simulation.systems.items()
-        return [f"{self._scene.scene.node(node_id).name}: {one.warning}" for node_id, one in systems if one.warning]
+        return [f"{self._name(node_id)}: {system.warning}" for node_id, system in systems if system.warning]
 
     def _name(self, node: NodeId) -> str:
         return self._scene.scene.node(node).name
 
     def _shown(self, bake: Bake, *, every_node: bool) -> frozenset[NodeId]:
-        """The nodes whose baked steps are shown; whose bake is out of date is told.
+        """Nodes that show their baked steps; warns about bakes that are out of date.
 
-        Where the steps of every node are, they are to be those of now; else the user wants those that are baked.
+        With `every_node` a bake must be up to date; else a node shows its bake if the user chose that.
         """
         shown = set()
         for node in self._scene.scene.nodes:
@@ -154,14 +151,14 @@ class SceneRun:
             if node.baked and baked is None:
                 print_warnings(self._scene.path, [f"{node.name}: its baked steps are missing; it is simulated"])
             elif baked is not None and not is_now and (node.baked or every_node):
-                follows = "it is simulated anew" if every_node else "it is shown as it was baked"
+                follows = "it is simulated again" if every_node else "it is shown as it was baked"
                 print_warnings(self._scene.path, [f"{node.name}: its bake is out of date; {follows}"])
             if baked is not None and (is_now if every_node else node.baked):
                 shown.add(node.id)
         return frozenset(shown)
 
     def keys(self) -> dict[NodeId, str]:
-        """What the steps of every simulated node depend on, for a bake; those that are given stay what they are."""
+        """Keys of the settings of every simulated node for a bake; nodes that show a bake keep its key."""
         known = (
             {n: b.key for n, b in self.bake.index.nodes.items() if n in self._given} if self.bake is not None else {}
         )
@@ -170,7 +167,7 @@ class SceneRun:
 
 
 class BakedNodes:
-    """Gives the steps of some nodes of a bake."""
+    """Steps of some nodes of a bake."""
 
     def __init__(self, bake: Bake, nodes: Collection[NodeId]) -> None:
         self._bake, self._nodes = bake, nodes
@@ -183,22 +180,17 @@ class BakedNodes:
 
 
 def known_bake(project: Path) -> Bake | None:
-    """What is baked beside a project; None where there is nothing.
-
-    Raises:
-        BakeError: If that cannot be read.
-    """
+    """The bake of a project, or None; raises BakeError if it cannot be read."""
     folder = cache_folder(project)
     return Bake(folder) if is_bake(folder) else None
 
 
 class Baker:
-    """Bakes every step of a run beside its project.
+    """Bakes every step of a run next to its project.
 
     Args:
         run: At its start.
-        project: The project.
-        renderer: What simulates.
+        renderer: Name of the GPU.
     """
 
     def __init__(self, run: SceneRun, project: Path, renderer: str) -> None:
@@ -219,7 +211,7 @@ class Baker:
             self._next += 1
 
     def finish(self) -> None:
-        """Puts the new bake in the place of the one before, unless that has the same steps and more."""
+        """Replaces the old bake, unless that has the same steps and more."""
         before = self._before
         if self._next == self._first or (
             before is not None
@@ -235,7 +227,6 @@ class Baker:
             self._writer.finish()
 
     def cancel(self) -> None:
-        """The bake of before stays, unless this one is finished."""
         self._writer.cancel()
 
     def __enter__(self) -> Self:

@@ -11,8 +11,7 @@ from app.timeline.playback import Playback
 from sim.assets.model import Bounds
 from sim.characters.comparison import ComparisonStatistics
 from sim.engine import Engine
-from sim.profile.sample import FrameSample, SceneMoment
-from sim.profile.status import TimerStatus, Vsync
+from sim.profile.sample import FrameSample, SceneMoment, TimerStatus, Vsync
 from sim.scene.clock import FrameRate
 from sim.scene.vectors import Vec3
 

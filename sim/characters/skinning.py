@@ -16,8 +16,7 @@ from sim.characters.morphs import FEW, MorphBuffers
 from sim.characters.settings import SkinningMethod
 from sim.characters.warp_buffers import WARP_CASES, WarpBuffers
 from sim.gl.back_end import BackEnd
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_upload import copy_buffer, upload_buffer
+from sim.gl.buffer import Buffer, copy_buffer, upload_buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary

@@ -13,8 +13,7 @@ from sim.gl.library import ShaderLibrary
 from sim.guard import Guard
 from sim.kinds import KINDS
 from sim.kinds.contract import NOTHING, CharacterView, Counts, Mark, System, View, World
-from sim.render.bounding_sphere import joined, subject_of
-from sim.render.frame import LIGHT_LIMIT, BoundingSphere, PointLight
+from sim.render.frame import LIGHT_LIMIT, BoundingSphere, PointLight, joined, subject_of
 from sim.render.render_view import Overlay, RenderView
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, NodeId, Scene
@@ -53,8 +52,8 @@ class ViewEntry(View):
         self.is_light = self.light() is not None
         self.applied = () if self._guard.is_out(node.id) else inputs
 
-    def parts(self, look: Any) -> Sequence[Any]:
-        return self._guard.call(self.node, lambda: self.view.parts(look), ())
+    def parts(self, display: Any) -> Sequence[Any]:
+        return self._guard.call(self.node, lambda: self.view.parts(display), ())
 
     def light(self) -> Any:
         return self._guard.call(self.node, self.view.light, None)
@@ -76,18 +75,12 @@ class ViewEntry(View):
 
 
 class SceneViews:
-    """Views of one scene; it owns them and the figures.
-
-    Args:
-        context: Where they live.
-        library: Where programs come from.
-        guard: What goes wrong with a node is its alone.
+    """Creates, updates and owns the views and characters of one scene.
 
     Attributes:
-        scene: As taken last.
-        figures: What is posed, by node; only what is there.
-        places: Where nodes stand now.
-        version: Another number where anything but time and places changed.
+        characters: Loaded characters by node.
+        places: World transforms of all nodes.
+        version: Changes whenever anything but time and transforms changes.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
@@ -96,19 +89,16 @@ class SceneViews:
         self.characters: dict[NodeId, Character] = {}
         self.places = WorldTransforms(self.scene, self.characters)
         self.version = 0
-        self._shown: dict[NodeId, ViewEntry] = {}
+        self._entries: dict[NodeId, ViewEntry] = {}
         self._visible: list[ViewEntry] = []
-        self._riding: list[ViewEntry] = []
+        self._attached: list[ViewEntry] = []
         self._lit: list[ViewEntry] = []
         self._posed: list[Node] = []
         self._world: World | None = None
         self._has_moved = self._must_retry = False
         self._subject: tuple[list[Bounds], list[Bounds], BoundingSphere] | None = None
 
-    # --- what there is --------------------------------------------------------------------------------
-
     def take(self, scene: Scene) -> None:
-        """Takes the scene as it is now; views and figures of nodes that are not in it are deleted."""
         if scene is self.scene:
             return
         self.scene = scene
@@ -118,9 +108,9 @@ class SceneViews:
             for node in scene.carried_last
             if node.settings.is_character and (node.id in scene.shown or node.id in carrying)
         ]
-        for node_id, shown in list(self._shown.items()):
+        for node_id, entry in list(self._entries.items()):
             node = scene.by_id.get(node_id)
-            if node is None or node.settings.kind != shown.node.settings.kind:
+            if node is None or node.settings.kind != entry.node.settings.kind:
                 self.remove(node_id)
         self.settle()
 
@@ -131,7 +121,7 @@ class SceneViews:
         """
         self._world, self._must_retry = world, False
         for node in world.scene.nodes:
-            entry = self._shown.get(node.id)
+            entry = self._entries.get(node.id)
             if entry is None and KINDS[node.settings.kind].view:
                 entry = self._created(node)
             if entry is not None:
@@ -142,7 +132,7 @@ class SceneViews:
         """A new view; None if its constructor fails."""
         try:
             view = KINDS[node.settings.kind].load("view")(self._context, self._library)
-            entry = self._shown[node.id] = ViewEntry(node, view, self._guard)
+            entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
         except Exception as error:
             self._guard.note(node.id, error)
             return None
@@ -169,21 +159,18 @@ class SceneViews:
         self._must_retry = True
 
     def put_character(self, node: Node, view: CharacterView, world: World) -> None:
-        """Owns the view of a figure, and that, from now on; those that the node had before are deleted.
-
-        The scene need not have the node yet.
-        """
+        """Takes ownership of a character and its view; the scene need not contain the node yet."""
         self.remove(node.id)
         self.characters = {**self.characters, node.id: view.character}
         self.settle()
-        entry = self._shown[node.id] = ViewEntry(node, view, self._guard)
+        entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
         entry.update(node, view.character, replace(world, characters=self.characters, places=self.places))
         self._arrange()
 
     def remove(self, node_id: NodeId) -> None:
-        shown = self._shown.pop(node_id, None)
-        if shown is not None:
-            shown.release()
+        entry = self._entries.pop(node_id, None)
+        if entry is not None:
+            entry.release()
             self._arrange()
         if node_id in self.characters:
             self.characters[node_id].release()
@@ -191,46 +178,44 @@ class SceneViews:
             self.settle()
 
     def settle(self) -> None:
-        """Time or the scene is another: nodes are looked for anew, and what rides on something is told when asked."""
+        """Call after time or scene changed: updates world transforms; attached views are updated at the next query."""
         self.places = WorldTransforms(self.scene, self.characters, self.places)
         self._has_moved = True
 
     def release(self) -> None:
-        for node_id in [*self._shown, *self.characters]:
+        for node_id in [*self._entries, *self.characters]:
             self.remove(node_id)
 
-    # --- questions ------------------------------------------------------------------------------------
-
     def posed(self) -> list[tuple[Node, Character]]:
-        """The figures that are shown, and the hidden ones that carry something."""
+        """The visible characters, and hidden ones with attached nodes."""
         return [(node, self.characters[node.id]) for node in self._posed if node.id in self.characters]
 
     def view(self, node_id: NodeId) -> View | None:
         self._catch_up()
-        shown = self._shown.get(node_id)
-        return shown.view if shown is not None else None
+        entry = self._entries.get(node_id)
+        return entry.view if entry is not None else None
 
     def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
-        """Box in the world [m] of one node, or of all that is visible; None when there is nothing.
+        """Box in the world [m] of one node, or of all visible nodes; None if there is nothing.
 
-        That of something whose parts fly off holds most of where they fly; where there are surfaces, all are these.
+        The box of all nodes excludes particles if there are surfaces.
         """
         self._catch_up()
         if node_id is None:
-            colliders, flights = self._boxes()
-            return joined(colliders or flights)
-        shown = self._shown.get(node_id)
-        if shown is None:
+            surfaces, particles = self._boxes()
+            return joined(surfaces or particles)
+        entry = self._entries.get(node_id)
+        if entry is None:
             return None
-        box = shown.bounds() if node_id in self.scene.shown or shown.is_helper else None
-        return box or shown.reach()
+        box = entry.bounds() if node_id in self.scene.shown or entry.is_helper else None
+        return box or entry.reach()
 
     def counts(self) -> Counts:
-        return sum((shown.counts() for shown in self._visible), NOTHING)
+        return sum((entry.counts() for entry in self._visible), NOTHING)
 
     def marks(self) -> list[Mark]:
         self._catch_up()
-        return [mark for shown in self._visible for mark in shown.marks()]
+        return [mark for entry in self._visible for mark in entry.marks()]
 
     def render_view(
         self,
@@ -239,25 +224,17 @@ class SceneViews:
         colliders: Colliders = NO_COLLIDERS,
         nodes: Collection[NodeId] | None = None,
     ) -> RenderView:
-        """Everything that the scene shows, as it stands now.
-
-        Args:
-            camera: Where it is seen from.
-            overlay: What the editor marks; nothing for None.
-            colliders: What there is to collide with.
-            nodes: What is shown alone; everything for None.
-        """
+        """A view of the scene at the current moment, optionally of some nodes only."""
         self._catch_up()
         boxes = self._boxes()
-        views = tuple(shown for shown in self._visible if nodes is None or shown.node.id in nodes)
+        views = tuple(entry for entry in self._visible if nodes is None or entry.node.id in nodes)
         subject, overlay = self._subject_of(*boxes, camera), overlay or Overlay()
-        outlined = joined([
-            box for one in views if one.node.id in overlay.selected_nodes and (box := one.bounds()) is not None
-        ])  # fmt: skip
+        selected = [view for view in views if view.node.id in overlay.selected_nodes]
+        outlined = joined([box for view in selected if (box := view.bounds()) is not None])
         return RenderView(camera, self.scene.view, self._lights(camera), subject, views, overlay, colliders, outlined)
 
     def render_view_of(self, view: View) -> RenderView:
-        """Something that is not in the scene yet, by itself, in its light."""
+        """A view of an object that is not in the scene yet, in the light of the scene."""
         camera, box = Camera(), view.bounds()
         subject = subject_of([box] if box is not None else [], [], camera.target)
         return RenderView(camera, self.scene.view, self._lights(camera), subject, (view,))
@@ -265,53 +242,49 @@ class SceneViews:
     # --- how that is known ----------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
-        """Tells what rides on something where it is now."""
         if not self._has_moved or self._world is None:
             return
         self._has_moved = False
         self._world = replace(self._world, characters=self.characters, places=self.places)
-        self.places.carriers([shown.node for shown in self._riding])
-        for shown in self._riding:
-            shown.apply(shown.node, shown.subject, self._world)
+        self.places.carriers([entry.node for entry in self._attached])
+        for entry in self._attached:
+            entry.apply(entry.node, entry.subject, self._world)
 
     def _arrange(self) -> None:
         """Sorts the views: characters first, then kinds in their order, nodes of a kind in the order of the scene."""
         self.version += 1
-        entries = self._shown
+        entries = self._entries
         present = [entries[node.id] for node in self.scene.nodes if node.id in entries]
         present.sort(key=operator.attrgetter("rank"))
         self._visible = [entry for entry in present if entry.node.id in self.scene.shown]
-        self._riding = [entry for entry in present if entry.node.attachment.node]
+        self._attached = [entry for entry in present if entry.node.attachment.node]
         self._lit = [entry for entry in present if entry.is_light]
 
     def _boxes(self) -> tuple[list[Bounds], list[Bounds]]:
-        """Boxes of what is visible: of what has a surface, and of what flies off."""
-        views = [shown for shown in self._visible if not shown.is_helper]
-        colliders = [box for view in views if (box := view.bounds()) is not None]
-        return colliders, [box for view in views if (box := view.reach()) is not None]
+        """Boxes of the visible surfaces, and of the visible particles."""
+        views = [entry for entry in self._visible if not entry.is_helper]
+        surfaces = [box for view in views if (box := view.bounds()) is not None]
+        return surfaces, [box for view in views if (box := view.reach()) is not None]
 
-    def _subject_of(self, colliders: list[Bounds], flights: list[Bounds], camera: Camera) -> BoundingSphere:
-        known = self._subject
-        if (
-            known is None
-            or not (_all_same(known[0], colliders) and _all_same(known[1], flights))
-            or known[2].box is None
-        ):
-            known = self._subject = (colliders, flights, subject_of(colliders, flights, camera.target))
-        return known[2]
+    def _subject_of(self, surfaces: list[Bounds], particles: list[Bounds], camera: Camera) -> BoundingSphere:
+        if self._subject is not None:
+            old_surfaces, old_particles, sphere = self._subject
+            is_same = _all_same(old_surfaces, surfaces) and _all_same(old_particles, particles)
+            if is_same and sphere.box is not None:
+                return sphere
+        sphere = subject_of(surfaces, particles, camera.target)
+        self._subject = surfaces, particles, sphere
+        return sphere
 
     def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
-        """The visible lamps, those that cast shadows first: the first one owns the shadow map.
-
-        Where nothing in the scene could give light, a lamp beside the camera.
-        """
+        """The visible lights, lights with a shadow first; without lights in the scene, one near the camera."""
         if not self._lit:
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4
             return (PointLight(eye.to_tuple(), reach=camera.distance * 1.1, shadow=False),)
         shown_ids = self.scene.shown
         lit: list[PointLight] = [
-            light for one in self._lit if one.node.id in shown_ids and (light := one.light()) is not None
+            light for entry in self._lit if entry.node.id in shown_ids and (light := entry.light()) is not None
         ]
         return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda light: not light.shadow))
 

@@ -10,8 +10,7 @@ from sim.gl.bootstrap import GL
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.emitter.emission import EmissionMode
 from sim.kinds.emitter.settings import Blending, EmitterSettings
-from sim.render.progressive.pending_image import PendingImage
-from sim.render.progressive.scheduler import RenderScheduler
+from sim.render.progressive.scheduler import PendingImage, RenderScheduler
 from sim.scene.scene import Node, ParamRef
 from tests.gui.editor_harness import picture
 

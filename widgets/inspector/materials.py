@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from sim.assets.mip_levels import MipImage
+from sim.assets.images import MipImage
 from sim.assets.model import CharacterModel, ImageSource, Material
 from sim.characters.look_settings import PART, TEXTURES, MaterialLook, look_of
 from sim.characters.materials import dressed, idle_values, lost_name, own_image

@@ -12,7 +12,7 @@ from sim.kinds.cloth.skin_binding import SkinBinding
 from sim.kinds.contract import World
 from sim.maths.transform import transform_points
 from sim.scene.scene import Node, NodeId
-from sim.scene.world_transforms import Figures
+from sim.scene.world_transforms import PosedCharacters
 from sim.skin.attachment import SurfaceAttachment, attach, joined
 
 Float64 = npt.NDArray[np.float64]
@@ -46,7 +46,7 @@ class PinFollower:
         """Whether the pins go with a bone or a skin, and not with the node."""
         return self._settings.pin_target is not PinTarget.WORLD
 
-    def follows(self, characters: Figures) -> bool:
+    def follows(self, characters: PosedCharacters) -> bool:
         return self.moves and self._carrier in characters
 
     def missing(self, node: Node, world: World) -> str:
@@ -73,7 +73,7 @@ class PinFollower:
             self._vertices.release()
             self._vertices = None
 
-    def move(self, cloth: Cloth, characters: Figures, skin_binding: SkinBinding | None = None) -> None:
+    def move(self, cloth: Cloth, characters: PosedCharacters, skin_binding: SkinBinding | None = None) -> None:
         """Sets where the held particles go in the step that ends with the figures as they stand now.
 
         Args:
@@ -99,7 +99,7 @@ class PinFollower:
         feet = () if foot is None else (foot.particles, foot.corners, foot.weights, foot.heights)
         return PinTargetTable(self._tied, self._in_joint, feet)
 
-    def tie(self, cloth: Cloth, ties: PinTargetTable, characters: Figures) -> None:
+    def tie(self, cloth: Cloth, ties: PinTargetTable, characters: PosedCharacters) -> None:
         """Ties the particles of a cloth as they were tied before."""
         self.detach()
         self._character = self._bindings_of(characters)
@@ -108,7 +108,7 @@ class PinFollower:
             self._attachment = SurfaceAttachment(*ties.feet)
             cloth.attach_pins(self._attachment)
 
-    def _bindings_of(self, characters: Figures) -> Character | None:
+    def _bindings_of(self, characters: PosedCharacters) -> Character | None:
         character = characters.get(self._carrier)
         assert isinstance(character, Character | None)
         return character

@@ -165,7 +165,7 @@ class TeleportHandling:
             self._looked = None
             cloth.look_on(None)
             return
-        # Figures went on since the world was given.
+        # PosedCharacters went on since the world was given.
         now = dataclasses.replace(world, places=WorldTransforms(world.scene, world.characters, world.places))
         pose, placement = last.character.pose if last.character is not None else None, now.places.world_from_node(node)
         key = last, pose, placement

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from sim.gl.context import Context
 from sim.gl.texture import Texture2D
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.stops import check_stops, values_at
+from sim.scene.vectors import check_stops, values_at
 
 
 class GradientTexture:

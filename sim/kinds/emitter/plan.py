@@ -5,7 +5,7 @@ from sim.kinds.emitter.emission import EmissionMode
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import ParamError, SettingsError, check, params_of
-from sim.scene.stops import check_stops
+from sim.scene.vectors import check_stops
 
 STOPS = ("colour_over_life", "opacity_over_life", "size_over_life")
 

@@ -9,8 +9,7 @@ from sim.assets.formats import IMAGE_FORMATS
 from sim.kinds.emitter.emission import EmissionSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, Role, Scale, param
-from sim.scene.stops import STOP_MAX
-from sim.scene.vectors import FAR, MOST, Amounts, Place, UnitFloat
+from sim.scene.vectors import FAR, MOST, STOP_MAX, Amounts, Place, UnitFloat
 
 SUBSTEPS_MAX = 256
 SIZE_FACTOR_MAX = 100.0

@@ -10,7 +10,7 @@ from sim.kinds.emitter.constants import chunk_budget_of
 from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmitterSource
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.scene import Node, Scene
-from sim.scene.world_transforms import Figures, PosedCharacter, WorldTransforms
+from sim.scene.world_transforms import PosedCharacter, PosedCharacters, WorldTransforms
 
 Float64 = npt.NDArray[np.float64]
 
@@ -23,7 +23,7 @@ def emits_from_surface(settings: EmitterSettings) -> bool:
     return settings.source in SURFACE_SOURCES
 
 
-def missing_source(scene: Scene, characters: Figures, places: WorldTransforms, node: Node) -> str:
+def missing_source(scene: Scene, characters: PosedCharacters, places: WorldTransforms, node: Node) -> str:
     """What an emitter lacks that its settings name, as one line; "" for nothing, or while a model is being read."""
     settings, label, carrier = node.settings, node.name or node.id, scene.by_id.get(node.attachment.node)
     assert isinstance(settings, EmitterSettings)

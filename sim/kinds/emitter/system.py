@@ -23,7 +23,7 @@ from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sim.kinds.emitter.source import emits_from_surface, missing_density, missing_source
 from sim.kinds.packing import State
 from sim.scene.scene import Node
-from sim.scene.stops import values_at
+from sim.scene.vectors import values_at
 from sim.skin.tables import SurfaceTables, TableKey
 from sim.skin.trail import SkinTrails
 

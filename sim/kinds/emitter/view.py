@@ -18,12 +18,13 @@ from sim.kinds.emitter.particles import Particles
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box
 from sim.kinds.emitter.system import EmitterSystem
-from sim.render.items import GuideLinesItem, Item
-from sim.render.overlay_records import SELECTED_COLOUR
+from sim.render.items import Item
+from sim.render.overlay_pass import GuideLinesItem
+from sim.render.pick_pass import SELECTED_COLOUR
 from sim.render.render_view import DisplayOptions
 from sim.render.texture_upload import SharedTextures
 from sim.scene.scene import Node
-from sim.scene.world_transforms import Figures, WorldTransforms, vector
+from sim.scene.world_transforms import PosedCharacters, WorldTransforms, vector
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -114,7 +115,7 @@ class EmitterView(View):
 Float64 = npt.NDArray[np.float64]
 
 
-def emitter_placement(places: WorldTransforms, characters: Figures, node: Node) -> Float64:
+def emitter_placement(places: WorldTransforms, characters: PosedCharacters, node: Node) -> Float64:
     """Placement world_from_source (4, 4) of an emitter as the figures stand now, read-only.
 
     One that emits from a surface is shown with the axes of its own node in the middle of the model.
@@ -127,7 +128,7 @@ def emitter_placement(places: WorldTransforms, characters: Figures, node: Node) 
     return moved
 
 
-def emitter_bounds(characters: Figures, node: Node, world_from_source: Float64) -> Bounds:
+def emitter_bounds(characters: PosedCharacters, node: Node, world_from_source: Float64) -> Bounds:
     """Box in the world [m] around the source of an emitter at its placement and most of what comes out of it."""
     settings, character = node.settings, _emitting(characters, node)
     assert isinstance(settings, EmitterSettings)
@@ -136,7 +137,7 @@ def emitter_bounds(characters: Figures, node: Node, world_from_source: Float64) 
     return emitter_box(settings, character.bounds(), world_from_source)
 
 
-def _emitting(characters: Figures, node: Node) -> Character | None:
+def _emitting(characters: PosedCharacters, node: Node) -> Character | None:
     """The figure whose surface emits, if it does and is there."""
     assert isinstance(node.settings, EmitterSettings)
     character = characters.get(node.attachment.node) if emits_from_surface(node.settings) else None

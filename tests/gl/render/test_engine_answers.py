@@ -70,7 +70,7 @@ def test_the_box_of_a_joint_holds_what_only_it_moves(stage: Stage, assets) -> No
     vertices = shown_vertices(stage, "model")
     alone = (model.skin.weights[:, 0] > 0.999).nonzero()[0]
     for joint in np.unique(model.skin.joints[alone, 0]):
-        box = stage.engine.joint_bounds("model", int(joint))
+        box = stage.engine.views.characters["model"].joint_bounds(int(joint))
         own = vertices[alone[model.skin.joints[alone, 0] == joint]]
         slack = 1e-4 * box.extent
         assert (own >= box.lo - slack).all()

@@ -19,7 +19,7 @@ from sim.kinds.cloth.system import ClothSystem
 from sim.kinds.cloth.view import ClothView
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.render.items import SurfaceItem
+from sim.render.mesh_pass import SurfaceItem
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
