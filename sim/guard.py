@@ -38,6 +38,15 @@ class Guard:
             for node_id in [known for known, (node, _) in self._reported.items() if nodes.get(known) is not node]:
                 del self._reported[node_id]
 
+    def retry(self) -> None:
+        """Tries all nodes again, and reports those that fail again."""
+        self._faulty.clear()
+        self._reported.clear()
+
+    def readmit(self, node_id: NodeId) -> None:
+        """No longer leaves out a node."""
+        self._faulty.discard(node_id)
+
     def is_out(self, node_id: NodeId) -> bool:
         return node_id in self._faulty
 

@@ -1,7 +1,7 @@
-"""Everything that is simulated in a scene: what particles collide with, and the systems of its nodes.
+"""The simulation of a scene: its colliders and the systems of its nodes.
 
-One step is `STEP_TIME` of scene time, whatever the frame rate.  Poses of the figures are given; they are those at the
-end of the step.  It knows neither playhead nor drawing, and no kind.
+One step is `STEP_TIME` of scene time, whatever the frame rate; the characters are posed for the end of the step.
+Whatever fails for one node is reported, and leaves out that node alone.
 """
 
 import functools
@@ -42,11 +42,10 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something about a node that the user should know; one line.
+    """One line about a node for the user.
 
     Attributes:
-        node: The node that cannot go on, or "" for what only deserves a warning.
-        text: The line; a warning names its node.
+        node: The node that cannot continue; "" for a warning, whose text names its node.
     """
 
     node: NodeId
@@ -54,30 +53,30 @@ class Problem:
 
 
 class SharedServices:
-    """The services of one simulation, each made when it is asked for first."""
+    """The services of one simulation; each is created at its first use."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
-        self._made: dict[Callable[..., Any], Any] = {}
+        self._services: dict[Callable[..., Any], Any] = {}
 
     def get(self, cls: Callable[..., S]) -> S:
-        if cls not in self._made:
-            self._made[cls] = cls(self._context, self._library)
-        found: S = self._made[cls]
-        return found
+        if cls not in self._services:
+            self._services[cls] = cls(self._context, self._library)
+        service: S = self._services[cls]
+        return service
 
     def all(self) -> list[Service]:
-        return list(self._made.values())
+        return list(self._services.values())
 
 
 class BakedStates(Protocol):
-    """States of nodes that are shown and not simulated."""
+    """States of nodes that are shown without simulating them."""
 
     def steps(self, node: NodeId) -> range:
-        """The steps that there are states of; none where the node is to be simulated."""
+        """The steps with a state; empty for a node that must be simulated."""
 
     def state(self, node: NodeId, step: int) -> bytes | None:
-        """What `System.state` gave after a step; None where the node is to be simulated."""
+        """What `System.state` returned after a step; None if the step must be simulated."""
 
 
 class NoBakedStates:
@@ -91,12 +90,12 @@ class NoBakedStates:
 
 
 class StateCapture:
-    """The state as it stood when this was made; what is simulated afterwards does not change it.
+    """A copy of the state on the GPU that is read back later; later steps do not change it.
 
     Args:
         copies: Makes the copies.
-        counts: Steps since the last reset, and moment.
-        states: Of every node that has one.
+        counts: Steps since the last reset, and since the start of the simulation.
+        states: By node.
     """
 
     def __init__(self, copies: StagingCopies, counts: tuple[int, int], states: Mapping[NodeId, State]) -> None:
@@ -105,11 +104,11 @@ class StateCapture:
 
     @property
     def passed(self) -> bool:
-        """Whether it is there, so that reading does not wait.  The context must be current."""
+        """Whether `read` returns without waiting.  The context must be current."""
         return self._copy.passed
 
     def read(self) -> bytes:
-        """The bytes that `Simulation.restore` takes, once; waits for the GPU where they are not there."""
+        """The bytes for `Simulation.restore`; may be called once, waits for the GPU if necessary."""
         contents = iter(self._copy.read())
         return msgspec.msgpack.encode(
             (*self._counts, {node: state.packed(contents) for node, state in self._states.items()})
@@ -117,23 +116,17 @@ class StateCapture:
 
 
 class Simulation:
-    """Solids and systems of one scene.
+    """Colliders and systems of one scene.
 
-    What has no state follows the scene clock: it shows the step that belongs to a time that was shown, and one more
-    with every step.
-
-    Args:
-        context: Where they live.
-        library: Where programs come from.
-        guard: What goes wrong with a node is its alone.
+    Systems without a state follow the scene clock: they show the step of the time that was shown last, and advance
+    by one with every step.
 
     Attributes:
-        systems: By node; also those that are not ready.
-        solids: What there is to collide with.
+        systems: By node; includes systems that are not ready.  A node whose system could not be created has none.
         step_count: Steps since the last reset.
-        start_time: Moment of the scene clock that the simulation starts at [s]; whoever owns the clock sets it.
-        given: Gives the states of nodes that are not simulated.
-        kept: The same for what need not be simulated again; what is given comes before it.
+        start_time: Scene time at which the simulation starts [s]; set by the owner of the clock.
+        baked: States of nodes that are not simulated.
+        cached: States that need not be simulated again; `baked` takes precedence.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
@@ -144,13 +137,14 @@ class Simulation:
         self._copies = StagingCopies(context)
         self.step_count = 0
         self.start_time = 0.0
-        self.given: BakedStates = NoBakedStates()
+        self.baked: BakedStates = NoBakedStates()
         self.cached: BakedStates = NoBakedStates()
         self._problems: list[Problem] = []
         self._reported: set[str] = set()
         self._world: World | None = None
         self._stepped: list[tuple[Node, Kind, System]] = []
         self._stale: set[NodeId] = set()
+        self._not_restored: set[NodeId] = set()
         self._simulated: frozenset[NodeId] = frozenset()
         self._time: float | None = None
         self._moment = 0
@@ -161,27 +155,33 @@ class Simulation:
 
     @property
     def has_state(self) -> bool:
-        """Whether something depends on the steps before, not on the time alone."""
+        """Whether any system that is ready depends on earlier steps, not on the time alone."""
         return any(has_state(system) for _, _, system in self._stepped if system.is_ready)
 
     @property
     def is_due(self) -> bool:
-        """Whether a system is to be applied again although nothing changed."""
+        """Whether a system has finished preparing and must be applied again although the scene did not change."""
         return any(system.is_due for _, system in self._preparing())
 
     @property
     def is_preparing(self) -> bool:
-        """Whether a system goes by settings of before."""
+        """Whether a system still uses earlier settings."""
         return any(system.is_preparing for _, system in self._preparing())
 
     @property
+    def stopped(self) -> dict[NodeId, str]:
+        """Why nodes have stopped, by node."""
+        systems = self.systems.items()
+        return {node_id: reason for node_id, one in systems if one.is_ready and (reason := stop_reason(one))}
+
+    @property
     def progress(self) -> dict[NodeId, float]:
-        """How far systems are that prepare something, 0 to 1."""
-        found = {node_id: system.progress for node_id, system in self._preparing()}
-        return {node_id: share for node_id, share in found.items() if share is not None}
+        """Progress of the systems that prepare something, 0 to 1."""
+        shares = {node_id: system.progress for node_id, system in self._preparing()}
+        return {node_id: share for node_id, share in shares.items() if share is not None}
 
     def prepare(self, ends: float) -> bool:
-        """Does what is left to do of that on the GPU until monotonic time `ends` [s]; returns whether there was any."""
+        """Runs the GPU work of preparing systems until monotonic time `ends` [s]; returns whether there was any."""
         did = False
         for node_id, system in self._preparing():
             try:
@@ -194,7 +194,7 @@ class Simulation:
         return did
 
     def cancel_preparing(self) -> None:
-        """Ends what systems prepare; they go by what they have."""
+        """Cancels what systems prepare; they keep their earlier settings."""
         for _, system in self._preparing():
             system.cancel_preparing()
 
@@ -202,12 +202,12 @@ class Simulation:
         return [(node_id, system) for node_id, system in self.systems.items() if isinstance(system, Prepares)]
 
     @property
-    def in_force(self) -> Mapping[NodeId, Settings | None]:
-        """Settings of before that systems go by, see `World`."""
+    def active_settings(self) -> Mapping[NodeId, Settings | None]:
+        """Earlier settings that systems use while they prepare for the current ones, see `World.in_force`."""
         return {node_id: one.in_force for node_id, one in self._preparing() if one.is_preparing}
 
     def take_problems(self) -> list[Problem]:
-        """What went wrong since the last call."""
+        """Returns the problems since the last call."""
         problems, self._problems = self._problems, []
         for system in self.systems.values():
             if system.problems:
@@ -220,14 +220,14 @@ class Simulation:
     # --- the scene ------------------------------------------------------------------------------------
 
     def apply(self, world: World) -> None:
-        """Takes the scene as it is now; every change costs what its declaration names.
+        """Applies the scene; each change costs what its declaration says.
 
-        Nothing is done for the very world of the last call, nor for one that differs in its places alone.
+        Does nothing if only the world transforms differ from the last call.
         """
-        if self._world is not None and _same(world, self._world) and not self.is_due:
+        if self._world is not None and _is_same(world, self._world) and not self.is_due:
             self._world = world
             return
-        world = self._world = self._given(world)
+        world = self._world = self._own(world)
         scene = world.scene
         for node_id in [node_id for node_id in self.systems if not scene.has(node_id)]:
             self.systems.pop(node_id).release()
@@ -235,198 +235,232 @@ class Simulation:
         self._simulated = scene.simulated
         self._stepped = []
         for node in scene.nodes:
-            kind = KINDS[node.kind]
+            kind = KINDS[node.settings.kind]
             if kind.system:
                 self._apply(node, kind, world)
 
     def _apply(self, node: Node, kind: Kind, world: World) -> None:
-        system = self.systems.get(node.id)
-        if system is None:
-            system = self.systems[node.id] = kind.load("system")(self._context, self._library)
+        try:
+            system = self.systems.get(node.id)
+            if system is None:
+                system = self.systems[node.id] = kind.load("system")(self._context, self._library)
+        except Exception as error:
+            self._guard.note(node.id, error)
+            return
         try:
             system.apply(node, world)
         except SettingsError as error:
             self._problems.append(Problem(node.id, str(error)))
         except Exception as error:
             self._guard.note(node.id, error)
+            if not system.is_ready:  # half made; the next try creates it anew
+                self.systems.pop(node.id).release()
+                return
         self._stepped.append((node, kind, system))
         self._stale.add(node.id)
+
+    def retry(self) -> None:
+        """Makes the next `apply` apply every node, for instance after shaders were reloaded."""
+        self._world = None
 
     # --- time -----------------------------------------------------------------------------------------
 
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
-        """Advances everything by one step, which ends at `time` [s] with the figures as they stand now."""
+        """Advances by one step, which ends at scene time `time` [s]; the characters are posed for that time."""
         self._time, self._moment = time, self._moment + 1
-        world = self._given(world)
+        world = self._own(world)
         scope = self._context.timers.scope
         colliders = self._advance_colliders(world)
         inputs = StepInputs(world, colliders, self._moment, time, grab)
         for node, kind, system in self._stepped:
-            if self._guard.is_out(node.id) or not system.is_ready:
+            if self._guard.is_out(node.id):
                 continue
-            if node.id not in self._simulated:
-                system.mute()
-                continue
-            with scope(kind.name, node.name or node.id), self._guard.of(node):
-                if self._give(node, system, self._moment, world):
+            try:
+                if not system.is_ready:
                     continue
-                if isinstance(system, ShowsMoments) and not system.has_state:
-                    system.show(self._moment, world)
-                    self._stale.discard(node.id)
-                else:
-                    system.step(inputs)
+                if node.id not in self._simulated:
+                    system.mute()
+                    continue
+                with scope(kind.name, node.name or node.id):
+                    if isinstance(system, ShowsMoments) and not system.has_state:
+                        system.show(self._moment, world)
+                        self._stale.discard(node.id)
+                    elif not self._restore_saved(node, system, self._moment, world, self.baked, self.cached):
+                        system.step(inputs)
+            except Exception as error:
+                self._guard.note(node.id, error)
         for service in self.services.all():
             service.finish_step()
         self.step_count += 1
 
     def reset(self) -> None:
+        """Resets to the first frame; nodes that failed are tried again."""
         self.step_count = self._moment = 0
         self.colliders.reset()
         self._guard.renew()
         for node, _, system in self._stepped:
             with self._guard.of(node):
                 system.reset()
-        self._jump_services()
+        self._teleport_services()
 
     def teleport(self, world: World, time: float) -> None:
-        """Time jumped: solids and sources take their new places without a speed, what is worn starts anew there."""
+        """Jumps to scene time `time` [s]: colliders and emitters get no velocity from the jump."""
         self.colliders.teleport()
-        world = self._given(world)
+        world = self._own(world)
         for node, _, system in self._stepped:
             with self._guard.of(node):
                 system.teleport(world)
-        self._jump_services()
+        self._teleport_services()
         self.show(time)
 
     def state(self) -> bytes:
-        """Everything that the next step depends on; waits for the GPU."""
+        """Everything that the next step depends on, except the characters, which are functions of time.
+
+        Waits for the GPU.
+        """
         return msgspec.msgpack.encode((self.step_count, self._moment, self.states()))
 
     def capture(self) -> StateCapture:
-        """What `state` gives, as it stands now, to be had a few pictures later; waits for nothing."""
+        """Copies the state on the GPU, to be read back later; does not wait."""
         return StateCapture(self._copies, (self.step_count, self._moment), self._snapshots())
 
     def states(self) -> dict[NodeId, bytes]:
-        """What `System.state` gives of every node that has one; waits for the GPU."""
+        """`System.state` of every node that has a state; waits for the GPU."""
         return {node: snapshot.packed() for node, snapshot in self._snapshots().items()}
 
     def _snapshots(self) -> dict[NodeId, State]:
-        stepped = self._stepped
-        return {node.id: system.snapshot() for node, _, system in stepped if system.is_ready and has_state(system)}
-
-    def restore(self, state: bytes, world: World, time: float) -> None:
-        """Goes back to what `state` gave: the steps after it give the same bits.
-
-        Args:
-            state: What `state` gave of the same scene.
-            world: The figures as they stood at the end of that step.
-            time: Scene time at its end [s].
-
-        Raises:
-            SettingsError: If it is of another scene.
-        """
-        steps, moment, states = msgspec.msgpack.decode(state)
-        world = self._stood(world)
+        snapshots = {}
         for node, _, system in self._stepped:
             with self._guard.of(node):
-                if self._take(self.given, node, system, moment, world):
+                if system.is_ready and has_state(system):
+                    snapshots[node.id] = system.snapshot()
+        return snapshots
+
+    def restore(self, state: bytes, world: World, time: float) -> frozenset[NodeId]:
+        """Restores a state: the steps after it give the same bits.
+
+        Args:
+            state: Result of `state` for the same scene.
+            world: With the characters posed for the end of that step.
+            time: Scene time at the end of that step [s].
+
+        Returns:
+            Nodes that could not be restored, for instance because their state has another size.  They are reported,
+            and left out until something changes or another state is restored.
+        """
+        steps, moment, states = msgspec.msgpack.decode(state)
+        world = self._settle(world)
+        failed: set[NodeId] = set()
+        for node, _, system in self._stepped:
+            try:
+                if self._has_state(node, system) and self._restore_saved(node, system, moment, world, self.baked):
                     continue
-            if node.id in states and system.is_ready and has_state(system):  # under the settings of now
-                system.restore(states[node.id], world)
-                continue
-            with self._guard.of(node):
-                self._take(self.cached, node, system, moment, world)
+                if node.id in states and system.is_ready and has_state(system):
+                    system.restore(states[node.id], world)
+                    if node.id in self._not_restored:
+                        self._not_restored.discard(node.id)
+                        self._guard.readmit(node.id)
+                elif self._has_state(node, system):
+                    self._restore_saved(node, system, moment, world, self.cached)
+            except Exception as error:
+                failed.add(node.id)
+                self._guard.note(node.id, error)
+        self._not_restored |= failed
         self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()
+        return frozenset(failed)
 
     def reconsider(self) -> None:
-        """Lets systems look whether what halted them in the restored state is still so with the settings of now."""
+        """Lets systems that are stopped in the restored state continue if the current settings allow it."""
         for node, _, system in self._stepped:
             if isinstance(system, Stoppable):
                 with self._guard.of(node):
                     system.recheck()
 
-    def look_between(
+    def show_interpolated(
         self, states: tuple[bytes | None, bytes | None], step: int, share: float, world: World, time: float
     ) -> None:
-        """Shows what is between two steps, each node as `System.interpolate` has it; nothing can be gone on from.
+        """Shows a time between two steps, see `System.between`; the simulation cannot be continued from it.
 
         Args:
-            states: What `state` gave after the two, as far as it is kept; what is given counts before that.
-            step: The first.
-            share: Of the way to the next, 0 to 1.
-            world: The figures as they stand there.
-            time: Scene time there [s].
+            states: Results of `state` after both steps; None if not cached.  `baked` takes precedence.
+            step: The first step.
+            share: From the first step to the next, 0 to 1.
+            world: With the characters posed for that time.
+            time: Scene time [s].
         """
         cached = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
-        world = self._stood(world)
+        world = self._settle(world)
         for node, _, system in self._stepped:
-            if not self._has_state(node, system):
-                continue
             with self._guard.of(node):
-                one, other = (
-                    self.given.state(node.id, step + i)
+                if not self._has_state(node, system):
+                    continue
+                first, second = (
+                    self.baked.state(node.id, step + i)
                     or cached[i].get(node.id)
                     or self.cached.state(node.id, step + i)
                     for i in (0, 1)
                 )
-                if one is not None and other is not None:
-                    system.restore(system.interpolate(one, other, share), world)
+                if first is not None and second is not None:
+                    system.restore(system.between(first, second, share), world)
         self.show(time)
         self._stale |= self.systems.keys()
 
-    def _stood(self, world: World) -> World:
-        """The world that systems see once what they meet and share stands as it does."""
-        world = self._given(world)
+    def _settle(self, world: World) -> World:
+        """Advances colliders and services to the world; returns it with what belongs to this simulation."""
+        world = self._own(world)
         self._advance_colliders(world)
         for service in self.services.all():
             service.finish_step()
         return world
 
-    # --- what is given --------------------------------------------------------------------------------
+    # --- baked and cached states ----------------------------------------------------------------------
 
     @property
-    def given_steps(self) -> range:
-        """The steps of which nothing needs to be simulated, as the states of all that has one are given."""
-        found = [self._given_of(node) for node, _, system in self._stepped if self._has_state(node, system)]
-        first, end = max((one.start for one in found), default=0), min((one.stop for one in found), default=0)
+    def baked_steps(self) -> range:
+        """Steps that need no simulation, because the states of all nodes are baked or cached elsewhere."""
+        steps = [self._saved_steps(node) for node, _, system in self._stepped if self._has_state(node, system)]
+        first, end = max((one.start for one in steps), default=0), min((one.stop for one in steps), default=0)
         return range(first, max(first, end))
 
-    def is_given(self, step: int) -> bool:
-        return any(step in self._given_of(node) for node, _, system in self._stepped if self._has_state(node, system))
+    def is_baked(self, step: int) -> bool:
+        """Whether any node has a baked state of a step."""
+        return any(
+            step in self._saved_steps(node) for node, _, system in self._stepped if self._has_state(node, system)
+        )
 
-    def _given_of(self, node: Node) -> range:
-        one, other = self.given.steps(node.id), self.cached.steps(node.id)
-        if one and other and one.start <= other.stop and other.start <= one.stop:
-            return range(min(one.start, other.start), max(one.stop, other.stop))
-        return one or other
+    def _saved_steps(self, node: Node) -> range:
+        baked, cached = self.baked.steps(node.id), self.cached.steps(node.id)
+        if baked and cached and baked.start <= cached.stop and cached.start <= baked.stop:
+            return range(min(baked.start, cached.start), max(baked.stop, cached.stop))
+        return baked or cached
 
     def show_baked(self, step: int, world: World) -> None:
-        """Shows what is given as it is after a step, with the figures as they stood then."""
-        world = self._given(world)
+        """Shows the baked states of a step; the characters are posed for its end."""
+        world = self._own(world)
         for node, _, system in self._stepped:
             with self._guard.of(node):
-                self._give(node, system, step, world)
+                if self._has_state(node, system):
+                    self._restore_saved(node, system, step, world, self.baked, self.cached)
 
-    def _give(self, node: Node, system: System, step: int, world: World) -> bool:
-        """Brings a node to what is given or kept of a step; returns whether there is something."""
-        return self._take(self.given, node, system, step, world) or self._take(self.cached, node, system, step, world)
-
-    def _take(self, source: BakedStates, node: Node, system: System, step: int, world: World) -> bool:
-        state = source.state(node.id, step) if self._has_state(node, system) else None
-        if state is None:
-            return False
-        self._stale.add(node.id)
-        try:
-            system.restore(state, world)
-        except SettingsError as error:
-            raise SettingsError(f"its step {step} is kept with other settings: {error}") from error
-        except Exception as error:  # of bytes that nothing is known of
-            raise SettingsError(f"its step {step} cannot be read: {type(error).__name__}: {error}") from error
-        return True
+    def _restore_saved(self, node: Node, system: System, step: int, world: World, *sources: BakedStates) -> bool:
+        """Restores a node from the first source that has its state of a step; returns False if none has."""
+        for source in sources:
+            state = source.state(node.id, step)
+            if state is None:
+                continue
+            self._stale.add(node.id)
+            try:
+                system.restore(state, world)
+            except SettingsError as error:
+                raise SettingsError(f"its step {step} was cached with other settings: {error}") from error
+            except Exception as error:  # damaged bytes may raise anything
+                raise SettingsError(f"its step {step} cannot be read: {type(error).__name__}: {error}") from error
+            return True
+        return False
 
     def _has_state(self, node: Node, system: System) -> bool:
-        """Whether a node takes part, and depends on the steps before."""
+        """Whether a node is simulated and depends on earlier steps."""
         is_out = self._guard.is_out(node.id)
         return system.is_ready and has_state(system) and node.id in self._simulated and not is_out
 
@@ -443,9 +477,9 @@ class Simulation:
     # --- once a frame ---------------------------------------------------------------------------------
 
     def show(self, time: float) -> None:
-        """The scene clock stands at `time` [s]: what has no state shows it at the next `refresh`.
+        """Sets the scene clock to `time` [s]: systems without a state show it at the next `refresh`.
 
-        The time of the last step shows that step, whatever loops the clock has run.
+        The time of the last step shows that step, even if the clock has looped.  The next step follows this time.
         """
         if time != self._time:
             self._time = time
@@ -453,18 +487,19 @@ class Simulation:
             self._stale |= self.systems.keys()
 
     def refresh(self, world: World, now: float) -> None:
-        """Makes what is drawn, and looks for what blew up; waits for nothing.
+        """Updates what systems draw, and detects instabilities without waiting for the GPU.
 
         Args:
-            world: The scene as it stands now.
             now: Monotonic time [s].
         """
-        world = self._given(world)
+        world = self._own(world)
         scope = self._context.timers.scope
         for node, kind, system in self._stepped:
-            if self._guard.is_out(node.id) or not system.is_ready:
+            if self._guard.is_out(node.id):
                 continue
             with self._guard.of(node):
+                if not system.is_ready:
+                    continue
                 is_stale = node.id in self._stale and node.id in self._simulated
                 if is_stale and isinstance(system, ShowsMoments) and not system.has_state:
                     with scope(kind.name, node.name or node.id):
@@ -475,19 +510,20 @@ class Simulation:
         self._stale.clear()
 
     def check(self) -> None:
-        """Halts what blew up; waits for the GPU, so for commands without a window."""
+        """Stops systems that became unstable; waits for the GPU."""
         for node, _, system in self._stepped:
-            if system.is_ready and isinstance(system, Stoppable):
-                running = not system.stopped
-                with self._guard.of(node):
+            with self._guard.of(node):
+                if system.is_ready and isinstance(system, Stoppable):
+                    running = not system.stopped
                     system.check()
-                self._report_stop(node.id, system, running)
+                    self._report_stop(node.id, system, running)
 
     def _report_stop(self, node_id: NodeId, system: System, was_running: bool) -> None:
         if was_running and (reason := stop_reason(system)):
             self._problems.append(Problem(node_id, reason))
 
-    def _given(self, world: World) -> World:
+    def _own(self, world: World) -> World:
+        """A world with the services and the start of this simulation."""
         if world.services is self.services and world.start_time == self.start_time:
             return world
         return replace(world, services=self.services, start_time=self.start_time)
@@ -501,27 +537,32 @@ class Simulation:
                     placed |= self._placed(kind, nodes, world)
                 warnings += world.places.all_missing(nodes)
         self._problems += [Problem("", line) for line in warnings if line not in self._reported]
-        self._reported = set(warnings)  # one that was mended and comes again is told again
+        self._reported = set(warnings)  # a warning that was fixed and comes back is reported again
         return self.colliders.advance(placed)
 
     def _placed(self, kind: Kind, nodes: Sequence[Node], world: World) -> dict[NodeId, ColliderPlacement]:
-        """Where solids are now; those that cannot be placed are left out."""
+        """Placements of colliders; leaves out those that fail."""
         place, places = kind.load("colliders"), world.places
         try:
-            found: dict[NodeId, ColliderPlacement] = place(nodes, places)
-        except Exception:  # of one of them: alone each is told by the guard
-            found = {}
+            placements: dict[NodeId, ColliderPlacement] = place(nodes, places)
+        except Exception:  # try them one by one to find the node that fails
+            placements = {}
             for node in nodes:
-                found |= self._guard.call(node, functools.partial(place, (node,), places), {})
-        return found
+                placements |= self._guard.call(node, functools.partial(place, (node,), places), {})
+        return placements
 
-    def _jump_services(self) -> None:
+    def _teleport_services(self) -> None:
         for service in self.services.all():
             service.teleport()
         self._stale |= self.systems.keys()
 
 
-def _same(one: World, other: World) -> bool:
-    """Whether two worlds hold the same scene, figures and files."""
-    names = ("scene", "characters", "meshes", "images", "strands")
-    return all(getattr(one, name) is getattr(other, name) for name in names)
+def _is_same(one: World, other: World) -> bool:
+    """Whether two worlds have the same scene, characters and files."""
+    return (
+        one.scene is other.scene
+        and one.characters is other.characters
+        and one.meshes is other.meshes
+        and one.images is other.images
+        and one.strands is other.strands
+    )

@@ -105,7 +105,7 @@ class Renderer:
         self._time = time
         camera = self._followed(camera)
         if self._run.is_active:
-            step = max(round((time - self._run.start_time) / STEP_TIME), 0)
+            step = max(round((time - self._run.runner.start_time) / STEP_TIME), 0)
             while (problems := self._run.advance_to(step, self._baker)) or self._run.step_count < step:
                 self._warn(problems)
             self.engine.refresh(monotonic())
@@ -122,7 +122,7 @@ class Renderer:
     def _followed(self, camera: Camera) -> Camera:
         """The saved camera, moved with the character since the saved time."""
         state, node = self._scene.view_state, self._scene.leading()
-        character = self.engine.character(node.id) if node is not None else None
+        character = self.engine.views.characters.get(node.id) if node is not None else None
         if state is None or camera is not state.camera or character is None or not self._scene.scene.view.follow:
             return camera
         return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
@@ -192,7 +192,7 @@ class Renderer:
     def _facing(self, time: float) -> float:
         """Yaw that a single character faces [°]; 0 for several, or if unknown."""
         characters = self._scene.scene.characters
-        character = self.engine.character(characters[0].id) if len(characters) == 1 else None
+        character = self.engine.views.characters.get(characters[0].id) if len(characters) == 1 else None
         if character is None:
             return 0.0
         self.engine.advance(time)
@@ -205,7 +205,7 @@ class Renderer:
         self, time: float, node: NodeId | None = None
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
         self.engine.advance(time)
-        box = self.engine.bounds(node)
+        box = self.engine.views.bounds(node)
         return (box.lo, box.hi) if box else None
 
 

@@ -127,7 +127,7 @@ def costs(samples: Sequence[FrameSample]) -> list[Row]:
 def stability(scene: OpenedScene, renderer: Renderer) -> list[Row]:
     rows: list[Row] = [("object", "state", "warning")]
     for node in scene.scene.nodes:
-        system = renderer.engine.system(node.id)
+        system = renderer.engine.simulation.systems.get(node.id)
         if system is None:
             continue
         muted = "" if node.id in scene.scene.simulated else "muted"
@@ -145,7 +145,7 @@ def checksums(scene: OpenedScene, engine: Engine) -> list[Row]:
 
 
 def _arrays(node: Node, engine: Engine) -> Mapping[str, np.ndarray]:
-    character, system = engine.character(node.id), engine.system(node.id)
+    character, system = engine.views.characters.get(node.id), engine.simulation.systems.get(node.id)
     if character is not None:
         return {"skinned positions": character.primary.read()["position"][:, :3]}
     return {name: array.read() for name, array in system.arrays().items()} if system is not None else {}

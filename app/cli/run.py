@@ -1,6 +1,5 @@
 """Runs the simulation of an opened scene step by step, exactly as the editor plays it."""
 
-import functools
 from collections.abc import Collection
 from pathlib import Path
 from typing import Self
@@ -16,7 +15,8 @@ from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.errors import GLError
 from sim.kinds.contract import warning_of
-from sim.scene.clock import STEP_TIME, step_end
+from sim.runner import SimulationRunner
+from sim.scene.clock import STEP_TIME
 from sim.scene.scene import NodeId
 
 CHECKED_EVERY = 60
@@ -53,7 +53,8 @@ class SceneRun:
 
     Attributes:
         engine: Shows the moment after the last step.
-        step_count: Steps done.
+        runner: Steps the simulation.
+        bake: What was given of it.
     """
 
     def __init__(
@@ -61,23 +62,25 @@ class SceneRun:
     ) -> None:
         self._scene, self.bake = scene, bake
         playback = scene.scene.playback
-        self._start, self._preroll = playback.start_time, round(playback.run_up / STEP_TIME)
         self.engine = Engine(context)
+        self.runner = SimulationRunner(self.engine)
         for node_id, model in scene.models.items():
             self.engine.set_model(node_id, model, scene.images)
         self.engine.set_files(scene.meshes, scene.images, scene.textures, scene.strands)
         self.engine.simulation.start_time = playback.simulation_start
         self.engine.apply(scene.scene)
+        self.runner.take(playback.start_time)
         print_warnings(scene.path, self._warnings())
         self._given = self._shown(bake, every_node=every_node) if bake is not None else frozenset()
         if bake is not None:
-            self.engine.simulation.given = BakedNodes(bake, self._given)
-        self._go_to_start()
+            self.engine.simulation.baked = BakedNodes(bake, self._given)
+        self.engine.teleport(self.runner.time_of(0))
+        self._simulate_preroll()
 
     @property
-    def start_time(self) -> float:
-        """Start of the scene [s], which is step 0, after the pre-roll."""
-        return self._start
+    def step_count(self) -> int:
+        """Steps since the start of the scene, without the pre-roll."""
+        return self.runner.shown - self.runner.preroll
 
     @property
     def is_active(self) -> bool:
@@ -95,19 +98,24 @@ class SceneRun:
         if step < self.step_count:
             self.restart()
         while self.step_count < step:
-            self.step_count += 1
-            self.engine.prefetch_poses(self.step_count, functools.partial(step_end, self._start))
-            self.engine.step(step_end(self._start, self.step_count))
+            self.runner.advance(self.runner.shown + 1)
             if baker is not None:
                 baker.add()
             if self.step_count % CHECKED_EVERY == 0 and (problems := self.problems()):
                 return problems
-        self.engine.advance(step_end(self._start, self.step_count))
+        self.engine.advance(self.runner.time_of(self.runner.shown))
         return self.problems()
 
     def restart(self) -> None:
-        self.engine.simulation.reset()
-        self._go_to_start()
+        """Resets the simulation, and simulates the pre-roll."""
+        self.runner.reset()
+        self._simulate_preroll()
+
+    def _simulate_preroll(self) -> None:
+        with Progress("simulating the pre-roll") as progress:
+            for step in range(1, self.runner.preroll + 1):
+                self.runner.advance(step)
+                progress(step / self.runner.preroll)
 
     def problems(self) -> list[str]:
         """Errors of nodes since the last call, each line with the node's name; waits for the GPU.
@@ -151,11 +159,6 @@ class SceneRun:
                 shown.add(node.id)
         return frozenset(shown)
 
-    @property
-    def preroll(self) -> int:
-        """Steps of the pre-roll before step 0."""
-        return self._preroll
-
     def keys(self) -> dict[NodeId, str]:
         """Keys of the settings of every simulated node for a bake; nodes that show a bake keep its key."""
         known = (
@@ -163,14 +166,6 @@ class SceneRun:
         )
         keys = {**node_keys(self.engine.world), **known}
         return {node: keys[node] for node in self.engine.simulation.states()}
-
-    def _go_to_start(self) -> None:
-        self.engine.teleport(step_end(self._start, -self._preroll))
-        with Progress("simulating the pre-roll") as progress:
-            for step in range(1 - self._preroll, 1):
-                self.engine.step(step_end(self._start, step))
-                progress(1.0 + step / self._preroll)
-        self.step_count = 0
 
 
 class BakedNodes:
@@ -203,15 +198,16 @@ class Baker:
     def __init__(self, run: SceneRun, project: Path, renderer: str) -> None:
         self._run, self._folder, self._keys = run, cache_folder(project), run.keys()
         self._before = run.bake
-        self._first = self._next = run.step_count + run.preroll + (0 if run.preroll else 1)
-        start = run.start_time - run.preroll * STEP_TIME
+        preroll = run.runner.preroll
+        self._first = self._next = run.runner.shown + (0 if preroll else 1)
+        start = run.runner.time_of(preroll) - preroll * STEP_TIME
         self._writer = BakeWriter(self._folder, self._keys, start, renderer)
-        if run.preroll:
-            self.add()  # the start of the scene
+        if preroll:
+            self.add()  # what is shown at the start of the scene
 
     def add(self) -> None:
-        """Adds the last step, unless it is there already."""
-        step = self._run.step_count + self._run.preroll
+        """Adds the step that was done last, unless it was done before."""
+        step = self._run.runner.shown
         if step == self._next:
             self._writer.add(step, self._run.engine.simulation.states())
             self._next += 1

@@ -209,7 +209,7 @@ class TrackRecorder:
                 raise CommandError(self._scene.path, "", f"node {problem}")
             self._run.engine.refresh(monotonic())
         else:
-            self._run.engine.advance(self._run.start_time + frame / self._rate)
+            self._run.engine.advance(self._run.runner.start_time + frame / self._rate)
         for track in self._recorded:
             track.add()
 
@@ -222,10 +222,10 @@ class TrackRecorder:
             track.close()
 
     def _made(self, node: Node, name: str, folder: Path) -> SystemTrack | CharacterTrack | None:
-        character = self._run.engine.character(node.id)
+        character = self._run.engine.views.characters.get(node.id)
         if character is not None:
             return CharacterTrack(name, node, character, folder) if character.model.mesh.triangle_count else None
-        system = self._run.engine.system(node.id)
+        system = self._run.engine.simulation.systems.get(node.id)
         if system is None or not system.is_ready or node.id not in self._scene.scene.simulated:
             return None
         has_points = any(array.meaning == "points" for array in system.arrays().values())

@@ -107,8 +107,8 @@ def run(options: argparse.Namespace) -> None:
                 print_warnings(project, [f"{scene.scene.node(node).name}: its bake is out of date"])
         last = max(bake.steps(node)[-1] for node in nodes)
         differing: dict[NodeId, Difference] = {}
-        for step in range(max(min(bake.steps(node)[0] for node in nodes), runner.preroll), last + 1):
-            runner.advance_to(step - runner.preroll)
+        for step in range(max(min(bake.steps(node)[0] for node in nodes), runner.runner.preroll), last + 1):
+            runner.advance_to(step - runner.runner.preroll)
             for node in sorted(nodes):
                 baked = bake.state(node, step)
                 if baked is not None and baked != runner.engine.simulation.systems[node].snapshot().packed():

@@ -39,12 +39,10 @@ from app.files.settings_store import app_settings, config_folder, data_folder, p
 from app.help import GUIDE, TOUR_SAMPLE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
-from app.timeline.bake_distance import BakeDistance
-from app.timeline.binding import TimelineBinding
-from app.timeline.cached_frame_bars import CachedFrameBars
+from app.timeline.binding import StripsBinding, TimelineBinding
+from app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
 from app.timeline.playback import Playback
 from app.timeline.simulation_stepper import SimulationStepper
-from app.timeline.strips import StripsBinding
 from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
 from app.viewport.bake_comparison import BakeComparison
@@ -52,14 +50,12 @@ from app.viewport.follow import Follow
 from app.viewport.frame_info import FrameInfo
 from app.viewport.ghosts import Ghosts
 from app.viewport.handle_tool import HandleTool
-from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
-from app.viewport.particle_marks import ParticleMarks
-from app.viewport.picker import Picker
+from app.viewport.picker import ParticleMarks, Picker
 from app.viewport.renderer import ViewportRenderer
 from app.viewport.second_engine import SecondEngine
 from app.viewport.task_loop import TaskLoop
-from app.viewport.tools import ViewportTools
+from app.viewport.tools import ViewportMenu, ViewportTools
 from sim.assets.images import ImageBudget
 from sim.assets.model import Bounds
 from sim.gl.back_end import BackEndChoice
@@ -309,7 +305,7 @@ class Editor:
         else:
             self.files.cancel()
             self.scene_files.cancel()
-            self.client.give_up_preparing()
+            self.client.cancel_preparing()
             self.viewport.update()
 
     def frame_all(self) -> None:
@@ -325,7 +321,7 @@ class Editor:
             return WorldTransforms(self.document.scene, {})
         with self.viewport.gl_current():
             self.client.prepare()
-        return self.client.engine.places
+        return self.client.engine.views.places
 
     def selected_box(self) -> Bounds | None:
         """Bounding box of the selected node or bone [m]; None without selection or extent."""
@@ -447,7 +443,7 @@ class Editor:
     def _on_drawn(self, drawn: FrameInfo) -> None:
         self.playback.report()
         self.binding.show_rate(drawn.rate)
-        if self.client.cache is not None and self.client.cache.is_catching_up:
+        if self.client.runner is not None and self.client.runner.is_catching_up:
             self.viewport.update()
 
     def _on_troubled(self, node_id: str, text: str) -> None:
@@ -543,7 +539,7 @@ def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:
     """Prints the time of the first frame with the opened project, and ends; for the benchmark of the launch."""
 
     def on_drawn(_drawn: FrameInfo) -> None:
-        shown = editor.client.engine is not None and editor.client.engine.statistics().vertices > 0
+        shown = editor.client.engine is not None and editor.client.engine.views.counts().vertices > 0
         if shown or not (editor.files.busy or editor.document.scene.characters):
             editor.client.drawn.disconnect(on_drawn)
             print(f"first-frame {time.time():.6f}", flush=True)

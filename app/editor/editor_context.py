@@ -15,8 +15,7 @@ from app.files.scene_files import SceneFiles
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from app.timeline.simulation_stepper import SimulationStepper
-from app.viewport.particle_marks import ParticleMarks
-from app.viewport.picker import Picker
+from app.viewport.picker import ParticleMarks, Picker
 from app.viewport.renderer import ViewportRenderer
 from sim.kinds import KINDS
 from sim.scene.scene import Node, NodeId

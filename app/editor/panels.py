@@ -134,10 +134,12 @@ class Panels(QObject):
             self.locate_requested.emit(selection.node)
 
     def _pose(self, node_id: NodeId) -> PoseLike | None:
-        return self._client.engine.pose(node_id) if self._client.engine else None
+        character = self._client.engine.views.characters.get(node_id) if self._client.engine else None
+        return character.pose if character else None
 
     def _world(self, node_id: NodeId) -> npt.NDArray[np.float64] | None:
-        return self._client.engine.world_from_model(node_id) if self._client.engine else None
+        character = self._client.engine.views.characters.get(node_id) if self._client.engine else None
+        return character.world_from_model if character else None
 
 
 def without_prefix(text: str, file: str) -> str:

@@ -6,13 +6,11 @@ from app.document.document import Document
 from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
 from app.files.access import FileAccess
-from app.timeline.bake_task import BakeTask
+from app.timeline.bake_task import BakeTask, VerifyTask
 from app.timeline.playback import Playback
 from app.timeline.seek import SimulationSeek
 from app.timeline.simulation_stepper import SimulationStepper
-from app.timeline.sweep_task import SweepTask
-from app.timeline.sweep_window import SweepWindow
-from app.timeline.verify_task import VerifyTask
+from app.timeline.sweep_window import SweepTask, SweepWindow
 from app.viewport.renderer import ViewportRenderer
 from sim.kinds import KINDS
 from widgets.viewport import Viewport

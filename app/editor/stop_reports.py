@@ -61,7 +61,7 @@ class StopReports(QObject):
         """Moves each mark above its node, or to the edge of the viewport if the node is out of sight."""
         engine, viewport = self._context.client.engine, self._context.viewport
         for node_id, mark in self.marks.items():
-            box = engine.bounds(node_id) if engine is not None else None
+            box = engine.views.bounds(node_id) if engine is not None else None
             if box is None:
                 mark.hide()
                 continue

@@ -1,4 +1,4 @@
-"""Which model the timeline shows: the selected one, else the first; and how long the scene lasts."""
+"""The model that the timeline shows: the selected one, else the first; and the duration of the scene."""
 
 import math
 
@@ -13,8 +13,6 @@ from sim.scene.scene import Node
 
 
 class ActiveModel:
-    """Answers from document and store."""
-
     def __init__(self, document: Document, store: ModelStore) -> None:
         self._document, self._store = document, store
         self._keys_of: object = None
@@ -22,32 +20,32 @@ class ActiveModel:
 
     @property
     def node(self) -> Node | None:
-        """The node, or None in a scene without models."""
+        """None in a scene without models."""
         characters, selected = self._document.scene.characters, self._document.selection.node
         return next((node for node in characters if node.id == selected), characters[0] if characters else None)
 
     @property
     def model(self) -> CharacterModel | None:
-        """Its file, once it is read."""
+        """None while its file is loading."""
         node = self.node
         status = self._store.status(node.id) if node else None
         return status.model if status else None
 
     @property
     def clip(self) -> Clip | None:
-        """The clip that runs; None in the bind pose and for static models."""
+        """The clip that plays; None in the bind pose and for static models."""
         node, model = self.node, self.model
         return active_clip(node.settings, model) if node and model else None
 
     @property
     def duration(self) -> float:
-        """End of the scene [s]; 0 while a model is read whose clip may decide it."""
+        """End of the scene [s]; 0 while a model is loading whose clip may decide it."""
         is_known = self._document.scene.playback.end is not None or self._playing_time() > 0.0
         return self.shown_duration if is_known else 0.0
 
     @property
     def shown_duration(self) -> float:
-        """End of the scene [s], also while a model is read."""
+        """End of the scene [s], also while a model is loading."""
         scene = self._document.scene
         simulated = any(kind.system and scene.of_kind(name) for name, kind in KINDS.items())
         return scene.playback.end_time(self._playing_time() or LENGTH, simulated=simulated)
@@ -59,7 +57,7 @@ class ActiveModel:
 
     @property
     def key_times(self) -> tuple[float, ...]:
-        """When the active model has keys in the scene, within its range [s], ascending."""
+        """Scene times of the keys of the active model [s], ascending."""
         node, model, end = self.node, self.model, self.duration
         if node is None or model is None or end <= 0.0:
             return ()
@@ -73,11 +71,11 @@ class ActiveModel:
 
     @property
     def end_of_strips(self) -> float:
-        """When the strip that ends last ends, of all models [s]; 0 where nothing plays."""
+        """When the last strip of any model ends [s]; 0 if nothing plays."""
         return max((playing_time(node.settings, model) for node, model in self._models()), default=0.0)
 
     def clip_frame(self, time: float) -> tuple[str, float]:
-        """Name of the clip that is on top at a scene time [s] and its fractional frame; ("", NaN) without one."""
+        """Name and fractional frame of the topmost clip at a scene time [s]; ("", NaN) without one."""
         node, model = self.node, self.model
         parts = parts_of(node.settings, model, time) if node and model else ()
         if not parts or model is None:
@@ -87,13 +85,12 @@ class ActiveModel:
         return (clip.name, parts[-1].time * count / clip.duration) if clip.duration > 0.0 else ("", math.nan)
 
     def _playing_time(self) -> float:
-        """How long the first model that plays something does [s]; 0 while one is read, without any a default."""
+        """Playing time of the first model that plays something [s]; 0 while a model is loading."""
         for node, model in self._models():
             if (length := playing_time(node.settings, model)) > 0.0:
                 return length
         return 0.0 if self._store.loading else LENGTH
 
     def _models(self) -> list[tuple[Node, CharacterModel]]:
-        """Figures whose files are read."""
         found = ((node, self._store.status(node.id)) for node in self._document.scene.characters)
         return [(node, status.model) for node, status in found if status is not None and status.model is not None]

@@ -1,4 +1,4 @@
-"""Bakes the steps of simulated nodes beside the project, and shows those of baked nodes without simulating them."""
+"""Bakes simulated nodes into a folder next to the project, shows their baked steps, and verifies them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,12 +7,15 @@ import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from app.document.document import Document
+from app.files.access import FileAccess
 from app.files.project_file import cache_folder
+from app.files.project_json import ProjectError
+from app.output.jobs import RUNNING, JobQueue, OutputJob
 from app.timeline.playback import Playback
 from app.timeline.seek import SimulationSeek
 from app.timeline.simulation_stepper import SimulationStepper
 from app.viewport.renderer import ViewportRenderer
-from sim.cache.bake import INDEX, Bake, BakeError, BakeWriter
+from sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, is_bake
 from sim.cache.keys import is_current, node_keys
 from sim.kinds.contract import has_state
 from sim.scene.change import Change, ChangeKind
@@ -20,17 +23,15 @@ from sim.scene.scene import NodeId, ParamRef
 from widgets.viewport import Viewport
 
 ROWS = 32
-"""Steps that are written in one turn of the event loop."""
+"""Steps written per turn of the event loop."""
 
 
 class BakeTask(QObject):
-    """Simulates to the end of the scene, then writes what was kept, in turns between which the window stays alive.
+    """Simulates to the end of the scene, then writes the cached steps; the window stays responsive.
 
     Signals:
-        progressed: What is done, and the share of it, 0 to 1; an empty text when it is over.
-        ended: One line how it went.
-        warned: One line what the user should know.
-        failed: One line what went wrong.
+        progressed: What is done, and the fraction 0 to 1; an empty text at the end.
+        ended, warned, failed: One line for the user.
     """
 
     progressed = Signal(str, float)
@@ -61,22 +62,22 @@ class BakeTask(QObject):
         self._timer.timeout.connect(self._turn)
         seek.ended.connect(self._on_simulated)
         document.changed.connect(self._forget)
-        client.given = _DocumentBakes(document, self)
+        client.baked = _DocumentBakes(document, self)
 
     @property
     def busy(self) -> bool:
         return self._writer is not None
 
     def start(self) -> None:
-        """Bakes the selected node if it is simulated, else all that are, from the start of the scene to its end."""
+        """Bakes the selected node if it is simulated, else all simulated nodes, up to the end of the scene."""
         systems = self._client.engine.simulation.systems if self._client.engine is not None else {}
         nodes = [node for node, system in systems.items() if system.is_ready and has_state(system)]
         chosen = self._document.selection.node
         if self.busy or not nodes:
-            self.ended.emit("There is nothing to bake" if not nodes else "A bake is being written already")
+            self.ended.emit("Nothing to bake" if not nodes else "A bake is already being written")
             return
         if self._document.path is None:
-            self.ended.emit("Save the project first: baked steps lie beside it")
+            self.ended.emit("Save the project first; its bake is stored next to it")
             return
         self._wanted = (chosen,) if chosen in nodes else tuple(nodes)
         self._document.set_as_one("Bake", {_ref(node): False for node in self._wanted})
@@ -85,23 +86,23 @@ class BakeTask(QObject):
         self._seek.start()
 
     def free(self) -> None:
-        """Lets the selected node, or all that are baked, be simulated again."""
+        """Detaches the bake of the selected node, or of all baked nodes: they are simulated again."""
         chosen = self._document.selected
         nodes = [node.id for node in self._document.scene.nodes if node.baked]
         nodes = [chosen.id] if chosen is not None and chosen.id in nodes else nodes
         if nodes:
-            self._document.set_as_one("Free the bake", {_ref(node): False for node in nodes})
+            self._document.set_as_one("Detach Bake", {_ref(node): False for node in nodes})
         self.ended.emit("" if nodes else "Nothing is baked")
 
     def cancel(self) -> None:
-        """Gives up what is being written; the bake of before stays."""
+        """Stops writing; the previous bake stays."""
         self._wanted = ()
         if self._writer is not None:
             self._writer.cancel()
-            self._end("The bake was given up")
+            self._end("Bake cancelled")
 
     def steps(self, node_id: NodeId) -> range:
-        """The steps that the bake holds of a node, whether they are shown or not."""
+        """The baked steps of a node, whether they are shown or not."""
         try:
             bake = self._bake()
             return bake.steps(node_id) if bake is not None else range(0)
@@ -110,7 +111,7 @@ class BakeTask(QObject):
             return range(0)
 
     def state(self, node_id: NodeId, step: int) -> bytes | None:
-        """What the bake holds of a node after a step, whether it is shown or not; None for nothing."""
+        """The baked state of a node after a step, whether it is shown or not; None if there is none."""
         try:
             bake = self._bake()
             state = bake.state(node_id, step) if bake is not None else None
@@ -124,14 +125,14 @@ class BakeTask(QObject):
         return state
 
     def miss(self, node_id: NodeId) -> range:
-        """Tells that there are no baked steps of a node that is to show them, and gives none."""
+        """Warns that a node has no baked steps to show, and returns an empty range."""
         name, project = self._document.scene.node(node_id).name, self._document.path
-        place = f"in {cache_folder(project).name}" if project is not None else "beside a project that is not saved"
-        self._report(f"{name}: there are no baked steps {place}; it is simulated", self.warned)
+        place = f"in {cache_folder(project).name}" if project is not None else "because the project is not saved"
+        self._report(f"{name}: no baked steps {place}; it is simulated", self.warned)
         return range(0)
 
     def is_of_now(self, node_id: NodeId) -> bool:
-        """Whether a node was baked with the settings of now; a bake that cannot be read is told and is not."""
+        """Whether a node was baked with the current settings; False if the bake cannot be read."""
         engine = self._client.engine
         try:
             bake = self._bake()
@@ -153,7 +154,7 @@ class BakeTask(QObject):
         return self._current[node_id]
 
     def _bake(self) -> Bake | None:
-        """What lies beside the project now."""
+        """The bake next to the project; reads it again if its file changed."""
         project = self._document.path
         index = cache_folder(project) / INDEX if project is not None else None
         stamp = (index, index.stat().st_mtime_ns) if index is not None and index.is_file() else None
@@ -166,19 +167,19 @@ class BakeTask(QObject):
     # --- writing --------------------------------------------------------------------------------------
 
     def _on_simulated(self, _text: str) -> None:
-        wanted, cache, engine, project = self._wanted, self._stepper.cache, self._client.engine, self._document.path
-        if not wanted or self.busy or cache is None or engine is None or project is None:
+        wanted, runner, engine, project = self._wanted, self._stepper.runner, self._client.engine, self._document.path
+        if not wanted or self.busy or runner is None or engine is None or project is None:
             return
-        self._last = cache.step_of(self._playback.duration)
-        while cache.time_of(self._last) > self._playback.duration + 1e-6:
+        self._last = runner.step_of(self._playback.duration)
+        while runner.time_of(self._last) > self._playback.duration + 1e-6:
             self._last -= 1
-        if any(cache.mark(step) is None for step in range(1, self._last + 1)):
+        if any(runner.mark(step) is None for step in range(1, self._last + 1)):
             self._wanted = ()
-            self.ended.emit("Not all steps are there; nothing was baked")
+            self.ended.emit("Some steps are missing; nothing was baked")
             return
         keys = {node: key for node, key in node_keys(engine.world).items() if node in wanted}
         self._guarded(
-            lambda: self._begin(cache_folder(project), keys, cache.time_of(0), engine.context.capabilities.renderer)
+            lambda: self._begin(cache_folder(project), keys, runner.time_of(0), engine.context.capabilities.renderer)
         )
 
     def _begin(self, folder: Path, keys: dict[NodeId, str], start: float, renderer: str) -> None:
@@ -190,12 +191,12 @@ class BakeTask(QObject):
             self._guarded(self._write_some)
 
     def _write_some(self) -> None:
-        cache, writer = self._stepper.cache, self._writer
-        if cache is None or writer is None:
+        runner, writer = self._stepper.runner, self._writer
+        if runner is None or writer is None:
             self.cancel()
             return
         for step in range(self._next, min(self._next + ROWS, self._last + 1)):
-            state = cache.state_at(step)
+            state = runner.state_at(step)
             if state is None:
                 self.cancel()
                 return
@@ -233,7 +234,7 @@ class BakeTask(QObject):
 
 
 class _DocumentBakes:
-    """Gives the steps of the nodes of a document that are marked as baked."""
+    """The baked states of the nodes that are set to show their bake, a `sim.simulation.BakedStates`."""
 
     def __init__(self, document: Document, baking: BakeTask) -> None:
         self._document, self._baking = document, baking
@@ -253,3 +254,65 @@ class _DocumentBakes:
 
 def _ref(node: NodeId) -> ParamRef:
     return ParamRef(node, "node", "baked")
+
+
+class VerifyTask(QObject):
+    """Simulates the current project again in another process, and compares every baked step.
+
+    Signals:
+        progressed: What is done, and the fraction 0 to 1; an empty text at the end.
+        ended: One line for the user.
+        reported, warned, failed: The project and one line: all steps are bit-identical, a warning, what differs.
+    """
+
+    progressed = Signal(str, float)
+    ended = Signal(str)
+    reported = Signal(str, str)
+    warned = Signal(str, str)
+    failed = Signal(str, str)
+
+    def __init__(self, document: Document, access: FileAccess, client: ViewportRenderer) -> None:
+        super().__init__()
+        self._document, self._client = document, client
+        self._copy = ""
+        self._queue = JobQueue(document, access, self)
+        self._queue.changed.connect(self._on_changed)
+        self._queue.written.connect(lambda path, note: self._end(self.reported, path, note))
+        self._queue.failed.connect(lambda path, reason: self._end(self.failed, path, reason))
+        self._queue.warned.connect(lambda path, text: self.warned.emit(path, self._plain(text)))
+
+    @property
+    def busy(self) -> bool:
+        return self._queue.busy
+
+    def start(self) -> None:
+        project = self._document.path
+        if self.busy:
+            self.ended.emit("The bake is already being verified")
+        elif project is None or not is_bake(cache_folder(project)):
+            self.ended.emit("The project has no bake")
+        else:
+            try:
+                folder, copy = self._queue.snapshot()
+            except ProjectError as error:
+                self.failed.emit(str(project), str(error))
+                return
+            self._copy = str(copy)
+            words = ["verify", str(copy), "--bake", str(cache_folder(project)), "--backend", self._client.back_end]
+            self._queue.add(OutputJob(project, words, folder))
+
+    def cancel(self) -> None:
+        self._queue.cancel_all()
+
+    def _on_changed(self, job: OutputJob) -> None:
+        self.progressed.emit(f"Verifying the bake of {job.path.name}" if job.state == RUNNING else "", job.share)
+
+    def _end(self, signal: SignalInstance, path: str, text: str) -> None:
+        begin = "Bake verified" if signal is self.reported else "Bake not verified"
+        text = f"{begin}: {self._plain(text)}"
+        signal.emit(path, text)
+        self.ended.emit(text)
+
+    def _plain(self, text: str) -> str:
+        """Removes the name of the temporary copy of the project from a line."""
+        return text.removeprefix(f"{self._copy}: ").removeprefix("warning: ")

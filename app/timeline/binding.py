@@ -1,8 +1,12 @@
-"""Joins the timeline with the playhead and the document; the widget itself knows neither."""
+"""Connects the timeline with the document: playhead, range of the scene, strips and their menus."""
 
 from collections.abc import Callable
+from typing import Any
 
-from PySide6.QtCore import QObject
+import msgspec
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
 
 from app.document.document import Document
 from app.document.history import Gesture
@@ -10,21 +14,27 @@ from app.files.model_store import ModelStore
 from app.files.settings_store import app_settings
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback, SimulationState
-from app.timeline.scene_menu import SceneMenu
+from sim.assets.model import CharacterModel
+from sim.characters.playing import clip_of, strips_of
 from sim.scene.clock import FrameRate
-from sim.scene.params import param_of
-from sim.scene.playback import PlaybackSettings
+from sim.scene.params import ParamError, param_of
+from sim.scene.playback import FRAME_MAX, PlaybackSettings
 from sim.scene.playhead import play_range, stepped_frame, stepped_key
-from sim.scene.scene import PLAYBACK, ParamRef
+from sim.scene.scene import PLAYBACK, Node, ParamRef
+from sim.scene.strips import STRIPS_MAX, Strip
+from sim.scene.view_state import Selection
+from widgets.texts import menu_text
+from widgets.timeline.fields import Value, ValuesMenu
 from widgets.timeline.ruler_scale import ClipEntry, scene_entry, snapped
 from widgets.timeline.timeline import Timeline
+from widgets.timeline.tracks import END, MOVE, StripRow, strip_bars
 
 SLOW_PACE = 0.95
 _SNAPPING = "scrub_on_frames"
 
 
 class TimelineBinding(QObject):
-    """Shows scene time, the active model's clips and the playhead, and turns what the user does into edits."""
+    """Shows the scene time, the clips of the active model and the playhead, and applies edits of the user."""
 
     def __init__(
         self, timeline: Timeline, document: Document, playback: Playback, store: ModelStore, active: ActiveModel
@@ -49,7 +59,7 @@ class TimelineBinding(QObject):
         timeline.set_playback(document.scene.playback)
 
     def show_rate(self, rate: FrameRate) -> None:
-        """Says whether playback keeps real time; nothing while paused."""
+        """Shows whether playback keeps real time; nothing while paused."""
         if not self._playback.playhead.playing or rate.per_second <= 0.0:
             self._timeline.set_realtime("")
         elif self._playback.pace < SLOW_PACE:
@@ -81,7 +91,6 @@ class TimelineBinding(QObject):
         self._timeline.set_bind_pose(bool(settings and settings.bind_pose))
 
     def _refresh_scene(self) -> None:
-        """The ruler shows scene time, whatever there is in the scene."""
         settings = self._document.scene.playback
         self._timeline.set_playback(settings)
         keys = self._active.key_times
@@ -93,7 +102,6 @@ class TimelineBinding(QObject):
         self._timeline.set_time(self._playback.playhead.time)
 
     def _show_simulation(self, state: SimulationState) -> None:
-        """What is simulated can be played too."""
         if state.active != self._simulates:
             self._simulates = state.active
             self._refresh_clips()
@@ -120,7 +128,7 @@ class TimelineBinding(QObject):
             source.edit_cancelled.connect(lambda name: self._end(name, self._document.cancel_gesture))
 
     def step(self, frames: int) -> None:
-        """Pauses some frames further; what is simulated goes along."""
+        """Pauses and moves the playhead by some frames, simulating steps on the way."""
         playback = self._playback
         playback.visit_next(
             stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration or self._scene_end)
@@ -134,12 +142,12 @@ class TimelineBinding(QObject):
         self._playback.visit(stepped_key(self._playback.playhead, count, self._active.key_times))
 
     def jump(self, end: str) -> None:
-        """Moves the playhead to the "first" or "last" moment of the range."""
+        """Moves the playhead to the "first" or "last" time of the range."""
         start, stop = play_range(self._document.scene.playback, self._playback.duration)
         self._playback.scrub(start if end == "first" else stop)
 
     def set_point(self, name: str) -> None:
-        """Puts `in_point` or `out_point` at the frame of the playhead; the other one goes where they would cross."""
+        """Sets `in_point` or `out_point` to the frame of the playhead; moves the other one if they would cross."""
         settings, end = self._document.scene.playback, self._playback.duration or self._scene_end
         time = snapped(self._playback.playhead.time, self._active.frame_step)
         time = min(max(time, settings.start_time), end or time)
@@ -158,7 +166,7 @@ class TimelineBinding(QObject):
         return self._timeline.ruler.snaps
 
     def set_snapping(self, on: bool) -> None:
-        """Scrubs from frame to frame, or between them too; remembered."""
+        """Sets whether scrubbing snaps to frames; remembered."""
         app_settings().setValue(_SNAPPING, on)
         self._timeline.ruler.snaps = on
 
@@ -169,7 +177,7 @@ class TimelineBinding(QObject):
             self._document.set_value(ParamRef(node.id, node.kind, "bind_pose"), on)
 
     def _choose_clip(self, name: str) -> None:
-        """It is played over and over, in place of all strips; another clip has another length, so the range goes."""
+        """Replaces all strips by one looping clip, and removes the range, because the clip has another length."""
         node = self._active.node
         if node is None:
             return
@@ -189,3 +197,230 @@ class TimelineBinding(QObject):
     def _end(self, name: str, end: Callable[[Gesture], None]) -> None:
         if (gesture := self._gestures.pop(name, None)) is not None:
             end(gesture)
+
+
+def _value(name: str, label: str, **more: Any) -> Value:
+    declared = param_of(PlaybackSettings, name).declared
+    lo, hi = declared.lo or 0.0, declared.hi or float(FRAME_MAX)
+    unit = {"frames": "", "1/s": "fps"}.get(declared.unit, declared.unit)
+    return Value(name, label, lo, hi, declared.step or 1.0, unit=unit, tip=declared.doc, **more)
+
+
+SCENE_VALUES = (
+    _value("start", "First frame", decimals=0),
+    _value("end", "Last frame", decimals=0, fallback=0.0),
+    _value("rate", "Frame rate"),
+    _value("run_up", "Pre-roll"),
+)
+
+
+class SceneMenu:
+    def __init__(self, timeline: Timeline, document: Document, active: ActiveModel) -> None:
+        self._document, self._active, self._button = document, active, timeline.scene_button
+        menu = self.menu = ValuesMenu(SCENE_VALUES, timeline)
+        self.fit_action = QAction("Fit to the Longest Strip", menu)
+        self.fit_action.setToolTip("Set the end of the scene to the end of the last strip")
+        self.fit_action.triggered.connect(lambda _=False: self.fit())
+        menu.addAction(self.fit_action)
+        menu.aboutToShow.connect(self._show)
+        document.changed.connect(self._show)
+        timeline.scene_button.clicked.connect(self.open)
+
+    def open(self) -> None:
+        """Opens above the button."""
+        height = self.menu.sizeHint().height()
+        self.menu.popup(self._button.mapToGlobal(QPoint(0, -height)))
+
+    def fit(self) -> None:
+        """Sets the end of the scene to the end of the last strip."""
+        end, rate = self._active.end_of_strips, self._document.scene.playback.rate
+        if end > 0.0:
+            self._document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), round(end * rate))
+
+    def _show(self, *_: object) -> None:
+        playback = self._document.scene.playback
+        self.menu.fields["end"].set_fallback(round(self._active.duration * playback.rate))
+        self.menu.show_values(**{value.name: getattr(playback, value.name) for value in SCENE_VALUES})
+        self.fit_action.setEnabled(self._active.end_of_strips > 0.0)
+
+
+BLEND = 0.25
+"""Overlap of a new strip with the previous one [s]."""
+
+TEXTS = {"move": "Move strip", "start": "Trim strip", "end": "Trim strip"}
+
+STRIP_VALUES = (
+    Value("start", "Start", -1e6, 1e6, 0.05, unit="s", tip="Scene time at which the strip starts"),
+    Value("clip_in", "Clip start", 0.0, 1e6, 0.05, unit="s", tip="Time of the clip at which the strip starts"),
+    Value(
+        "clip_out",
+        "Clip end",
+        0.0,
+        1e6,
+        0.05,
+        unit="s",
+        tip="Time of the clip at which the strip ends; empty for the end of the clip",
+        fallback=0.0,
+    ),
+    Value(
+        "speed", "Speed", -100.0, 100.0, 0.1, unit="×", tip="Negative values play backwards, 0 holds the first frame"
+    ),
+    Value("repeats", "Repeats", 0.0, 1e6, 1.0, special="∞", tip="How often the clip plays; 0 for ∞"),
+)
+
+
+class StripsBinding(QObject):
+    """Shows and edits the strips of all characters; one undo entry per gesture."""
+
+    def __init__(self, timeline: Timeline, document: Document, store: ModelStore, active: ActiveModel) -> None:
+        super().__init__(timeline)
+        self._tracks, self._document, self._store, self._active = timeline.tracks, document, store, active
+        self._gesture: Gesture | None = None
+        tracks = self._tracks
+        tracks.edit_started.connect(self._start)
+        tracks.edited.connect(self._drag)
+        tracks.edit_finished.connect(self._finish)
+        tracks.edit_cancelled.connect(lambda: self._finish(document.cancel_gesture))
+        tracks.chosen.connect(lambda node: document.select(Selection(node=node)) if node != self._chosen else None)
+        tracks.menu_requested.connect(self.open_menu)
+        document.changed.connect(self.refresh)
+        document.selection_changed.connect(self.refresh)
+        store.changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self, *_: object) -> None:
+        active, rows = self._active.node, []
+        for node in self._document.scene.characters:
+            model = self._model(node)
+            if model is not None and (strips := strips_of(node.settings, model)):
+                bars = strip_bars(strips, _durations(model), [clip.name for clip in model.clips])
+                rows.append(StripRow(node.id, node.name, bars, active is not None and node.id == active.id))
+        self._tracks.set_strips(rows)
+
+    def open_menu(self, node_id: str, index: int, place: QPoint, time: float) -> None:
+        """Opens the menu of a strip, or of a place without one at a time [s]."""
+        node = self._document.scene.node(node_id)
+        model = self._model(node)
+        if model is None:
+            return
+        menu = self.menu_of(node, model, index, time if index < 0 else None)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(place)
+
+    def menu_of(self, node: Node, model: CharacterModel, index: int, time: float | None = None) -> QMenu:
+        """The menu of a strip, or of none if the index is -1; new strips start at a time, else after the last."""
+        strips = strips_of(node.settings, model)
+        menu = ValuesMenu(STRIP_VALUES if index >= 0 else (), self._tracks)
+        if index >= 0:
+            strip = strips[index]
+            duration = clip_of(model, strip.clip).duration
+            menu.fields["clip_out"].set_fallback(duration)
+            menu.show_values(**{name: getattr(strip, name) for name in menu.fields})
+            menu.edit_started.connect(lambda _: self._start(node.id, "values"))
+            menu.edited.connect(lambda name, value: self._change(node.id, index, **{name: value}))
+            menu.edit_finished.connect(lambda _: self._finish())
+            menu.edit_cancelled.connect(lambda _: self._finish(self._document.cancel_gesture))
+            clips = menu.addMenu("Replace Clip")
+            for clip in model.clips:
+                clips.addAction(menu_text(clip.name), _call(self._set_clip, node.id, index, clip.name))
+        added = menu.addMenu("Add Strip")
+        for clip in model.clips:
+            added.addAction(menu_text(clip.name), _call(self.add, node.id, clip.name, time))
+        if index >= 0:
+            remove = menu.addAction("Remove Strip", _call(self.remove, node.id, index))
+            remove.setEnabled(len(strips) > 1)
+        everything = menu.addAction(
+            "Merge into Looping Strip", _call(self._set, node.id, (), "Merge into looping strip")
+        )
+        everything.setEnabled(bool(node.settings.strips))
+        return menu
+
+    def add(self, node_id: str, clip: str, time: float | None = None) -> None:
+        """Adds a strip at a time [s], else after the last strip, which gets an end and overlaps it a little."""
+        strips, durations = self._strips(node_id)
+        if len(strips) >= STRIPS_MAX:
+            raise ParamError(f"a character has at most {STRIPS_MAX} strips")
+        if time is None:
+            strips = tuple(_ended(strip) for strip in strips)
+            end = max((strip.end(durations(strip.clip)) for strip in strips), default=0.0)
+            time = end - min(BLEND, *(0.5 * strip.length(durations(strip.clip)) for strip in strips))
+        repeats = 1.0 if any(strip.start > time for strip in strips) else 0.0
+        self._set(node_id, (*strips, Strip(clip=clip, start=time, repeats=repeats)), f"Add strip {clip}")
+
+    def remove(self, node_id: str, index: int) -> None:
+        strips, _ = self._strips(node_id)
+        self._set(node_id, strips[:index] + strips[index + 1 :], "Remove strip")
+
+    # --- gestures -------------------------------------------------------------------------------------
+
+    def _start(self, node_id: str, part: str) -> None:
+        text = f"{TEXTS.get(part, 'Change strip')} of {self._document.scene.node(node_id).name}"
+        self._gesture = self._document.new_gesture(text)
+
+    def _drag(self, node_id: str, index: int, part: str, time: float) -> None:
+        """Moves a strip, or one of its ends, to a scene time [s]."""
+        strips, durations = self._strips(node_id)
+        strip = strips[index]
+        duration = durations(strip.clip)
+        if part == MOVE:
+            self._change(node_id, index, start=time)
+        elif part == END:
+            repeats = max(time - strip.start, 1.0 / self._document.scene.playback.rate) / strip.length(duration)
+            self._change(node_id, index, repeats=repeats)
+        elif strip.speed > 0.0:
+            lo, hi = strip.span(duration)
+            cut = min(max(lo + (time - strip.start) * strip.speed, 0.0), hi - strip.speed * self._active.frame_step)
+            self._change(node_id, index, start=strip.start + (cut - lo) / strip.speed, clip_in=max(cut, 0.0))
+
+    def _change(self, node_id: str, index: int, **values: Any) -> None:
+        strips, _ = self._strips(node_id)
+        changed = msgspec.structs.replace(strips[index], **values)
+        self._put(node_id, (*strips[:index], changed, *strips[index + 1 :]), self._gesture)
+
+    def _finish(self, end: Callable[[Gesture], None] | None = None) -> None:
+        gesture, self._gesture = self._gesture, None
+        if gesture is not None:
+            (end or self._document.end_gesture)(gesture)
+
+    # --- values ---------------------------------------------------------------------------------------
+
+    def _set_clip(self, node_id: str, index: int, clip: str) -> None:
+        self._start(node_id, "clip")
+        self._change(node_id, index, clip=clip, clip_in=0.0, clip_out=None)
+        self._finish()
+
+    def _set(self, node_id: str, strips: tuple[Strip, ...], text: str) -> None:
+        gesture = self._document.new_gesture(f"{text} of {self._document.scene.node(node_id).name}")
+        self._put(node_id, strips, gesture)
+        self._document.end_gesture(gesture)
+
+    def _put(self, node_id: str, strips: tuple[Strip, ...], gesture: Gesture | None) -> None:
+        kind = self._document.scene.node(node_id).kind
+        self._document.set_values({ParamRef(node_id, kind, "strips"): strips}, gesture)
+
+    def _strips(self, node_id: str) -> tuple[tuple[Strip, ...], Callable[[str], float]]:
+        """Strips of a character, also the default one, and a function for the duration of its clips [s]."""
+        node = self._document.scene.node(node_id)
+        model = self._model(node)
+        assert model is not None
+        return strips_of(node.settings, model), _durations(model)
+
+    def _model(self, node: Node) -> CharacterModel | None:
+        status = self._store.status(node.id)
+        return status.model if status is not None else None
+
+    @property
+    def _chosen(self) -> str | None:
+        return self._document.selection.node
+
+
+def _durations(model: CharacterModel) -> Callable[[str], float]:
+    return lambda name: clip_of(model, name).duration
+
+
+def _ended(strip: Strip) -> Strip:
+    return strip if strip.repeats else msgspec.structs.replace(strip, repeats=1.0)
+
+
+def _call(act: Callable[..., None], *arguments: object) -> Callable[[], None]:
+    return lambda: act(*arguments)

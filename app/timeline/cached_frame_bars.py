@@ -1,22 +1,24 @@
-"""Bars under the ruler: what is kept of each simulated node."""
+"""What the timeline shows of the cache: bars of cached and baked steps, and the distance from the bake."""
 
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.document.document import Document
 from app.timeline.bake_task import BakeTask
+from app.timeline.playback import Playback
 from app.viewport.renderer import ViewportRenderer
-from sim.cache.simulation_cache import SimulationCache
 from sim.kinds.contract import has_state
+from sim.runner import SimulationRunner
 from sim.scene.scene import Node, NodeId
+from widgets.distance_plot import DistanceCurve, DistancePlot
 from widgets.timeline.timeline import Timeline
 from widgets.timeline.tracks import BarRow, CacheState
 
 
 class CachedFrameBars(QObject):
-    """Follows what is kept, with the pictures.
+    """Shows the cached and baked steps of each simulated node after every frame.
 
     Signals:
-        outdated: The baked nodes whose settings are others than those they were baked with.
+        outdated: Nodes whose bake has other settings than the current ones.
     """
 
     outdated = Signal(object)
@@ -29,10 +31,10 @@ class CachedFrameBars(QObject):
         client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
 
     def refresh(self, *_: object) -> None:
-        cache, engine = self._client.cache, self._client.engine
-        if cache is None or engine is None:
+        runner, engine = self._client.runner, self._client.engine
+        if runner is None or engine is None:
             return
-        state = (cache.version, self._document.scene, len(engine.simulation.systems))
+        state = (runner.cache.version, self._document.scene, len(engine.simulation.systems))
         if self._shown is not None and state == self._shown:
             return
         self._shown = state
@@ -43,25 +45,49 @@ class CachedFrameBars(QObject):
         systems = engine.simulation.systems
         nodes = [(node, systems[node.id]) for node in self._document.scene.nodes if node.id in systems]
         self._tracks.set_bars(
-            [self._row(cache, node) for node, system in nodes if system.is_ready and has_state(system)]
+            [self._row(runner, node) for node, system in nodes if system.is_ready and has_state(system)]
         )
 
-    def _row(self, cache: SimulationCache, node: Node) -> BarRow:
+    def _row(self, runner: SimulationRunner, node: Node) -> BarRow:
         is_outdated, given = node.id in self._outdated, self._baking.steps(node.id) if node.baked else range(0)
         baked = CacheState.OUTDATED if is_outdated else CacheState.BAKED
-        spans = [(cache.time_of(max(given[0] - 1, 0)), cache.time_of(given[-1]), baked)] if given else []
+        spans = [(runner.time_of(max(given[0] - 1, 0)), runner.time_of(given[-1]), baked)] if given else []
         begins = given[-1] if given else 0
-        stopped = cache.stopped_at(node.id)
-        for first, last, is_thin, is_old in cache.spans(node.id):
+        stopped = runner.cache.history.branch.stopped.get(node.id)
+        for first, last, is_thin, is_old in runner.cache.spans(node.id):
             if last <= begins:
                 continue
             first = max(first, begins)
             cached = CacheState.OLD if is_old else CacheState.THINNED if is_thin else CacheState.CACHED
             until = last if stopped is None else min(last, stopped)
             if until > first:
-                spans.append((cache.time_of(first), cache.time_of(until), cached))
+                spans.append((runner.time_of(first), runner.time_of(until), cached))
             if until < last:
-                spans.append((cache.time_of(max(until, first)), cache.time_of(last), CacheState.STOPPED))
+                spans.append((runner.time_of(max(until, first)), runner.time_of(last), CacheState.STOPPED))
         if stopped is not None and not spans:
-            spans.append((cache.time_of(stopped), cache.time_of(stopped + 1), CacheState.STOPPED))
+            spans.append((runner.time_of(stopped), runner.time_of(stopped + 1), CacheState.STOPPED))
         return BarRow(node.id, node.name, tuple(spans), bool(given), bool(given) and is_outdated)
+
+
+class BakeDistance(QObject):
+    """Shows the distance of simulated nodes from their bakes; a click moves the playhead.
+
+    Attributes:
+        plot: The panel.
+    """
+
+    def __init__(self, client: ViewportRenderer, playback: Playback) -> None:
+        super().__init__()
+        self.plot = DistancePlot()
+        self._client, self._playback, self._version = client, playback, -1
+        client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
+        playback.time_changed.connect(self.plot.set_now)
+        self.plot.chosen.connect(playback.scrub)
+
+    def refresh(self, *_: object) -> None:
+        compared = self._client.compared
+        if compared is None or compared.version == self._version:
+            return
+        self._version = compared.version
+        self.plot.set_curves([DistanceCurve(one.name, one.times, one.most, one.mean) for one in compared.curves()])
+        self.plot.set_now(self._playback.playhead.time)

@@ -1,4 +1,4 @@
-"""The running playhead: the only place where editor time advances, for clips and for simulations."""
+"""The playhead: the only place where the time of the editor advances, for clips and for simulations."""
 
 import time
 from collections.abc import Callable
@@ -12,59 +12,58 @@ from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.playhead import Playhead, advanced, pause, play, scrub, simulation_start, stepped
 
 TICK_MS = 16
-# Simulation steps of one tick end within this time [s], if all but the first take as long as the one before; what is
-# left over is dropped, and the scene runs slower.
+# Time budget of the simulation steps of one tick [s]; the rest is dropped, and the scene runs slower.
 STEP_BUDGET = 0.05
 MAX_STEPS = 8
-# A longer gap (a dialog, a suspended laptop) is not caught up with.
+# Longer gaps, such as a dialog or a suspended laptop, are skipped.
 LONGEST_GAP = 1.0
 
 
 class SimulationControl(Protocol):
-    """Does simulation steps; the viewport's client is one."""
+    """Steps the simulation, such as `SimulationStepper`."""
 
     @property
     def is_active(self) -> bool:
-        """Whether there is anything to simulate."""
+        """Whether anything is simulated."""
 
     @property
     def has_state(self) -> bool:
-        """Whether something of it depends on more than the time."""
+        """Whether a simulation depends on more than the time."""
 
     @property
     def step_count(self) -> int:
-        """Steps since the start."""
+        """Steps since the first frame."""
 
     def is_held(self, time: float) -> bool:
-        """Whether what is shown at a moment of the scene [s] is an earlier step, since its own is missing."""
+        """Whether an earlier step is shown at a scene time [s], because its own is missing."""
 
     def can_reach(self, time: float) -> bool:
-        """Whether the step at a moment of the scene [s] is kept, or is the next to be simulated."""
+        """Whether the step at a scene time [s] is cached, or can be simulated next."""
 
     def step(self, time: float) -> float:
-        """Goes to the step at a moment of the scene [s], or simulates it; returns when that ends [s]."""
+        """Goes to the step at a scene time [s], or simulates it; returns when it ends [s]."""
 
     def pull(self) -> None:
-        """Simulates a step of what the user holds while time stands."""
+        """Simulates one step of what the user drags while time is paused."""
 
     def reset(self) -> None:
-        """Back to the start."""
+        """Resets the simulation to the first frame."""
 
     def forget(self) -> None:
-        """Lets go of all steps that are kept."""
+        """Forgets all cached steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulationState:
-    """The simulation clock, for the status bar.
+    """State of the simulation for the status bar.
 
     Attributes:
-        active: Whether there is anything to simulate.
-        running: Whether it runs; held otherwise.
-        steps: Steps since the start.
-        share: Part of real time that the steps keep up with, 1 when they do.
-        stale: Whether what is simulated stands, and not as it would be at the playhead.
-        held: Whether it is not as it would be there, also while time runs.
+        active: Whether anything is simulated.
+        running: Whether it runs; paused otherwise.
+        steps: Steps since the first frame.
+        share: Simulation speed as a fraction of real time.
+        stale: Whether it is paused at another step than the playhead's.
+        held: Whether it shows another step than the playhead's, also while time runs.
     """
 
     active: bool
@@ -78,25 +77,22 @@ class SimulationState:
 class Playback(QObject):
     """Owns the playhead and moves it while playing.
 
-    A clip keeps real time: a slow picture makes the playhead jump further per picture, and never slows the clip.  A
-    scene that simulates advances by whole steps, each with its own moment, so that results depend on settings alone;
-    where the steps take longer than real time, the scene runs slower and says so.
+    A clip keeps real time: a slow frame makes the playhead jump further.  A scene with simulations advances by whole
+    steps, so that results depend on settings alone; if steps take longer than real time, the scene runs slower.
 
     Args:
-        settings: Gives the current playback settings.
-        duration: Gives the end of the scene [s].
-        stepper: Does the simulation steps.
+        duration: Returns the end of the scene [s].
         clock: Monotonic time [s].
 
     Signals:
-        time_changed: The playhead is at another time [s].
-        playing_changed: Whether it runs, and in which direction.
-        simulated: How the simulation clock stands; carries `SimulationState`.
-        seen_changed: In slow motion another moment is to be shown, while the playhead stands at the same step.
-        behind: What is simulated is missing from where it is to be played on; steps before that are to be simulated.
+        time_changed: Carries the new time of the playhead [s].
+        playing_changed: Whether it plays, and in which direction.
+        simulated: Carries a `SimulationState`.
+        seen_changed: In slow motion, another time is shown while the playhead stays at its step.
+        behind: Steps before the playhead are missing and must be simulated before playing continues.
 
     Attributes:
-        meter: Counts the pictures that were really drawn while playing.
+        meter: Counts the frames that were drawn while playing.
     """
 
     time_changed = Signal(float)
@@ -118,7 +114,7 @@ class Playback(QObject):
         self._stepper = stepper
         self._steps = FixedStep(STEP_TIME, MAX_STEPS)
         self._share = 1.0
-        self._stepping = 0.0  # Part of real time that steps took
+        self._stepping = 0.0  # fraction of real time that steps took
         self._playhead = Playhead()
         self._scrubbing = self._in_hand = False
         self._reported: SimulationState | None = None
@@ -131,19 +127,18 @@ class Playback(QObject):
 
     @property
     def playhead(self) -> Playhead:
-        """Time, whether it runs, and in which direction."""
         return self._playhead
 
     @property
     def seen(self) -> float:
-        """The moment to show [s]: the playhead's, in slow motion on the way to its step from the one before."""
+        """The time to show [s]: the playhead's, or in slow motion a time between two steps."""
         if not self._is_slow:
             return self._playhead.time
         return max(self._playhead.time - (1.0 - self._steps.share) * STEP_TIME, self.start)
 
     @property
     def is_between(self) -> bool:
-        """Whether moments between two steps are to be shown as such: while it plays slowly."""
+        """Whether times between two steps are interpolated, as in slow motion."""
         return self._playhead.playing and 0.0 < abs(self._settings().speed) < 1.0 and not self._scrubbing
 
     @property
@@ -152,7 +147,7 @@ class Playback(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether time moves by itself: it plays, or the user holds a part of a simulation."""
+        """Whether time advances by itself, or the user drags a part of a simulation."""
         return self._playhead.playing or self._in_hand
 
     @property
@@ -167,12 +162,12 @@ class Playback(QObject):
 
     @property
     def pace(self) -> float:
-        """Scene time per time that should have passed: 1 unless simulation steps take longer than they last."""
+        """Scene time per real time: 1 unless simulation steps take longer than they last."""
         return self._share if self._simulates() else 1.0
 
     @property
     def slowed_by(self) -> str:
-        """What takes longer than it lasts where the pace is below 1: the simulation, or everything else."""
+        """What limits the speed where `pace` is below 1: "simulation" or "drawing"."""
         return "simulation" if self._stepping > 0.5 else "drawing"
 
     def set_playhead(self, playhead: Playhead) -> None:
@@ -187,9 +182,9 @@ class Playback(QObject):
                 self.report()
 
     def toggle(self, direction: int = 1) -> None:
-        """Plays in a direction, or pauses when it plays in that direction already.
+        """Plays in a direction, or pauses if it plays in that direction already.
 
-        Ping-pong turns the direction by itself, so there the same key always pauses.
+        Ping-pong changes the direction by itself, so there the same key always pauses.
         """
         turning = self._settings().loop is LoopMode.PING_PONG
         if self._playhead.playing and (turning or self._playhead.direction == direction):
@@ -206,18 +201,18 @@ class Playback(QObject):
         self.set_playhead(pause(self._playhead))
 
     def scrub(self, seconds: float) -> None:
-        """Moves the playhead [s]; playing goes on from there."""
+        """Moves the playhead [s] without pausing."""
         self.visit(scrub(self._playhead, seconds, self._duration()))
 
     def visit(self, playhead: Playhead) -> None:
-        """Goes where the user wants: simulations show what is kept, and start anew at the start of the scene."""
+        """Moves the playhead: simulations show cached steps, and reset at the start of the scene."""
         self.set_playhead(playhead)
         if playhead.time <= self.start and self._stepper is not None and self._stepper.step_count:
             self._reset_steps()
         self.report()
 
     def visit_next(self, playhead: Playhead) -> None:
-        """Goes a little further, and simulates what is missing on the way where that is not much."""
+        """Moves the playhead a little forward, and simulates up to `MAX_STEPS` missing steps on the way."""
         stepper = self._stepper
         if stepper is not None and stepper.is_active and playhead.time > self._playhead.time:
             for part in range(1, MAX_STEPS + 1):
@@ -230,31 +225,31 @@ class Playback(QObject):
         self.visit(playhead)
 
     def restore(self, seconds: float) -> None:
-        """Stands where a project was saved [s]; the clip that limits it may not be loaded yet."""
+        """Moves the playhead to its saved time [s]; the clip that limits it may not be loaded yet."""
         if self._stepper is not None:
             self._stepper.forget()
         self._reset_steps()
         self.set_playhead(Playhead(time=max(seconds, 0.0)))
 
     def adopt(self, seconds: float) -> None:
-        """The simulation was brought to a moment [s]: the playhead goes there, and playing goes on from both."""
+        """Moves the playhead to the time [s] that a simulation has reached."""
         self._share = 1.0
         self._steps.reset()
         self.set_playhead(replace(self._playhead, time=seconds))
         self.report()
 
     def fit(self) -> None:
-        """Keeps the playhead within another clip; without one it stays where it is."""
+        """Keeps the playhead within the duration of another clip."""
         if self._duration() > 0.0:
             self.set_playhead(scrub(self._playhead, self._playhead.time, self._duration()))
 
     def hold(self, held: bool) -> None:
-        """While the user drags the playhead, time stands still under the mouse even when playing."""
+        """Stops time while the user drags the playhead."""
         self._scrubbing = held
         self._last = self._clock()
 
     def set_in_hand(self, held: bool) -> None:
-        """While the user holds a part of a simulation it runs, even when the playhead stands."""
+        """Runs simulations while the user drags a part of one, even if the playhead is paused."""
         self._in_hand = held
         self._run()
         self.report()
@@ -278,12 +273,12 @@ class Playback(QObject):
             self._check_behind()
 
     def reset_simulation(self) -> None:
-        """Brings every simulation back to its start, and the playhead to the start of its range."""
+        """Resets all simulations, and moves the playhead to the start of its range."""
         self.set_playhead(scrub(self._playhead, self.start, self._duration()))
         self._reset_steps()
 
     def report(self) -> None:
-        """Says how the simulation clock stands, if that is news."""
+        """Emits `simulated` if the state changed."""
         if self._stepper is None:
             return
         running = self._playhead.playing or self._in_hand
@@ -296,18 +291,18 @@ class Playback(QObject):
             self.simulated.emit(state)
 
     def _simulates(self) -> bool:
-        """Whether this tick is made of simulation steps: there are simulations, and time runs forwards or stands."""
+        """Whether this tick consists of simulation steps."""
         forwards = self._playhead.direction * self._settings().speed > 0.0
         runs = forwards if self._playhead.playing else self._in_hand
         return self._stepper is not None and self._stepper.is_active and runs
 
     @property
     def _is_slow(self) -> bool:
-        """Whether steps last longer than they take, so that there are pictures between them."""
+        """Whether there are frames between two steps."""
         return self.is_between and self._simulates() and not self._in_hand
 
     def _simulate(self, elapsed: float) -> None:
-        """Whole steps of scene time, as many as are due and as the time allows."""
+        """Simulates the steps that are due within the time budget."""
         due = self._steps.advance(elapsed * abs(self._settings().speed))
         begun = now = self._clock()
         done, last = 0, 0.0
@@ -322,7 +317,7 @@ class Playback(QObject):
             self.seen_changed.emit()
 
     def _step(self, after: Playhead) -> None:
-        """One step, which ends with the playhead at `after`; a run over the end begins anew at the start."""
+        """Advances by one step to `after`; restarts the simulation if the range loops."""
         assert self._stepper is not None
         before = self._playhead.time
         if after.time == before and self._duration() > 0.0:
@@ -341,7 +336,6 @@ class Playback(QObject):
         self.report()
 
     def _check_behind(self) -> None:
-        """Says so where steps are missing before the ones that are to be played."""
         if self._stepper is None or not self._stepper.has_state or not self._simulates():
             return
         if not self._stepper.can_reach(self._playhead.time):

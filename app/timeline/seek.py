@@ -1,4 +1,4 @@
-"""Simulates from the start to the playhead at full speed, in short turns between which the window stays alive."""
+"""Simulates up to the playhead at full speed while the window stays responsive."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,24 +13,23 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect
 
 TURN = 0.02
-"""Time after which a turn ends with the step that it is at [s]."""
+"""Time budget of a turn [s]."""
 
 WATCH = 10
-"""Turns after which it is looked for what blew up."""
+"""Turns between two checks for instabilities."""
 
 
 class SimulationSeek(QObject):
-    """Brings simulations to the moment of the playhead, with the same steps that playing does, which are kept.
+    """Simulates and caches the same steps as playing does, in short turns of the event loop.
+
+    Edits that affect simulations, playing and scrubbing stop it.
 
     Args:
-        document: The scene; an edit that matters to simulations ends the seek.
-        playback: Has the playhead; playing and scrubbing end the seek.
-        stepper: Does the steps.
         clock: Monotonic time [s].
 
     Signals:
-        progressed: What is done, and the share of it, 0 to 1; an empty text when it is over.
-        ended: One line how it went.
+        progressed: What is done, and the fraction 0 to 1; an empty text at the end.
+        ended: One line for the user.
     """
 
     progressed = Signal(str, float)
@@ -57,16 +56,16 @@ class SimulationSeek(QObject):
         playback.behind.connect(self.catch_up, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
-        """Simulates from the start with the settings of now, but for what is kept; what is under way begins anew."""
+        """Simulates from the first frame with the current settings; uses cached steps."""
         if not (self._stepper.is_active or self._stepper.is_waiting):
-            self.ended.emit("There is nothing to simulate")
+            self.ended.emit("Nothing to simulate")
             return
         self._playback.pause()
         self._stepper.reset()
         self._begin(0)
 
     def catch_up(self) -> None:
-        """Simulates what is missing before the playhead, and lets what was to be played go on from there."""
+        """Simulates the missing steps before the playhead, then continues playing."""
         playhead = self._playback.playhead
         if self.busy or not self._stepper.is_active or self._stepper.can_reach(playhead.time):
             return
@@ -74,7 +73,7 @@ class SimulationSeek(QObject):
         self._begin(playhead.direction if playhead.playing else 0)
 
     def cancel(self) -> None:
-        """Gives up: the playhead goes to the moment that was reached, and playing would go on from there."""
+        """Stops, and moves the playhead to the last simulated step."""
         if self.busy:
             self._finish(f"Simulated {self._done} of {self._count} steps")
 
@@ -82,24 +81,23 @@ class SimulationSeek(QObject):
 
     def _begin(self, plays: int) -> None:
         self._stop()
-        cache = self._stepper.cache
-        if cache is None:
+        runner = self._stepper.runner
+        if runner is None:
             return
-        wanted = cache.step_of(self._playback.playhead.time)
-        self._count = cache.missing(wanted)
+        wanted = runner.step_of(self._playback.playhead.time)
+        self._count = runner.missing(wanted)
         self._first, self._done, self._turns, self._plays = wanted - self._count, 0, 0, plays
         self.busy = True
         self._timer.start()
         self._report()
 
     def _turn(self) -> None:
-        """As many steps as fit into a turn."""
-        if self._stepper.is_waiting:  # the steps are others once that takes part
+        if self._stepper.is_waiting:  # the compiled nodes will take part in the steps
             self._begin(self._plays)
             return
-        cache = self._stepper.cache
-        if cache is None or not self._stepper.is_active:
-            self._stop()  # there is nothing left to step
+        runner = self._stepper.runner
+        if runner is None or not self._stepper.is_active:
+            self._stop()  # nothing is left to simulate
             return
         self._turns += 1
         ends = self._clock() + TURN
@@ -108,10 +106,10 @@ class SimulationSeek(QObject):
             self._report()
         else:
             done = f"Simulated {self._count} steps, {self._count * STEP_TIME:.2f} s"
-            self._finish(done if self._count else "All steps up to here are kept already")
+            self._finish(done if self._count else "All steps up to here are already cached")
 
     def _steps_until(self, ends: float) -> Iterator[int]:
-        """Numbers of steps, each counted once it is done, as long as the turn lasts."""
+        """Yields step numbers until monotonic time `ends` [s], and counts each when it is done."""
         while self._done < self._count:
             yield self._first + self._done + 1
             self._done += 1
@@ -121,10 +119,10 @@ class SimulationSeek(QObject):
     # --- ends -----------------------------------------------------------------------------------------
 
     def _finish(self, text: str) -> None:
-        cache, plays = self._stepper.cache, self._plays if self._done == self._count else 0
+        runner, plays = self._stepper.runner, self._plays if self._done == self._count else 0
         self._stop()
-        if cache is not None:
-            reached = cache.time_of(self._first + self._done)
+        if runner is not None:
+            reached = runner.time_of(self._first + self._done)
             self._playback.adopt(reached)
             self._stepper.settle(reached)
         self.ended.emit(text)
@@ -147,5 +145,4 @@ class SimulationSeek(QObject):
             self.cancel()
 
     def _on_scrubbed(self, _seconds: float) -> None:
-        """The playhead was moved by hand and stays there."""
         self._stop()

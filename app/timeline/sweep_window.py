@@ -1,11 +1,18 @@
-"""The window of sweeps: one or two settings of a node with their values, the map of what came of them, a picture."""
+"""The Sweep window, and the process that runs a sweep on a copy of the project."""
 
+import csv
 import enum
 import math
+import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import (
     QComboBox,
@@ -21,32 +28,161 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.cli.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
 from app.document.document import Document
-from app.timeline.sweep_task import PICTURE, SweepResult, SweepTask, axes_of, in_words
-from sim.cache.sweep import SweepAxis, SweepError
+from app.files.access import FileAccess
+from app.files.project_json import ProjectError
+from app.output.jobs import CANCELLED, FAILED, RUNNING, JobQueue, OutputJob
+from app.viewport.renderer import ViewportRenderer
+from sim.cache.sweep import SweepAxis, SweepError, axis_of, combinations
+from sim.export.formats import IMAGE_WRITERS
 from sim.kinds import KINDS
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect, Param, ParamError, Role, Scale, params_of, value_text
-from sim.scene.scene import Node, ParamRef
+from sim.scene.scene import Node, NodeId, ParamRef, Scene
 from widgets.empty_state import EmptyState
 from widgets.parts import Pages, packed
 from widgets.sweep_map import SweepCell, SweepMap
 from widgets.texts import label_text
 from widgets.theme import SPACE, SPACE_WIDE
 
+PICTURE = 320, 240
+"""Size of the pictures [px]."""
+
+OTHERS = ("steps", "stable", "problem")
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """Result of one combination.
+
+    Attributes:
+        values: In the order of the axes.
+        characters: Time [ms/step] and measures by name; NaN if unknown.
+        problem: Why the run ended early; "" if it did not.
+        picture: Image of the last step, shape (H, W, 3).
+    """
+
+    values: tuple[Any, ...]
+    characters: dict[str, float]
+    steps: int
+    problem: str
+    picture: npt.NDArray[np.uint8]
+
+
+def axes_of(scene: Scene, node: NodeId, wanted: Sequence[tuple[str, str]]) -> list[SweepAxis]:
+    """The axes of a sweep from names and values as text.
+
+    Raises:
+        SweepError: If values are invalid, or there are too many.
+        ParamError: If a setting rejects a value.
+    """
+    axes = [axis_of(scene, f"{node}.{name}={values}") for name, values in wanted]
+    combinations(axes)
+    return axes
+
+
+class SweepTask(QObject):
+    """Runs one sweep at a time in another process.
+
+    Signals:
+        progressed: What is done, and the fraction 0 to 1; an empty text at the end.
+        done: The results in the order of the combinations; empty if cancelled.
+        failed: One line for the user.
+    """
+
+    progressed = Signal(str, float)
+    done = Signal(list)
+    failed = Signal(str)
+
+    def __init__(self, document: Document, access: FileAccess, client: ViewportRenderer) -> None:
+        super().__init__()
+        self._client = client
+        self._axes: list[SweepAxis] = []
+        self._folder: tempfile.TemporaryDirectory | None = None
+        self._queue = JobQueue(document, access, self)
+        self._queue.changed.connect(self._on_changed)
+        self._queue.written.connect(lambda _path, _note: self._read())
+        self._queue.failed.connect(lambda _path, reason: self.failed.emit(reason))
+
+    @property
+    def busy(self) -> bool:
+        return self._queue.busy
+
+    def start(self, axes: Sequence[SweepAxis], wanted: Sequence[str], steps: int) -> None:
+        """Starts a sweep.
+
+        Args:
+            axes: One or two.
+            wanted: The same axes as text, "node.setting=values".
+            steps: Length of each run.
+        """
+        if self.busy:
+            return
+        try:
+            folder, project = self._queue.snapshot()
+        except ProjectError as error:
+            self.failed.emit(str(error))
+            return
+        self._axes = list(axes)
+        self._folder = tempfile.TemporaryDirectory(prefix="sinew-sweep-", ignore_cleanup_errors=True)
+        words = ["sweep", str(project), "--steps", str(steps), "--output", str(self._table), "--pictures"]
+        words += [str(self._sheet), "--size", "x".join(map(str, PICTURE)), "--backend", self._client.back_end]
+        for text in wanted:
+            words += ["--set", text]
+        self._queue.add(OutputJob(self._table, words, folder))
+
+    def cancel(self) -> None:
+        self._queue.cancel_all()
+
+    @property
+    def _table(self) -> Path:
+        assert self._folder is not None
+        return Path(self._folder.name) / "table.csv"
+
+    @property
+    def _sheet(self) -> Path:
+        return self._table.with_name(f"sheet{IMAGE_WRITERS.suffixes()[0]}")
+
+    def _on_changed(self, job: OutputJob) -> None:
+        self.progressed.emit("Sweep" if job.state == RUNNING else "", job.share)
+        if job.state in (CANCELLED, FAILED) and self._folder is not None:
+            self._folder.cleanup()
+        if job.state == CANCELLED:
+            self.done.emit([])
+
+    def _read(self) -> None:
+        """Reads the table, and splits the sheet of images."""
+        assert self._folder is not None
+        with self._table.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        with Image.open(self._sheet) as picture:
+            sheet = np.asarray(picture.convert("RGB"))
+        self._folder.cleanup()
+        across, (width, height) = columns_of_sheet(self._axes), PICTURE
+        labels = {axis.label for axis in self._axes}
+        tried = []
+        for number, (values, row) in enumerate(zip(combinations(self._axes), rows, strict=True)):
+            x, y = number % across * width, number // across * (height + CAPTION)
+            characters = {k: float(v) if v else math.nan for k, v in row.items() if k not in labels and k not in OTHERS}
+            characters = {TIME_COLUMN: characters.pop(TIME_COLUMN), **characters}
+            shown = np.ascontiguousarray(sheet[y : y + height, x : x + width])
+            tried.append(SweepResult(tuple(values), characters, int(row["steps"]), row["problem"], shown))
+        self.done.emit(tried)
+
+
+def in_words(axes: Sequence[SweepAxis], values: Sequence[Any]) -> str:
+    """A combination as text, such as "Cape.substeps 8, Cape.wind_speed 3"."""
+    return ", ".join(f"{axis.label} {value_text(value)}" for axis, value in zip(axes, values, strict=True))
+
+
 HABITS = "from:to:count, from:to:log:count, or a list such as 4, 8, 16"
 STEPS, STEPS_MAX = 120, 36000
-_HINT = "Start simulates with all these values and colours each by how it went; a click takes its values over."
+_HINT = "Start simulates all combinations and colours each by its result; a click applies its values."
 
 
 class SweepWindow(QDialog):
-    """Asks what is tried, shows how far that is, and what came of it; a click takes the values over.
-
-    Args:
-        document: Has the node that is selected.
-        sweeping: Runs it.
-        parent: The window of the editor.
-    """
+    """Sets up a sweep and shows its progress and results; a click applies the values."""
 
     def __init__(self, document: Document, sweeping: SweepTask, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +203,7 @@ class SweepWindow(QDialog):
         self.facts.setTextFormat(Qt.TextFormat.PlainText)
         self.facts.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.results = QWidget()
-        self.pages = Pages(EmptyState("grid", "Nothing was tried yet", _HINT), self.results)
+        self.pages = Pages(EmptyState("grid", "No runs yet", _HINT), self.results)
         self._arrange()
         for number, name in enumerate(self.names):
             name.currentIndexChanged.connect(lambda _, number=number: self._offer_values(number))
@@ -84,7 +220,7 @@ class SweepWindow(QDialog):
         self._show_progress("", 0.0)
 
     def _on_changed(self, change: Change) -> None:
-        """Another project was opened: what was tried is none of it."""
+        """Drops the results when another project is opened."""
         if change.kind is ChangeKind.REPLACED:
             self._sweeping.cancel()
             self._node = ""
@@ -117,7 +253,7 @@ class SweepWindow(QDialog):
     # --- what is tried --------------------------------------------------------------------------------
 
     def open_for(self, node: Node | None) -> None:
-        """Opens for a node; where that is not simulated, says so."""
+        """Opens for a node; shows a hint if it is not simulated."""
         if node is not None and node.id != self._node and not self._sweeping.busy:
             self._node = node.id
             self.setWindowTitle(f"Sweep: {node.name}")
@@ -151,11 +287,11 @@ class SweepWindow(QDialog):
         return [(record.name, text.replace(", ", ",")) for record, text in chosen if record is not None]
 
     def _check(self) -> list[SweepAxis]:
-        """The axes, where they mean something; says what does not."""
+        """The axes if they are valid; shows what is not."""
         axes: list[SweepAxis] = []
         try:
             if not self._document.scene.has(self._node):
-                raise SweepError("What was to be tried is gone; select something that is simulated")
+                raise SweepError("The node was removed; select a simulated node")
             axes = axes_of(self._document.scene, self._node, self._wanted())
             text = f"{math.prod(len(axis.values) for axis in axes)} runs"
         except (SweepError, ParamError) as error:
@@ -166,7 +302,6 @@ class SweepWindow(QDialog):
         return axes
 
     def start(self) -> None:
-        """Begins, with the project as it stands."""
         axes = self._check()
         if axes and not self._sweeping.busy:
             self._show_tried([])
@@ -178,12 +313,12 @@ class SweepWindow(QDialog):
     # --- what came of it ------------------------------------------------------------------------------
 
     def take(self, number: int) -> None:
-        """Takes the values of a cell over, as one entry of the history."""
+        """Applies the values of a cell as one undo entry."""
         values = self._tried[number].values
         if self._document.scene.has(self._axes[0].ref.owner):
             changes: dict[ParamRef, Any] = {axis.ref: value for axis, value in zip(self._axes, values, strict=True)}
-            self._document.set_as_one(f"Take {in_words(self._axes, values)}", changes)
-            self.reported.setText(label_text(f"Taken: {in_words(self._axes, values)}"))
+            self._document.set_as_one(f"Apply {in_words(self._axes, values)}", changes)
+            self.reported.setText(label_text(f"Applied: {in_words(self._axes, values)}"))
 
     def _show_progress(self, text: str, share: float) -> None:
         self.bar.setVisible(bool(text))
@@ -229,7 +364,7 @@ class SweepWindow(QDialog):
             self.map.show_cells((labels[0], ""), texts[0], ("",), cells)
 
     def _show_cell(self, number: int) -> None:
-        """The picture and the figures of a cell; of none for -1."""
+        """Shows the image and measures of a cell; none for -1."""
         if number < 0:
             self.picture.clear()
             self.facts.setText("")
@@ -244,7 +379,7 @@ class SweepWindow(QDialog):
 
 
 def _first_choice(records: Sequence[Param]) -> int:
-    """Number of the setting to begin with: one that the running simulation takes, and that spans magnitudes."""
+    """Index of the setting to start with: one that needs no restart and spans orders of magnitude."""
     live = [number for number, record in enumerate(records) if record.declared.effect is Effect.STEP]
     return next((number for number in live if records[number].declared.scale is Scale.LOG), next(iter(live), 0))
 
@@ -254,7 +389,7 @@ def _short(value: Any) -> str:
 
 
 def sweepable(node: Node) -> list[Param]:
-    """Settings of a node that can be tried: numbers, switches and choices that steps take."""
+    """Settings of a node that can be swept: numbers, switches and choices that affect steps."""
     if not KINDS[node.kind].system:
         return []
     records = [r for r in params_of(type(node.settings)) if r.declared.effect not in (Effect.VIEW, Effect.POSE)]
@@ -265,7 +400,7 @@ def sweepable(node: Node) -> list[Param]:
 
 
 def offered_values(record: Param, value: Any) -> str:
-    """Values to begin with: around the one that is set."""
+    """Default values around the current one."""
     if record.type is bool:
         return "off, on"
     if isinstance(value, enum.Enum):

@@ -1,4 +1,4 @@
-"""How far what is simulated is from what is baked, step by step: colours on what is shown, and curves over time."""
+"""Distance between simulated nodes and their bakes, step by step: colours in the viewport, and curves over time."""
 
 import math
 import time
@@ -12,37 +12,40 @@ import numpy.typing as npt
 from app.document.document import Document
 from app.viewport.frame_info import nice_ceiling
 from app.viewport.second_engine import SecondEngine
-from sim.cache.simulation_cache import SimulationCache
 from sim.engine import Engine
 from sim.kinds.contract import ColourKey
 from sim.maths.ramps import Ramp
 from sim.render.coloured import ColouredArrays, ColouredView
 from sim.render.render_view import RenderView
-from sim.scene.params import SettingsError
+from sim.runner import SimulationRunner
 from sim.scene.scene import NodeId
 
 TURN = 0.01
-"""Time after which a turn of measuring ends with the step that it is at [s]."""
+"""Time budget of a turn [s]."""
 
 LEAST = 1e-6
-"""Upper end of the ramp where nothing differs [m]."""
+"""Smallest upper end of the colour ramp [m]."""
 
 
 @dataclass(frozen=True, slots=True)
 class BakeDistanceValue:
-    """How far the points of a node are from where they are baked [m]: at most, and in the mean."""
+    """Largest and mean distance of the points of a node from their baked positions [m]."""
 
     most: float
     mean: float
 
 
 Points = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
-"""Places of points [m], shape (N, 3), and how far each is from where it is baked [m], shape (N,); NaN for the dead."""
+"""Positions [m], shape (N, 3), and distances from the bake [m], shape (N,); NaN for dead points."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _ComparedStep:
-    """What is known of a step: what stands for what is kept of it, and how far nodes are; not those of another size."""
+    """Distances of the nodes at one step; leaves out nodes of another size.
+
+    Attributes:
+        mark: See `SimulationRunner.mark`.
+    """
 
     mark: object
     variants: Mapping[NodeId, BakeDistanceValue]
@@ -50,7 +53,7 @@ class _ComparedStep:
 
 @dataclass(frozen=True, slots=True)
 class DistanceOverTime:
-    """A node over time: its name, scene times [s], and how far it is at most and in the mean [m]."""
+    """Distances of one node: scene times [s], largest and mean distance [m]."""
 
     name: str
     times: tuple[float, ...]
@@ -59,17 +62,16 @@ class DistanceOverTime:
 
 
 class BakeComparison:
-    """Compares, while that is wanted; what is not yet known of other steps is found in turns.
+    """Compares cached steps with the bake while View > Bake Ghost is on, some in each turn.
 
     Args:
-        document: The scene.
-        second: Where both are looked at; its own, so that it is never busy with what others draw.
-        baked: Gives what the bake holds of a node after a step; None for nothing.
-        steps: Gives the steps that the bake holds of a node.
-        told: Takes one line how far what is shown is from the bake.
+        second: An engine of its own, which nothing else draws with.
+        baked: Returns the baked state of a node after a step, or None.
+        steps: Returns the baked steps of a node.
+        reported: Takes one line about the shown step.
 
     Attributes:
-        version: Another number whenever more is known.
+        version: Changes whenever more steps are compared.
     """
 
     def __init__(
@@ -95,7 +97,7 @@ class BakeComparison:
         self._left: list[int] = []
         self._looked: tuple[object, ...] = ()
         self._text = ""
-        self._cache: SimulationCache | None = None
+        self._runner: SimulationRunner | None = None
 
     @property
     def is_on(self) -> bool:
@@ -107,7 +109,6 @@ class BakeComparison:
 
     @property
     def delay(self) -> float:
-        """Time until the next turn [s]."""
         return 0.0
 
     @property
@@ -119,17 +120,17 @@ class BakeComparison:
 
     @property
     def scale(self) -> float:
-        """Upper end of the ramp [m]: a round number above all that is known."""
+        """Upper end of the colour ramp [m]: a round number above all known distances."""
         most = max((way.most for step in self._known.values() for way in step.variants.values()), default=0.0)
         return nice_ceiling(max(most, LEAST))
 
     def curves(self) -> Sequence[DistanceOverTime]:
-        cache, steps = self._cache, sorted(self._known)
-        if cache is None or not self.is_on:
+        runner, steps = self._runner, sorted(self._known)
+        if runner is None or not self.is_on:
             return ()
         found = []
         for node in self._nodes():
-            known = [(cache.time_of(step), way) for step in steps if (way := self._known[step].variants.get(node))]
+            known = [(runner.time_of(step), way) for step in steps if (way := self._known[step].variants.get(node))]
             if known:
                 name = self._document.scene.node(node).name
                 times, variants = zip(*known, strict=True)
@@ -140,26 +141,26 @@ class BakeComparison:
 
     # --- with pictures --------------------------------------------------------------------------------
 
-    def take(self, live: Engine, cache: SimulationCache) -> None:
-        """Compares the step that is shown, where that takes no turns; tells which others are to be compared."""
-        self._cache = cache
+    def take(self, live: Engine, runner: SimulationRunner) -> None:
+        """Compares the shown step if the second engine is ready, and lists the steps that are left to compare."""
+        self._runner = runner
         if not self.is_on:
             if self._known or self._coloured or self._second.engine is not None:
                 self.release()
                 self.version += 1
             return
         nodes = self._nodes()
-        looked = (cache.version, self._document.scene, tuple(self._steps(node) for node in nodes))
+        looked = (runner.cache.version, self._document.scene, tuple(self._steps(node) for node in nodes))
         if looked != self._looked:
             self._looked = looked
-            self._forget_others(cache)
-            self._left = [step for step in self._both(live, cache, nodes) if step not in self._known]
-        step, mark = cache.shown, cache.mark(cache.shown)
+            self._forget_others(runner)
+            self._left = [step for step in self._both(live, runner, nodes) if step not in self._known]
+        step, mark = runner.shown, runner.mark(runner.shown)
         if self._shown is None or self._shown is not self._known.get(step):
             self._shown, self._points = None, {}
             engine = self._second.ready(live)
             if engine is not None and mark is not None and any(step in self._steps(node) for node in nodes):
-                self._points = self._measured(engine, cache, step, mark)
+                self._points = self._measured(engine, runner, step, mark)
                 self._shown = self._known[step]
                 self._left = [other for other in self._left if other != step]
             self._colour(live)
@@ -176,16 +177,16 @@ class BakeComparison:
         ]
         return replace(render_view, views=tuple(views))
 
-    def turn(self, live: Engine, cache: SimulationCache) -> bool:
-        """Compares some more steps; returns whether the picture is another one with what is known now."""
+    def turn(self, live: Engine, runner: SimulationRunner) -> bool:
+        """Compares some steps; returns whether the frame must be drawn again."""
         engine, ends, scale = self._second.bring(live), time.monotonic() + TURN, self.scale
         if engine is None:
             return False
         while self._left and time.monotonic() < ends:
             step = self._left.pop()
-            mark = cache.mark(step)
+            mark = runner.mark(step)
             if mark is not None:
-                self._measured(engine, cache, step, mark)
+                self._measured(engine, runner, step, mark)
         self.version += 1
         return self._shown is None or scale != self.scale or not self._left
 
@@ -202,18 +203,21 @@ class BakeComparison:
     def _nodes(self) -> list[NodeId]:
         return [node.id for node in self._document.scene.nodes if not node.baked and self._steps(node.id)]
 
-    def _both(self, live: Engine, cache: SimulationCache, nodes: Iterable[NodeId]) -> list[int]:
-        """Steps that are kept and baked, the last first."""
-        baked, cached = [self._steps(node) for node in nodes], {*cache.cached, *live.given_steps}
+    def _both(self, live: Engine, runner: SimulationRunner, nodes: Iterable[NodeId]) -> list[int]:
+        """Steps that are both cached and baked, the last first."""
+        baked, cached = (
+            [self._steps(node) for node in nodes],
+            {*runner.cache.history.cached, *live.simulation.baked_steps},
+        )
         return [step for step in sorted(cached, reverse=True) if any(step in steps for steps in baked)]
 
-    def _forget_others(self, cache: SimulationCache) -> None:
-        self._known = {step: known for step, known in self._known.items() if cache.mark(step) is known.mark}
+    def _forget_others(self, runner: SimulationRunner) -> None:
+        self._known = {step: known for step, known in self._known.items() if runner.mark(step) is known.mark}
         self.version += 1
 
-    def _measured(self, engine: Engine, cache: SimulationCache, step: int, mark: object) -> dict[NodeId, Points]:
-        """Compares a step, on the second engine; returns the points of each node."""
-        state, when = cache.state_at(step), cache.time_of(step)
+    def _measured(self, engine: Engine, runner: SimulationRunner, step: int, mark: object) -> dict[NodeId, Points]:
+        """Compares a step on the second engine; returns the points of each node."""
+        state, when = runner.state_at(step), runner.time_of(step)
         baked = {node: data for node in self._nodes() if (data := self._baked(node, step)) is not None}
         if state is None:
             baked = {}
@@ -223,10 +227,8 @@ class BakeComparison:
         variants: dict[NodeId, BakeDistanceValue] = {}
         points: dict[NodeId, Points] = {}
         for node, data in baked.items():
-            try:
-                engine.restore(msgspec.msgpack.encode((step, step, {node: data})), when)
-            except SettingsError:
-                continue  # it was another size then
+            if node in engine.restore(msgspec.msgpack.encode((step, step, {node: data})), when):
+                continue  # it had another size
             there, now = _points(engine, node), here[node]
             if there is None or now is None or there[0].shape != now[0].shape:
                 continue
@@ -261,24 +263,24 @@ class BakeComparison:
                 name, way = scene.node(node).name, shown.variants.get(node)
                 if way is not None:
                     reported.append(
-                        f"{name} is {_length(way.most)} from its bake at most, {_length(way.mean)} in the mean"
+                        f"{name}: distance from the bake {_length(way.most)} at most, {_length(way.mean)} on average"
                     )
                 elif node not in self._points and step in self._steps(node):
-                    reported.append(f"{name} has another size than its bake")
+                    reported.append(f"{name}: its bake has another number of points")
             text = "; ".join(reported)
         elif self._left:
-            text = "Comparing to the bake"
+            text = "Comparing with the bake"
         elif any(node.baked for node in scene.nodes):
-            text = "What is baked is shown as it is baked; Free Bake has it simulated, to be compared"
+            text = "Baked nodes are shown as baked; Detach Bake simulates them for comparison"
         else:
-            text = "Nothing is baked of this step"
+            text = "This step is not baked"
         if text != self._text:
             self._text = text
             self._reported(text)
 
 
 def _points(engine: Engine, node: NodeId) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]] | None:
-    """Where the points of a node are [m], (N, 3), NaN for the dead, and which ones they are, (N,)."""
+    """Positions of the points of a node [m], (N, 3), NaN for dead ones, and their ids, (N,)."""
     system = engine.simulation.systems.get(node)
     arrays = {array.meaning: array for array in system.arrays().values()} if system is not None else {}
     if "points" not in arrays:

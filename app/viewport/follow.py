@@ -1,4 +1,4 @@
-"""Lets the camera go along with the figure that the timeline runs."""
+"""Moves the camera with the active character."""
 
 from pyglm import glm
 from PySide6.QtCore import QObject
@@ -18,9 +18,9 @@ STILL = (0.0, 0.0, 0.0)
 
 
 def travel(node: Node, character: Character, before: float, after: float) -> Vec3:
-    """Way of the figure over the ground [m] between two moments of the scene clock [s]; nothing where it stays.
+    """Horizontal motion of a character [m] between two scene times [s]; zero if it stays in place.
 
-    It is that of the joint that carries the body (`sim.animation.root_motion`), so that swaying does not count.
+    Uses the joint that carries the body (`sim.animation.root_motion`), so that swaying does not count.
     """
     model, settings = character.model, node.settings
     assert isinstance(settings, ModelSettings)
@@ -37,7 +37,7 @@ def travel(node: Node, character: Character, before: float, after: float) -> Vec
 
 
 class Follow(QObject):
-    """Keeps the place of the camera relative to the figure whenever time moves, if the view settings say so."""
+    """Keeps the camera at the same place relative to the active character, if the view settings say so."""
 
     def __init__(self, document: Document, playback: Playback, active: ActiveModel, client: ViewportRenderer) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Follow(QObject):
     def _on_time(self, time: float) -> None:
         before, self._time = self._time, time
         node, engine = self._active.node, self._client.engine
-        character = engine.character(node.id) if node is not None and engine is not None else None
+        character = engine.views.characters.get(node.id) if node is not None and engine is not None else None
         if node is None or character is None or not self._document.scene.view.follow:
             return
         x, y, z = travel(node, character, before, time)

@@ -1,26 +1,31 @@
-"""What a picture of the viewport showed, and numbers that belong to it."""
+"""What a frame of the viewport showed, and what it cost."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
+from PySide6.QtGui import QOpenGLContext
 
+from app.timeline.active_model import ActiveModel
+from app.timeline.playback import Playback
 from sim.assets.model import Bounds
 from sim.characters.comparison import ComparisonStatistics
+from sim.engine import Engine
+from sim.profile.sample import FrameSample, SceneMoment, TimerStatus, Vsync
 from sim.scene.clock import FrameRate
 from sim.scene.vectors import Vec3
 
 
 @dataclass(frozen=True, slots=True)
 class FrameInfo:
-    """What the last picture showed, for the overlays and the timeline.
+    """The last frame, for the overlays and the timeline.
 
     Attributes:
-        rate: How drawing goes.
+        rate: Frames per second.
         comparison: Statistics of the compared model, if any.
         difference_scale: Upper end of the difference ramp [m].
         unit_scale: Metres per unit of the compared model.
-        frame: Number of the sample that tells its cost, once that is known; None where it is not measured.
+        frame: Number of its timing sample; None if it was not measured.
     """
 
     rate: FrameRate
@@ -38,6 +43,57 @@ def with_point(box: Bounds | None, point: Vec3) -> Bounds:
 
 
 def nice_ceiling(value: float) -> float:
-    """Smallest of 1, 2, 5 times a power of ten that is not below a positive value; a scale people can read."""
+    """Smallest of 1, 2, 5 times a power of ten that is not below a positive value."""
     power = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= value)
+
+
+class ViewportTiming:
+    """Measures frames; outlives contexts, so that frame numbers continue.
+
+    Attributes:
+        wanted: Whether to measure frames.
+        status: How the last frame was measured.
+    """
+
+    def __init__(self, playback: Playback, active: ActiveModel | None = None) -> None:
+        self._playback, self._active = playback, active
+        self.wanted = False
+        self.status = TimerStatus()
+        self._number = 0
+
+    def begin(self, engine: Engine) -> None:
+        """Starts or stops measuring; call before a frame with its context current."""
+        timers = engine.context.timers
+        if self.wanted and not timers.enabled:
+            timers.number = self._number
+            timers.vsync = vsync_now()
+        timers.switch(self.wanted)
+
+    def finish(self, engine: Engine) -> tuple[int | None, list[FrameSample]]:
+        """Call after a frame; returns its number if it is measured, and the samples that have arrived."""
+        timers = engine.context.timers
+        if timers.enabled:
+            number = timers.finish_frame(self._moment(engine), running=self._playback.is_running)
+            samples = timers.poll()
+            self._number = timers.number
+        else:
+            number, samples = None, []
+        self.status = timers.status
+        return number, samples
+
+    def _moment(self, engine: Engine) -> SceneMoment:
+        clip, frame = "", math.nan
+        time = self._playback.playhead.time
+        if self._active is not None:
+            clip, frame = self._active.clip_frame(time)
+        return SceneMoment(engine.simulation.step_count, time, clip, frame)
+
+
+def vsync_now() -> Vsync:
+    """Whether the current context was created with vertical synchronisation."""
+    context = QOpenGLContext.currentContext()
+    interval = context.format().swapInterval() if context is not None else -1
+    if interval < 0:
+        return Vsync.UNKNOWN
+    return Vsync.ON if interval else Vsync.OFF

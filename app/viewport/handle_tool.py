@@ -1,4 +1,4 @@
-"""Moves, turns and scales the selected nodes, or poses the selected bone, by handles; one undo entry per drag."""
+"""Handles that move, rotate and scale the selected nodes, or pose the selected bone; one undo entry per drag."""
 
 from dataclasses import dataclass
 
@@ -27,14 +27,12 @@ _VERBS = {HandleMode.MOVE: "Move", HandleMode.ROTATE: "Rotate", HandleMode.SCALE
 
 @dataclass(frozen=True, slots=True)
 class _HandleTarget:
-    """What the handles are of: a node, or the pose of a bone on top of the clip.
+    """What the handles change: a node, or the pose offset of a bone.
 
     Attributes:
         owner, part: Address of position, rotation and scale.
-        transform: Those.
-        world_from_parent: What they are relative to, shape (4, 4).
-        name: What it is called.
-        followers: Nodes that are moved along, with what each is relative to.
+        world_from_parent: Shape (4, 4).
+        followers: Nodes that are moved along, with the transforms of their parents, (4, 4).
     """
 
     owner: NodeId
@@ -55,10 +53,10 @@ class _HandleDrag:
 
 
 class HandleTool(QObject, Tool):
-    """Shows handles of the selected node or bone in the chosen mode, and drags them.
+    """Shows the handles of the selection and drags them.
 
     Signals:
-        mode_changed: The handles do something else now; carries a `HandleMode`, or None.
+        mode_changed: Carries a `HandleMode`, or None.
 
     Attributes:
         mode: What the handles do; None hides them.
@@ -80,13 +78,12 @@ class HandleTool(QObject, Tool):
         client.drawn.connect(self.refresh)
 
     def set_mode(self, mode: HandleMode) -> None:
-        """Chooses what the handles do; the mode that is on already hides them."""
+        """Sets the mode of the handles; the current mode hides them."""
         self.mode = None if mode is self.mode else mode
         self.mode_changed.emit(self.mode)
         self.refresh()
 
     def refresh(self, *_: object) -> None:
-        """Paints the handles where they are now."""
         handles = self._drag.handles if self._drag and self._drag.handles.mode is HandleMode.ROTATE else self._handles()
         self._overlay.show_handles(handles, self._drag.handle if self._drag else self._hovered)
 
@@ -94,7 +91,7 @@ class HandleTool(QObject, Tool):
         handles = self._handles() if position is not None else None
         self._hovered = handles.hit((position.x(), position.y())) if handles and position is not None else None
         self.refresh()
-        return "" if self._hovered is None else "Drag the handle; Escape takes it back"
+        return "" if self._hovered is None else "Drag the handle; Escape cancels"
 
     def press(self, position: QPointF, _shift: bool) -> bool:
         return bool(self.hover(position))
@@ -144,18 +141,18 @@ class HandleTool(QObject, Tool):
             return self._bone(node, selection.bone)
         chosen = set(selection.nodes)
         followers = tuple(
-            (other, engine.places.world_from_parent(other))
+            (other, engine.views.places.world_from_parent(other))
             for other in map(scene.node, selection.others)
-            # What rides on one that moves is moved by that.
+            # Children move with their parents.
             if other.id in scene.unlocked and chosen.isdisjoint(above.id for above in scene.carriers(other.id))
         )
         return _HandleTarget(
-            node.id, "transform", node.transform, engine.places.world_from_parent(node), node.name, followers
+            node.id, "transform", node.transform, engine.views.places.world_from_parent(node), node.name, followers
         )
 
     def _bone(self, node: Node, bone: str) -> _HandleTarget | None:
-        """The pose of a bone, relative to where the clip alone would have it."""
-        character = self._client.engine.character(node.id) if self._client.engine else None
+        """The pose offset of a bone, relative to the clip."""
+        character = self._client.engine.views.characters.get(node.id) if self._client.engine else None
         posed = node.settings.part(f"{PART}{bone}")
         if (
             character is None

@@ -1,4 +1,4 @@
-"""Widgets laid over the viewport: statistics, axis gizmo, legend, divider and the empty scene's greeting."""
+"""Widgets over the viewport: statistics, axis gizmo, legend, divider and start page."""
 
 from collections.abc import Collection
 
@@ -32,7 +32,7 @@ METHOD_NAMES = {
 
 
 class ViewportOverlays(QObject):
-    """Places the overlays, keeps them up to date, and turns the divider's drag into an edit."""
+    """Places and updates the overlays; dragging the divider is an edit."""
 
     def __init__(
         self,
@@ -71,7 +71,6 @@ class ViewportOverlays(QObject):
         self.refresh()
 
     def refresh(self, *_: object) -> None:
-        """Shows what the view settings ask for."""
         view = self._document.scene.view
         self.divider.setVisible(view.comparison is SkinningComparison.SPLIT)
         self.divider.set_value(view.divider)
@@ -87,7 +86,7 @@ class ViewportOverlays(QObject):
         self.place()
 
     def show_drop(self, text: str) -> None:
-        """Says what dropping would do; "" for nothing that is held."""
+        """Shows what dropping a file would do; hides the label for ""."""
         self.drop.set_text(text)
         self.drop.setVisible(bool(text))
         self.drop.raise_()
@@ -98,7 +97,7 @@ class ViewportOverlays(QObject):
         self.place()
 
     def _legend(self) -> ColourKey | None:
-        """What the colours of surfaces stand for, if they stand for something."""
+        """What the colours in the viewport stand for, if anything."""
         compared = self._client.compared
         if compared is not None and compared.key is not None:
             return compared.key
@@ -108,7 +107,7 @@ class ViewportOverlays(QObject):
         return next((legend for room in self._rooms if (legend := room.legend()) is not None), None)
 
     def _side_texts(self) -> tuple[str, str]:
-        """What differs between the sides: the methods of skinning where there is a figure, and what kinds compare."""
+        """Labels of the sides of a split view."""
         compared = [sides for room in self._rooms if (sides := room.sides()) is not None]
         if self._active.node is not None or not compared:
             compared.insert(0, (METHOD_NAMES[SkinningMethod.LBS], METHOD_NAMES[self._rival()]))
@@ -116,7 +115,7 @@ class ViewportOverlays(QObject):
         return ", ".join(left), ", ".join(right)
 
     def _rival(self) -> SkinningMethod:
-        """What linear blend is compared with: the active model's method where that is another one."""
+        """The method that linear blend skinning is compared with."""
         node = self._active.node
         with_scale = node is not None and node.settings.skinning is SkinningMethod.DQS_SCALE
         return SkinningMethod.DQS_SCALE if with_scale else SkinningMethod.DQS
@@ -156,7 +155,7 @@ class ViewportOverlays(QObject):
         engine = self._client.engine
         if engine is None:
             return []
-        counts = engine.statistics()
+        counts = engine.views.counts()
         rows = [
             ("Vertices", f"{counts.vertices:,}"),
             ("Triangles", f"{counts.triangles:,}"),
@@ -168,7 +167,7 @@ class ViewportOverlays(QObject):
         if step > 0.0:
             rows.append(("Frame", f"{self._playback.playhead.time / step:.1f}"))
         if self._playback.playhead.playing and drawn.rate.per_second > 0.0:
-            rows.append(("Pictures/s", f"{drawn.rate.per_second:.0f}"))
+            rows.append(("FPS", f"{drawn.rate.per_second:.0f}"))
         return rows
 
     # --- the divider ----------------------------------------------------------------------------------
@@ -191,10 +190,9 @@ class ViewportOverlays(QObject):
 
 
 def comparison_rows(statistics: ComparisonStatistics | None, unit_scale: float = 1.0) -> list[tuple[str, str]]:
-    """Distance of the two methods and the volume each gains or loses against the bind pose.
+    """Distance between both skinning methods, and their volume relative to the bind pose.
 
     Args:
-        statistics: What is compared, if anything.
         unit_scale: Metres per unit of the model.
     """
     if statistics is None:

@@ -1,4 +1,4 @@
-"""Connects the engine to the viewport: it draws the document at the playhead, and nothing else."""
+"""Renders the document at the playhead in the viewport."""
 
 import logging
 import math
@@ -15,13 +15,11 @@ from app.files.scene_files import SceneFiles
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from app.viewport.bake_comparison import BakeComparison
-from app.viewport.frame_info import FrameInfo, nice_ceiling, with_point
+from app.viewport.frame_info import FrameInfo, ViewportTiming, nice_ceiling, with_point
 from app.viewport.ghosts import Ghosts
 from app.viewport.precompiling import Precompiling
 from app.viewport.second_engine import SecondEngine
-from app.viewport.timing import ViewportTiming
 from sim.assets.model import Bounds
-from sim.cache.simulation_cache import SimulationCache
 from sim.cache.step_store import CacheBudget, StepStore
 from sim.characters.comparison import ComparisonStatistics
 from sim.engine import Engine
@@ -35,6 +33,7 @@ from sim.printable import printable
 from sim.profile.sample import TimerStatus
 from sim.render.frame import joined
 from sim.render.render_view import JointRef, Overlay, ParticleRef, RenderView
+from sim.runner import SimulationRunner
 from sim.scene.scene import NodeId, Scene
 from sim.scene.view_state import Selection
 from sim.simulation import BakedStates, NoBakedStates
@@ -42,36 +41,34 @@ from sim.simulation import BakedStates, NoBakedStates
 _log = logging.getLogger(__name__)
 _TEXT_MAX = 200
 _LOOK = 0.02
-"""Time between two looks whether systems have prepared [s]."""
+"""Interval at which preparing systems are polled [s]."""
 _PREPARED = 0.01
-"""Time that a turn goes on with what they have left to do on the GPU [s]."""
+"""Time budget of their GPU work in a turn [s]."""
 _LONG = 0.3
-"""Time from which on it is told that they prepare [s]."""
+"""Time after which preparations are reported [s]."""
 
 
 class ViewportRenderer(QObject):
-    """Owns the engine; every call comes with the viewport's context current.
+    """Owns the engine; the viewport's context must be current in every call.
 
     Signals:
-        drawn: A picture was drawn; carries `FrameInfo`.
-        ready: The engine was made, with no model in it.
+        drawn: After each frame; carries a `FrameInfo`.
+        ready: The engine was created.
         gl_failed: One line about an OpenGL error.
-        troubled: Something is wrong with a simulated node; its id, or "", and one line.
-        measured: What pictures cost became known; carries a list of `FrameSample`, in order.
-        switched: Kernels run on what was wanted from now on; carries what that is, and why, in one line.
-        preparing: How far that is which takes longer than a moment: what is done to which nodes, or "", and a part.
-        painted: The viewport was painted; more may be left to do, see `gl_turn`.
+        troubled: The id of a node, or "", and one line about its problem.
+        measured: Carries a list of `FrameSample` in order.
+        switched: One line about the back end that kernels use from now on.
+        preparing: What is being prepared, or "", and the fraction 0 to 1.
+        painted: The viewport was painted; see `gl_turn` for what is left to do.
 
     Attributes:
-        engine: None before the context exists and after it is gone.
-        back_end: What kernels are wanted to run on.
-        cache_budget: Room for kept steps.
-        cache: What is kept of its steps, as long as it exists.
-        given: Gives the states of nodes that are baked.
-        second: A second engine, for what is looked at beside pictures; None for none.
-        ghosts: Drawn over pictures; None for none.
-        compared: How far they are from what is baked; None where that is never wanted.
-        precompiling: Compiles what is new beside; None where everything is compiled when it is needed.
+        engine: None while there is no context.
+        back_end: Requested back end of kernels.
+        runner: Steps the simulation of the engine; None without an engine.
+        baked: States of the nodes that show their bake.
+        second: A second engine for ghosts.
+        compared: Distance from the bake.
+        precompiling: None if shaders are compiled when they are first used.
     """
 
     drawn = Signal(object)
@@ -100,8 +97,8 @@ class ViewportRenderer(QObject):
         self.back_end = BackEndChoice.AUTO
         self.cache_budget = CacheBudget.USUAL
         self._switching: Task[None] | None = None
-        self.cache: SimulationCache | None = None
-        self.given: BakedStates = NoBakedStates()
+        self.runner: SimulationRunner | None = None
+        self.baked: BakedStates = NoBakedStates()
         self.second: SecondEngine | None = None
         self.ghosts: Ghosts | None = None
         self.compared: BakeComparison | None = None
@@ -117,7 +114,6 @@ class ViewportRenderer(QObject):
     # --- what the viewport calls ----------------------------------------------------------------------
 
     def gl_init(self) -> None:
-        """Creates the engine in the viewport's context."""
         self.gl_release()
         context = Context.current()
         self._log = DebugLog(context) if self._debug else None
@@ -125,7 +121,7 @@ class ViewportRenderer(QObject):
         if self.precompiling is not None:
             self.precompiling.bind(context)
         self.engine = Engine(context, background=True)
-        self.cache = self.engine.simulation.cached = SimulationCache(self.engine, StepStore(self.cache_budget.size))
+        self.runner = SimulationRunner(self.engine, StepStore(self.cache_budget.size))
         self.ready.emit()
 
     def gl_enter(self, framebuffer_id: int) -> None:
@@ -133,7 +129,7 @@ class ViewportRenderer(QObject):
             self.engine.context.default_framebuffer = framebuffer_id
 
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
-        """Draws the scene at the playhead, or leaves the framebuffer as it is where that takes more turns."""
+        """Draws the scene at the playhead, or leaves the framebuffer as it is if that takes more turns."""
         engine = self.engine
         if engine is None:
             return
@@ -142,16 +138,16 @@ class ViewportRenderer(QObject):
         try:
             output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
             if engine.pictures.paint(output, self):
-                if self.ghosts is not None and self.cache is not None:
-                    self.ghosts.lay(engine, self.cache, output)
+                if self.ghosts is not None and self.runner is not None:
+                    self.ghosts.lay(engine, self.runner, output)
                     self._release_second()
                 self._report(engine)
-        except Exception as error:  # the last picture stays; what is wrong with one node never comes here
+        except Exception as error:  # the last frame stays; errors of one node never get here
             self._fail(error)
         self.painted.emit()
 
     def gl_turn(self) -> bool:
-        """Does a part of what is to be done between pictures; returns whether one is to be painted now."""
+        """Does a part of the work between frames; returns whether to paint now."""
         if self.engine is None:
             return False
         try:
@@ -166,15 +162,15 @@ class ViewportRenderer(QObject):
                 self.engine.pictures.outdate()
                 return True
             beside = self._beside
-            if beside is not None and self.cache is not None:
-                return beside.turn(self.engine, self.cache)
+            if beside is not None and self.runner is not None:
+                return beside.turn(self.engine, self.runner)
             return self.engine.pictures.turn(self)
         except Exception as error:
             self._fail(error)
             return False
 
     def _prepares(self, engine: Engine) -> bool:
-        """Does a part of what systems have left to do on the GPU, and tells how far they are; whether there was any."""
+        """Runs the GPU work of preparing systems and reports progress; returns whether there was any."""
         self._prepared = engine.simulation.prepare(time.monotonic() + _PREPARED)
         progress = engine.simulation.progress
         compiled = self.precompiling.progress if self.precompiling is not None else ("", 1.0)
@@ -198,8 +194,8 @@ class ViewportRenderer(QObject):
             self.preparing.emit(*reported)
         return self._prepared
 
-    def give_up_preparing(self) -> None:
-        """Systems go by what they have, and prepare nothing else; what is not compiled is when it is needed."""
+    def cancel_preparing(self) -> None:
+        """Cancels preparations; systems keep their earlier settings, shaders are compiled when they are used."""
         if self.precompiling is not None:
             self.precompiling.cancel_preparing()
         if self.engine is not None:
@@ -207,7 +203,7 @@ class ViewportRenderer(QObject):
 
     @property
     def delay(self) -> float | None:
-        """Time until the next turn [s]; None where nothing is left to do."""
+        """Time until the next turn [s]; None if nothing is left to do."""
         if self._switching is not None or self._prepared:
             return 0.0
         beside = self._beside
@@ -221,18 +217,18 @@ class ViewportRenderer(QObject):
 
     @property
     def is_compiling(self) -> bool:
-        """Whether nodes of the document wait until they are compiled."""
+        """Whether nodes wait for their shaders."""
         return self.precompiling is not None and bool(self.precompiling.progress[0])
 
     @property
     def _beside(self) -> Ghosts | BakeComparison | None:
-        """What a turn is for, beside the picture: that comes first, unless pictures follow one another all the time."""
+        """The comparison or the ghosts if they have work to do; frames come first unless they never end."""
         if self.engine is None or (self.engine.pictures.delay is not None and not self._playback.playhead.playing):
             return None
         return next((one for one in (self.compared, self.ghosts) if one is not None and one.is_due), None)
 
     def _release_second(self) -> None:
-        """Deletes what nobody wants any more; it comes and goes with settings, not with playing."""
+        """Releases the second engine when ghosts are switched off."""
         view = self._document.scene.view
         if self.ghosts is not None and not (view.ghosts or view.bake_ghost):
             self.ghosts.release()
@@ -244,21 +240,20 @@ class ViewportRenderer(QObject):
             self.engine.pictures.outdate()
 
     def gl_resized(self) -> None:
-        """The next picture is drawn in any case: the framebuffer is another one, which shows nothing."""
+        """Draws the next frame in any case, because the new framebuffer is empty."""
         if self.engine is not None:
             self.engine.pictures.lose()
 
     def gl_release(self) -> None:
-        """Deletes everything; may be called twice."""
         if self._log is not None:
             self._log.release()
             self._log = None
         for beside in (self.ghosts, self.compared, self.second):
             if beside is not None:
                 beside.release()
-        if self.cache is not None:
-            self.cache.release()
-            self.cache = None
+        if self.runner is not None:
+            self.runner.release()
+            self.runner = None
         if self.precompiling is not None:
             self.precompiling.release()
         if self.engine is not None:
@@ -279,19 +274,19 @@ class ViewportRenderer(QObject):
             self.engine.pictures.lose()
 
     def switch_back_end(self, choice: BackEndChoice) -> None:
-        """Has kernels run on this once their programs are built, which takes turns from the next picture on."""
+        """Switches the back end of kernels once all programs are built, which takes several turns."""
         self.back_end = choice
         self._switching = self.engine.library.prepare(choice) if self.engine is not None else None
 
     def compile_beside(self, store: ModelStore, folder: Path | None) -> None:
-        """Has what is new compiled on a thread beside, and kept in a folder, if any; before there is an engine."""
+        """Compiles new shaders on a worker thread, cached in a folder; call before there is an engine."""
         if folder is not None:
             self.precompiling = Precompiling(self._document, store, self._files, self._playback, folder)
 
     def limit_steps(self, room: CacheBudget) -> None:
         self.cache_budget = room
-        if self.cache is not None:
-            self.cache.limit(room.size)
+        if self.runner is not None:
+            self.runner.cache.limit(room.size)
 
     def _switch(self, engine: Engine, steps: Task[None]) -> None:
         try:
@@ -311,73 +306,72 @@ class ViewportRenderer(QObject):
         return self._timing.status
 
     def set_timing(self, on: bool) -> None:
-        """Begins or ends measuring what pictures cost, from the next picture on; whoever calls asks for that."""
+        """Starts or stops measuring frames."""
         self._timing.wanted = on
 
     def prepare(self) -> int:
-        """Brings the engine to the document as it is now, and returns its version; the context must be current."""
+        """Applies the current document to the engine; returns the version of its views."""
         if self.engine is None:
             return 0
         self.engine.simulation.start_time = self._playback.settings.simulation_start
         files = self._files
-        textures = {path: image for path, image in files.textures.items() if self.engine.has_texture(path, image)}
+        textures = {path: image for path, image in files.textures.items() if self.engine.textures.has(path, image)}
         self.engine.set_files(files.meshes, files.images, textures, files.strands)
-        self.engine.simulation.given = self.given
-        # Also here, as pictures that follow one another leave no time for turns.
+        self.engine.simulation.baked = self.baked
+        # Also here, because continuous frames leave no time for turns.
         self._prepares(self.engine)
         self.engine.apply(self._document.scene if self.precompiling is None else self.precompiling.admit())
-        if self.cache is not None:
-            self.cache.take(self._playback.playhead.time)
-        return self.engine.version
+        if self.runner is not None:
+            self.runner.take(self._playback.playhead.time)
+        return self.engine.views.version
 
     # --- questions ------------------------------------------------------------------------------------
 
     def bounds(self, node_id: NodeId | None, bone: str | None) -> Bounds | None:
-        """Box in the world [m] of a bone, a node, or everything; the context must be current.
+        """Box in the world [m] of a bone, a node, or everything.
 
-        What has no size but a mark is shown together with everything, which it may light.
+        For a node without size but with a mark, such as a light, the box of everything and the mark.
         """
         if self.engine is None:
             return None
         engine = self._at_moment()
         box = self.own_bounds(node_id, bone) if node_id is not None else None
-        everything = engine.bounds()
-        view = engine.view(node_id) if node_id is not None else None
+        everything = engine.views.bounds()
+        view = engine.views.view(node_id) if node_id is not None else None
         marks = view.marks() if view is not None else ()
         return box or (with_point(everything, marks[0].position) if marks else everything)
 
     def own_bounds(self, node_id: NodeId, bone: str | None) -> Bounds | None:
-        """Box in the world [m] of a bone or a node by itself; of a group around all that is in it."""
+        """Box in the world [m] of a bone or a node; of a group around its contents."""
         if self.engine is None:
             return None
         engine = self._at_moment()
         joint = self.joint_of(Selection(node=node_id, bone=bone))
         if joint is not None:
-            return engine.joint_bounds(joint.node, joint.joint)
-        found = [engine.bounds(inside) for inside in self._document.scene.with_contents([node_id])]
+            return engine.views.characters[joint.node].joint_bounds(joint.joint)
+        found = [engine.views.bounds(inside) for inside in self._document.scene.with_contents([node_id])]
         return joined([box for box in found if box is not None])
 
     # --- overlay --------------------------------------------------------------------------------------
 
     def set_hovered(self, joint: JointRef | None) -> bool:
-        """Marks the joint under the mouse; whether that changes the picture."""
+        """Highlights a joint; returns whether that changes the frame."""
         changed = joint != self._overlay.hovered
         self._overlay = replace(self._overlay, hovered=joint)
         return changed
 
     def mark_particles(self, hovered: ParticleRef | None, chosen: Mapping[NodeId, tuple[int, ...]]) -> bool:
-        """Marks particles of nodes; whether that changes the picture."""
+        """Highlights particles; returns whether that changes the frame."""
         marked = replace(self._overlay, hovered_particle=hovered, particles=dict(chosen))
         changed = marked != self._overlay
         self._overlay = marked
         return changed
 
     def reset_difference_scale(self) -> None:
-        """Lets the difference ramp find its upper end anew."""
         self._scale = 0.0
 
     def joint_of(self, selection: Selection) -> JointRef | None:
-        """The selected joint by index; None where no joint is selected or its model is not there."""
+        """The selected joint; None if no joint is selected or its model is not loaded."""
         model = self.engine.model_of(selection.node) if self.engine and selection.node else None
         if model is None or model.skeleton is None or selection.bone is None or selection.node is None:
             return None
@@ -389,18 +383,18 @@ class ViewportRenderer(QObject):
         chosen = self._document.scene.with_contents(self._document.selection.all_nodes)
         return replace(self._overlay, selected=selected, selected_nodes=chosen, difference_scale=self._scale or None)
 
-    # --- steps of a picture ---------------------------------------------------------------------------
+    # --- steps of a frame -----------------------------------------------------------------------------
 
     def set_up(self, now: float) -> None:
-        """Makes everything that a picture shows, at monotonic time `now` [s]."""
+        """Updates everything that the frame shows, at monotonic time `now` [s]."""
         engine = self._at_moment()
         self._comparison = self._compare(engine)
         engine.refresh(now)
-        if self.cache is not None:
-            self.cache.note_stop_reports()
-            self.cache.collect()
+        if self.runner is not None:
+            self.runner.note_stopped()
+            self.runner.cache.collect()
             if self.compared is not None:
-                self.compared.take(engine, self.cache)
+                self.compared.take(engine, self.runner)
 
     def render_view(self) -> RenderView:
         assert self.engine is not None
@@ -408,20 +402,19 @@ class ViewportRenderer(QObject):
         return render_view if self.compared is None else self.compared.coloured(render_view)
 
     def _at_moment(self) -> Engine:
-        """The engine, brought to the document and the playhead."""
+        """The engine with the document and the playhead applied."""
         assert self.engine is not None
         self.prepare()
-        time, cache = self._playback.seen, self.cache
-        if cache is not None:
-            # Distances are known of steps alone.
+        time, runner = self._playback.seen, self.runner
+        if runner is not None:
+            # Distances are only known at steps.
             compares = self.compared is not None and self.compared.is_on
-            time = cache.show_between(time) if self._playback.is_between and not compares else cache.show(time)
+            time = runner.show_between(time) if self._playback.is_between and not compares else runner.show(time)
         self.engine.advance(time)
         return self.engine
 
     def _report(self, engine: Engine) -> None:
-        """Says what was drawn, and what went wrong."""
-        engine.collect()
+        engine.context.collect()
         self._report_errors()
         for problem in engine.simulation.take_problems():
             self.troubled.emit(problem.node, problem.text)
@@ -443,11 +436,11 @@ class ViewportRenderer(QObject):
         return statistics
 
     def _fail(self, error: Exception) -> None:
-        """Tells once that there is no picture; a picture that is begun is given up."""
+        """Reports an error once, and drops the frame that was being drawn."""
         assert self.engine is not None
         self.engine.context.invalidate()
         self.engine.pictures.outdate()
-        text = f"no picture can be drawn: {type(error).__name__}: {printable(str(error), _TEXT_MAX)}"
+        text = f"no frame can be drawn: {type(error).__name__}: {printable(str(error), _TEXT_MAX)}"
         if text not in self._failures:
             self._failures.add(text)
             self.gl_failed.emit(text)

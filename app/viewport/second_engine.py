@@ -1,4 +1,4 @@
-"""A second engine for what is looked at beside the picture, so that what is shown is not touched; made when needed."""
+"""A second engine that renders other times or states of the scene; created when first needed."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -10,31 +10,27 @@ from app.files.scene_files import SceneFiles
 from app.timeline.playback import Playback
 from sim.assets.images import MipImage
 from sim.engine import Engine
-from sim.gl.errors import GLError
 from sim.gl.task import Task
 from sim.scene.scene import NodeId, Scene
 
 Key = NodeId | Path
-"""A node with a model, or the file of a texture."""
+"""A node with a model, or a texture file."""
 
 Wanted = LoadedModel | MipImage
 
 TURN = 0.01
-"""Time after which a turn of uploading ends with the step that it is at [s]."""
+"""Time budget of a turn of uploading [s]."""
 
 
 class SecondEngine:
-    """An engine with the scene of the document, on which no step is simulated.
+    """An engine with the scene of the document that simulates nothing.
 
     Args:
-        document: The scene.
-        files: What settings name.
-        playback: Says where the simulation starts.
-        loaded: Gives the model of a figure, once it is read.
+        loaded: Returns the model of a character, or None while it is loading.
 
     Attributes:
-        engine: None while nobody needs it.
-        is_busy: Whether something is being drawn on it, so that it stays at its moment.
+        engine: None while it is not needed.
+        is_busy: Whether an image is being rendered, so that its time must not change.
     """
 
     def __init__(
@@ -51,16 +47,16 @@ class SecondEngine:
         self._failed: dict[Key, Wanted] = {}
 
     def bring(self, live: Engine) -> Engine | None:
-        """Brings it to the scene as it is now, which may take turns; None while there is more to do."""
+        """Applies the current scene, in several turns; returns None while there is more to do."""
         if self._uploads(self._follow(live), self._document.scene):
             return None
-        engine = self._follow(live)  # with what is there now
+        engine = self._follow(live)  # with what was uploaded
         engine.simulation.prepare(time.monotonic() + TURN)
         engine.apply(self._document.scene)
         return None if engine.simulation.is_preparing else engine
 
     def ready(self, live: Engine) -> Engine | None:
-        """It, at the scene as it is now, where that takes no turns; else None."""
+        """The engine with the current scene, if that takes no further turns; else None."""
         if self.engine is None or self._upload is not None or self.is_busy:
             return None
         engine = self._follow(live)
@@ -78,18 +74,15 @@ class SecondEngine:
         if engine is None:
             engine = self.engine = Engine(live.context, live.library, background=True)
         engine.simulation.start_time = self._playback.settings.simulation_start
-        engine.simulation.given = live.simulation.given
+        engine.simulation.baked = live.simulation.baked
         files = self._files
-        textures = {path: image for path, image in files.textures.items() if engine.has_texture(path, image)}
+        textures = {path: image for path, image in files.textures.items() if engine.textures.has(path, image)}
         engine.set_files(files.meshes, files.images, textures, files.strands)
         engine.apply(self._document.scene)
         return engine
 
     def _uploads(self, engine: Engine, scene: Scene) -> bool:
-        """Uploads models, without the textures of their files, and textures that settings name for the time of a turn.
-
-        Returns whether there is more to do.
-        """
+        """Uploads models, without their textures, and textures of settings; returns whether there is more to do."""
         ends = time.monotonic() + TURN
         while True:
             if self._upload is None:
@@ -101,8 +94,8 @@ class SecondEngine:
                 next(steps)
             except StopIteration:
                 self._upload = None
-            except GLError:
-                self._upload, self._failed[key] = None, wanted  # it is shown without
+            except Exception:  # it is shown without; the task loop reports the same error
+                self._upload, self._failed[key] = None, wanted
             if time.monotonic() >= ends:
                 return True
 
@@ -113,5 +106,5 @@ class SecondEngine:
                 continue
             yield node.id, loaded, engine.model_upload(node.id, loaded.prepared, {})
         for path, image in self._files.textures.items():
-            if image is not self._failed.get(path) and not engine.has_texture(path, image):
-                yield path, image, engine.texture_upload(path, image)
+            if image is not self._failed.get(path) and not engine.textures.has(path, image):
+                yield path, image, engine.textures.upload(path, image)

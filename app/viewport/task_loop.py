@@ -1,9 +1,4 @@
-"""Does what takes long a part at a time, so that clicks are answered between: models reach the GPU, pictures are made.
-
-Textures that settings name in place of those of models follow them.
-
-What pictures need is known to the engine alone; it says when the next part is due.
-"""
+"""Uploads models and textures and renders frames in short turns of the event loop; the window stays responsive."""
 
 import math
 import time
@@ -19,30 +14,25 @@ from app.files.scene_files import SceneFiles
 from app.viewport.renderer import ViewportRenderer
 from app.viewport.second_engine import Key, Wanted
 from sim.engine import Engine
-from sim.gl.errors import GLError
 from sim.gl.task import Task
 from sim.kinds import KINDS
 from sim.scene.scene import Node, NodeId
 from widgets.protocols import ModelState
 from widgets.viewport import Viewport
 
-# A turn ends with the first step of an upload that passes this time [s]; a software renderer may take nine times as
-# long for one.
+# Time budget of a turn [s]; a software renderer may take nine times as long for one step of an upload.
 TURN = 0.01
 
 
 class TaskLoop(QObject):
-    """Takes turns of the event loop while there is something to do.
-
-    It brings the engine of a client to the models of the store, and to the textures of the files of the scene; each is
-    shown once it is complete.
+    """Uploads the models of the store and the textures of the scene; each is shown once it is complete.
 
     Signals:
         finished: Nothing is left to upload.
-        failed: A file and one line about why it cannot be shown.
+        failed: A file, and one line about why it cannot be shown.
 
     Attributes:
-        uploading: Whether a model or a texture waits for the GPU.
+        uploading: Whether a model or a texture waits for upload.
     """
 
     finished = Signal()
@@ -64,7 +54,7 @@ class TaskLoop(QObject):
         self.uploading = False
         self._engine: Engine | None = None
         self._failed: dict[Key, Wanted] = {}
-        self._outcomes: dict[Key, str] = {}  # "" for what is shown, else why it is not
+        self._outcomes: dict[Key, str] = {}  # "" for success, else the error
         self._current: tuple[Key, Wanted, Task[None]] | None = None
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._turn)
@@ -74,7 +64,7 @@ class TaskLoop(QObject):
         client.painted.connect(self._wait)
 
     def follow(self) -> None:
-        """Looks at once for models and textures that arrived or went away."""
+        """Uploads what was loaded and removes what was unloaded, beginning now."""
         self.uploading = True
         self._wait()
 
@@ -106,7 +96,7 @@ class TaskLoop(QObject):
     # --- models ---------------------------------------------------------------------------------------
 
     def _upload(self, engine: Engine) -> bool:
-        """Uploads for a while; whether the picture changes."""
+        """Uploads for a while; returns whether the frame changes."""
         self._client.prepare()
         with engine.context.timers.scope("upload"):
             changed = self._advance(engine)
@@ -115,7 +105,7 @@ class TaskLoop(QObject):
         return changed
 
     def _report(self) -> None:
-        """Passes on what became of models, outside the context."""
+        """Reports what became of models, outside the context."""
         outcomes, self._outcomes = self._outcomes, {}
         for key, text in outcomes.items():
             if isinstance(key, Path):
@@ -127,7 +117,7 @@ class TaskLoop(QObject):
                 self._store.mark_ready(key)
 
     def _advance(self, engine: Engine) -> bool:
-        """Uploads for the time of a turn; whether the picture changes."""
+        """Uploads for one turn; returns whether the frame changes."""
         if engine is not self._engine:
             self._engine, self._current = engine, None
             self._failed.clear()
@@ -139,7 +129,7 @@ class TaskLoop(QObject):
                 next(steps)
             except StopIteration:
                 self._current, changed = None, True
-            except GLError as error:
+            except Exception as error:
                 self._current, self._failed[key] = None, wanted
                 self._outcomes[key] = str(error)
             self._choose(engine)
@@ -148,7 +138,7 @@ class TaskLoop(QObject):
         return changed
 
     def _remove(self, engine: Engine) -> bool:
-        """Takes models away that nobody wants; one that is read anew stays until then."""
+        """Removes models that are no longer in the scene; one that is being reloaded stays until then."""
         shown = [node.id for node in self._characters() if engine.model_of(node.id) is not None]
         gone = [node_id for node_id in shown if self._wanted(node_id) is None and not self._is_read(node_id)]
         for node_id in gone:
@@ -156,7 +146,7 @@ class TaskLoop(QObject):
         return bool(gone)
 
     def _choose(self, engine: Engine) -> None:
-        """Goes on with what is wanted still, else with the next model, else with the next texture."""
+        """Continues the current upload, or starts the next model, or the next texture."""
         if self._current is not None and self._wanted(self._current[0]) is not self._current[1]:
             self._current = None
         if self._current is None:
@@ -171,8 +161,8 @@ class TaskLoop(QObject):
                     self._current = (node.id, loaded, steps)
                     return
             for path, image in self._files.textures.items():
-                if image is not self._failed.get(path) and not engine.has_texture(path, image):
-                    self._current = (path, image, engine.texture_upload(path, image))
+                if image is not self._failed.get(path) and not engine.textures.has(path, image):
+                    self._current = (path, image, engine.textures.upload(path, image))
                     return
 
     def _characters(self) -> list[Node]:

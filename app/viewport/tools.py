@@ -1,15 +1,20 @@
-"""What the left button does in the viewport: selects marks, bones and surfaces; the rest is done by tools."""
+"""What the mouse does in the viewport: picking, selection, tools of kinds and the context menu."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
+from PySide6.QtWidgets import QMenu
 
 from app.document.document import Document
+from app.document.scene_edits import SceneEdits
+from app.editor.actions import SEPARATOR, Actions
+from app.editor.menus import AddMenu, add_place_menus
 from app.viewport.picker import Picker
 from app.viewport.renderer import ViewportRenderer
 from sim.assets.model import CharacterModel
-from sim.kinds.contract import Tool
+from sim.kinds import KINDS
+from sim.kinds.contract import Panel, Tool
 from sim.render.render_view import JointRef
 from sim.scene.picking import pick_joint
 from sim.scene.view import DisplayMode
@@ -22,10 +27,10 @@ HINT = "Click: select · Middle drag: orbit · with Shift: pan · Wheel: zoom"
 
 
 class ViewportTools(QObject):
-    """Selection by click and hover of marks and bones; everything else is done by tools, asked in order.
+    """Selects by click and highlights marks and bones under the mouse; tools, asked in order, do everything else.
 
     Signals:
-        hint: What the mouse does where it is, for the status bar; "" outside of the viewport.
+        hint: What the mouse does here, for the status bar; "" outside of the viewport.
     """
 
     hint = Signal(str)
@@ -50,12 +55,12 @@ class ViewportTools(QObject):
     # --- questions ------------------------------------------------------------------------------------
 
     def joint_at(self, position: QPointF) -> JointRef | None:
-        """The drawn joint or bone under a place of the viewport; None while bones are hidden."""
+        """The joint or bone under a position; None while bones are hidden."""
         engine = self._client.engine
         if engine is None or not self._document.scene.view.bones:
             return None
         for node in self._document.scene.characters:
-            view, model = engine.view(node.id), engine.model_of(node.id)
+            view, model = engine.views.view(node.id), engine.model_of(node.id)
             if (
                 node.id not in self._document.scene.shown & self._document.scene.unlocked
                 or view is None
@@ -64,9 +69,9 @@ class ViewportTools(QObject):
                 or model.skeleton is None
             ):
                 continue
-            places = np.full((len(engine.joint_positions(node.id)), 3), np.nan)
+            places = np.full((len(engine.views.characters[node.id].joint_positions()), 3), np.nan)
             drawn = view.segments.joints
-            places[drawn] = engine.joint_positions(node.id)[drawn]
+            places[drawn] = engine.views.characters[node.id].joint_positions()[drawn]
             cursor = (position.x(), position.y())
             joint = pick_joint(
                 self._picker.camera, self._picker.size, places, model.skeleton.parents, cursor, JOINT_RADIUS
@@ -76,7 +81,7 @@ class ViewportTools(QObject):
         return None
 
     def pick(self, position: QPointF) -> Selection:
-        """What a click at a place selects: a node by its mark, a bone, a node by its surface, or nothing."""
+        """What a click selects: a node by its mark, a bone, a node by its surface, or nothing."""
         marked = self._picker.mark(position)
         if marked is not None:
             return Selection(node=marked)
@@ -86,7 +91,6 @@ class ViewportTools(QObject):
         return self._surface_at(position)
 
     def deselect(self) -> None:
-        """Nothing is chosen any more, of whatever tool."""
         for tool in self._tools:
             tool.deselect()
 
@@ -107,7 +111,7 @@ class ViewportTools(QObject):
             self._select(self.pick(position), more=bool(modifiers & _MORE))
 
     def _select(self, picked: Selection, *, more: bool) -> None:
-        """Selects what was clicked, or adds it to what is selected, or takes it out."""
+        """Selects a node, or adds it to or removes it from the selection."""
         if not more or picked.bone is not None:
             self._document.select(picked)
         elif picked.node is not None:
@@ -179,7 +183,7 @@ class ViewportTools(QObject):
 
 
 def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:
-    """Joint with the largest weight on a triangle of a model; None where nothing is weighted."""
+    """Joint with the largest weight on a triangle; None if nothing is weighted."""
     if model is None or model.skin is None or triangle >= model.mesh.triangle_count:
         return None
     skin, corners = model.skin, model.mesh.triangles[triangle]
@@ -188,7 +192,7 @@ def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:
 
 
 def _hovered(tools: Iterable[Tool], position: QPointF | None) -> tuple[Tool | None, str]:
-    """The first of some tools that has something at a place, and what it can do there; the others have nothing."""
+    """The first tool with something at a position, and its hint; the others are told to highlight nothing."""
     found, said = None, ""
     for tool in tools:
         text = tool.hover(position if found is None else None)
@@ -199,3 +203,63 @@ def _hovered(tools: Iterable[Tool], position: QPointF | None) -> tuple[Tool | No
 
 def _has_shift(modifiers: Qt.KeyboardModifier) -> bool:
     return bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
+
+
+OBJECT = ("view.frame", SEPARATOR, "handle.move", "handle.rotate", "handle.scale", "pose.reset", SEPARATOR,
+          "edit.rename", "edit.copy", "edit.duplicate", "edit.group", "edit.lock", "edit.hide",
+          "edit.delete")  # fmt: skip
+SIMULATED = ("node.mute", "node.solo", "simulate.reset", SEPARATOR)
+NOTHING = ("view.home", "edit.paste", "edit.show_all")
+
+
+class ViewportMenu(QObject):
+    """The context menu of the viewport; selects what is under the mouse."""
+
+    def __init__(
+        self,
+        document: Document,
+        viewport: Viewport,
+        tools: ViewportTools,
+        actions: Actions,
+        edits: SceneEdits,
+        rooms: Mapping[str, Panel],
+    ) -> None:
+        super().__init__(viewport)
+        self._document, self._viewport, self._tools, self._actions = document, viewport, tools, actions
+        self._edits, self._rooms = edits, rooms
+        viewport.context_menu.connect(self._show)
+
+    def menu_at(self, position: QPointF) -> QMenu:
+        picked = self._tools.pick(position)
+        # A click on one of several selected nodes is for all of them.
+        if picked.node not in self._document.selection.nodes or picked.bone is not None:
+            self._document.select(picked)
+        menu, node = QMenu(self._viewport), self._document.selected
+        menu.setToolTipsVisible(True)
+        if node is None:
+            self._fill(menu, NOTHING)
+            add = AddMenu(self._actions, self._rooms, lambda: self._edits.place, menu)
+            add.report_cursor()
+            menu.addMenu(add)
+            return menu
+        if node.kind in self._rooms:
+            self._rooms[node.kind].fill_menu(menu, node, position)
+        if KINDS[node.kind].can_be_muted:
+            self._fill(menu, (SEPARATOR, *SIMULATED))
+        self._fill(menu, OBJECT)
+        if node.settings.is_character:
+            menu.addSeparator()
+            add_place_menus(menu, self._actions, self._edits.place)
+        return menu
+
+    def _show(self, position: QPointF) -> None:
+        menu = self.menu_at(position)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self._viewport.mapToGlobal(position.toPoint()))
+
+    def _fill(self, menu: QMenu, ids: tuple[str, ...]) -> None:
+        for action_id in ids:
+            if action_id == SEPARATOR:
+                menu.addSeparator()
+            else:
+                menu.addAction(self._actions[action_id])

@@ -14,7 +14,6 @@ from functools import partial
 from sim.assets.build import build_model
 from sim.bench.load import synthetic_character
 from sim.bench.runner import Case, Row, measure, rows_on_gpu
-from sim.cache.simulation_cache import SimulationCache
 from sim.cache.step_store import StepStore
 from sim.characters.settings import ModelSettings
 from sim.engine import Engine
@@ -29,6 +28,7 @@ from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.light.settings import LightSettings
 from sim.profile.sample import SceneMoment
 from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
+from sim.runner import SimulationRunner
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
@@ -164,8 +164,8 @@ def _cloth_engine(context: Context, library: ShaderLibrary, side: int) -> Engine
 
 def _cache_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
     engine, store, walk = _cloth_engine(context, library, side), StepStore(), random.Random(side)
-    cache = SimulationCache(engine, store)
-    cache.take(0.0)
+    runner = SimulationRunner(engine, store)
+    runner.take(0.0)
     numbers = itertools.count(1)
 
     def step_without_cache() -> None:
@@ -173,19 +173,19 @@ def _cache_rows(context: Context, library: ShaderLibrary, side: int, repeat: int
 
     def step_with_cache() -> None:
         next(numbers)
-        cache.advance(cache.shown + 1)
+        runner.advance(runner.shown + 1)
 
     def step_and_wait() -> None:
         step_with_cache()
-        cache.flush()
+        runner.cache.flush()
 
     def seek() -> None:
-        cache.show(cache.time_of(walk.choice([step for step in cache.cached if step != cache.shown])))
+        runner.show(runner.time_of(walk.choice([step for step in runner.cache.history.cached if step != runner.shown])))
         context.finish()
 
     def finish() -> None:
         context.finish()
-        cache.collect()
+        runner.cache.collect()
 
     @contextmanager
     def cold() -> Iterator[None]:
@@ -195,12 +195,12 @@ def _cache_rows(context: Context, library: ShaderLibrary, side: int, repeat: int
     case = partial(Case, system="kept", size=side * side, unit="particles", steps=CACHED_STEPS, finish=finish)
     steps = {"forgotten": step_without_cache, "kept": step_with_cache, "waited for": step_and_wait}
     rows = measure([case(variant=name, step=step) for name, step in steps.items()], repeat=repeat)
-    cache.flush()
+    runner.cache.flush()
     seeks = [case(variant="seek", step=seek)]
     if store.cool():
         seeks.append(case(variant="seek on disk", step=seek, within=cold))
     rows += measure(seeks, repeat=repeat)
-    cache.release()
+    runner.release()
     engine.release()
     return rows
 
@@ -208,7 +208,7 @@ def _cache_rows(context: Context, library: ShaderLibrary, side: int, repeat: int
 def _ghost_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
     engine = _cloth_engine(context, library, side)
     engine.step(STEP_TIME)
-    state, camera = engine.state(), Camera()
+    state, camera = engine.simulation.state(), Camera()
     output, ghost = (Framebuffer(context, IMAGE, label=label) for label in ("image", "ghost"))
     depth, ghost_pass = Framebuffer(context, IMAGE, (), label="depth"), GhostPass(context, engine.library)
     style = GhostStyle((0.35, 0.62, 1.0), 0.55, 0.28, 0.75)

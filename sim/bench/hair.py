@@ -26,8 +26,8 @@ from sim.gl.texture import TexelBuffer
 from sim.kinds.hair.brush import BrushedGroom, BrushStroke, RootFrames
 from sim.kinds.hair.generation import grown_whole
 from sim.kinds.hair.growth import GrowthSurface, growth_on_ellipsoid
-from sim.kinds.hair.packed import upload_strands
 from sim.kinds.hair.presets import with_preset
+from sim.kinds.hair.records import upload_strands
 from sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, HairSource
 from sim.kinds.hair.strands import Strands
 from sim.kinds.light.settings import LightSettings

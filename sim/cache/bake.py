@@ -1,9 +1,8 @@
-"""Baked steps: the exact states of nodes in a folder, from where they are shown again without simulating, on any GPU.
+"""Baked steps: exact states of nodes in a folder, which can be shown without simulating on any GPU.
 
-The folder holds `index.json` and a file for each node.  A file is rows of bytes, each what `System.state` gave after a
-step, at the offsets that the index tells.  Rows are written first and the index last, in one piece: whatever ends the
-writing leaves the bake of before.  Bytes that the index does not name are ignored, and a file that is too short loses
-its last steps alone.
+The folder has `index.json` and a file of rows for each node.  A row is what `System.state` returned after a step, at an
+offset that the index tells.  Rows are written first and the index last, atomically: an interrupted bake leaves the
+previous one.  Bytes that the index does not name are ignored; a file that is cut off loses only its last steps.
 """
 
 import contextlib
@@ -31,34 +30,34 @@ from sim.scene.scene import NodeId
 FORMAT, VERSION = "sinew-cache", 1
 INDEX = "index.json"
 INDEX_MAX = 256 * 1024**2
-"""Largest index that is read [bytes]."""
+"""Largest index that is accepted [bytes]."""
 
 COPIED_MAX = 64 * 1024**2
-"""Largest file of rows that is copied for a project of another name [bytes]."""
+"""Largest file that `carry` copies [bytes]."""
 
 ROWS = "steps"
-"""How the names of the files of nodes end."""
+"""Extension of the files of nodes."""
 
 FIRST_MAX = round((param_of(PlaybackSettings, "run_up").declared.hi or 0.0) / STEP_TIME) + 1
-"""Largest number of a first step: that after the longest run-up."""
+"""Largest first step: after the longest pre-roll."""
 
 _LANES = 1021
-"""Numbers of 8 bytes in a line of the sum of a row; a prime, so that no two sectors of a disk add up alike."""
+"""64-bit numbers per line of a checksum; a prime, so that exchanged disk sectors change it."""
 
 
 class BakeError(ValueError):
-    """A bake that cannot be read or written; one line that names the file."""
+    """A bake cannot be read or written; one line that names the file."""
 
 
 class BakedNode(msgspec.Struct, frozen=True, kw_only=True):
-    """What is baked of one node.
+    """The baked steps of one node.
 
     Attributes:
-        file: Name of its file in the folder.
-        key: What it was made with, see `sim.cache.keys.digest`.
+        file: Name in the folder.
+        key: What the steps depend on, see `sim.cache.keys.node_keys`.
         first: The step of the first row.
         rows: Offset and size of every row [bytes].
-        sums: `checksum` of every row; none where an older version wrote them.
+        sums: `checksum` of every row; empty in bakes of older versions.
     """
 
     file: str
@@ -69,13 +68,12 @@ class BakedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
-    """The index of a bake.
+    """Index of a bake.
 
     Attributes:
         dt: Length of a step [s].
-        start: Moment of the scene of step 0 [s].
-        renderer: What it was simulated on.
-        nodes: By their ids.
+        start: Scene time of step 0 [s].
+        renderer: The GPU that simulated it.
     """
 
     format: str = FORMAT
@@ -87,7 +85,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DamagedRow(NamedTuple):
-    """A row that cannot be used: of which node, after which step, in which file, and why."""
+    """A row that cannot be used, and why."""
 
     node: NodeId
     step: int
@@ -96,17 +94,17 @@ class DamagedRow(NamedTuple):
 
     def __str__(self) -> str:
         place = f"{self.path.parent.name}/{self.path.name}"
-        return f"step {self.step} of {place} {self.reason}; it is simulated from there on"
+        return f"step {self.step} of {place} {self.reason}; the following steps are simulated"
 
 
 def checksum(row: bytes) -> int:
-    """Another number, as good as always, for another row; some thirty times as fast as CRC-32 on large ones."""
+    """Checksum of a row; some thirty times as fast as CRC-32 on large rows."""
     lines = np.frombuffer(row, "<u8", len(row) // (8 * _LANES) * _LANES).reshape(-1, _LANES)
     return zlib.crc32(np.add.reduce(lines, axis=0, dtype="<u8"), zlib.crc32(memoryview(row)[lines.nbytes :]))
 
 
 def _is_sound(row: bytes, known: int | None) -> bool:
-    """Whether a row is what was written; without a checksum, whether it can be read at all."""
+    """Whether a row is undamaged; without a checksum, whether it can be decoded."""
     if known is not None:
         return checksum(row) == known
     try:
@@ -117,16 +115,13 @@ def _is_sound(row: bytes, known: int | None) -> bool:
 
 
 class Bake:
-    """A bake that is read; no file stays open.
-
-    Args:
-        folder: Where it lies.
+    """Reads a bake; keeps no file open.
 
     Attributes:
-        damaged: Rows that were found to be damaged, one a node, not told yet; the reader clears it.
+        damaged: Damaged rows that were not reported yet, one per node; the reader clears it.
 
     Raises:
-        BakeError: If there is no index that can be used.
+        BakeError: If the index cannot be used.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -137,7 +132,7 @@ class Bake:
         self.damaged: list[DamagedRow] = []
 
     def steps(self, node: NodeId) -> range:
-        """The steps that are there of a node; neither those whose rows are cut off, nor any from a damaged one on."""
+        """The steps of a node, up to the first row that is cut off or damaged."""
         baked = self.index.nodes.get(node)
         if baked is None:
             return range(0)
@@ -153,7 +148,7 @@ class Bake:
         return range(baked.first, baked.first + there)
 
     def state(self, node: NodeId, step: int) -> bytes | None:
-        """What was kept of a node after a step; None where that is not there, or damaged."""
+        """The state of a node after a step; None if it is missing or damaged."""
         if step not in self.steps(node):
             return None
         baked = self.index.nodes[node]
@@ -169,7 +164,7 @@ class Bake:
         return row
 
     def spoil(self, node: NodeId, step: int, reason: str) -> None:
-        """Lets a node have no baked steps from one on that cannot be used, and notes why."""
+        """Drops the steps of a node from one on, and records why."""
         self._steps[node] = range(self.index.nodes[node].first, step)
         self.damaged.append(DamagedRow(node, step, self.folder / self.index.nodes[node].file, reason))
 
@@ -185,16 +180,16 @@ class _Writing:
 
 
 class BakeWriter:
-    """Writes a bake step by step; what is there of other nodes stays.
+    """Writes a bake step by step; keeps the steps of other nodes in the folder.
 
     Args:
-        folder: Where it lies; it is made.
-        keys: What each node is made with, by its id.
-        start: Moment of the scene of step 0 [s].
-        renderer: What simulates.
+        folder: Created if necessary.
+        keys: What the steps of each node depend on, by id.
+        start: Scene time of step 0 [s].
+        renderer: The GPU that simulates.
 
     Raises:
-        BakeError: From every call, if something cannot be written; the bake of before stays.
+        BakeError: From every call, if writing fails; the previous bake stays.
     """
 
     def __init__(self, folder: Path, keys: Mapping[NodeId, str], start: float, renderer: str = "") -> None:
@@ -204,7 +199,7 @@ class BakeWriter:
             folder.mkdir(exist_ok=True)
 
     def add(self, step: int, states: Mapping[NodeId, bytes]) -> None:
-        """Adds the states after a step, which follows the one before."""
+        """Adds the states after a step, which must follow the previous one."""
         with _reported(self._folder):
             for node in self._keys:
                 if node not in states:
@@ -228,14 +223,14 @@ class BakeWriter:
             self._nodes.clear()
 
     def cancel(self) -> None:
-        """Gives up what is not finished: the bake of before stays."""
+        """Removes what was written; the previous bake stays."""
         for writing in self._nodes.values():
             writing.file.close()
             with contextlib.suppress(OSError):
                 (self._folder / writing.name).unlink()
         self._nodes.clear()
         with contextlib.suppress(OSError):
-            self._folder.rmdir()  # where there was nothing before
+            self._folder.rmdir()  # if it is empty
 
     def _made(self) -> dict[NodeId, BakedNode]:
         return {
@@ -251,19 +246,19 @@ class BakeWriter:
         _sweep(self._folder, {node.file for node in nodes.values()})
 
     def _begun(self, node: NodeId, step: int) -> _Writing:
-        """A new file beside the one of before, which the index still names."""
+        """Opens a new file next to the previous one, which the index still names."""
         name = _new_name(self._folder, node)
         self._nodes[node] = _Writing((self._folder / name).open("xb"), name, step)
         return self._nodes[node]
 
 
 def is_bake(folder: Path) -> bool:
-    """Whether a bake lies there; writing that was killed may leave a folder without one."""
+    """Whether a folder has a bake; an interrupted first bake leaves a folder without one."""
     return (folder / INDEX).is_file()
 
 
 def free(folder: Path, nodes: Iterable[NodeId]) -> None:
-    """Takes nodes out of a bake.
+    """Removes nodes from a bake.
 
     Raises:
         BakeError: If it cannot be read or written.
@@ -277,12 +272,10 @@ def free(folder: Path, nodes: Iterable[NodeId]) -> None:
 
 
 def carry(source: Path, target: Path) -> None:
-    """Lets a bake be in another folder too.
-
-    Both name the same bytes, which are never written again, where the disk can do that; else small ones are copied.
+    """Copies a bake to another folder: by hard links if possible, else only small files.
 
     Raises:
-        BakeError: If it cannot be read or written, or would take long to copy.
+        BakeError: If it cannot be read or written, or is too large to copy.
     """
     index = _read_index(source)
     with _reported(target):
@@ -308,7 +301,7 @@ def _new_name(folder: Path, node: NodeId) -> str:
 
 
 def _sweep(folder: Path, used: set[str]) -> None:
-    """Removes files of rows that no index names, such as an interrupted bake leaves."""
+    """Removes files that no index names, such as an interrupted bake leaves."""
     for path in folder.glob(f"*.{ROWS}"):
         if path.name not in used:
             with contextlib.suppress(OSError):
@@ -325,11 +318,11 @@ def _read_index(folder: Path) -> Index:
     except OSError as error:
         raise BakeError(f"{path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise BakeError(f"{path}: is no index of baked steps: {error}") from error
+        raise BakeError(f"{path}: is not an index of baked steps: {error}") from error
     if index.format != FORMAT or index.version > VERSION:
-        raise BakeError(f"{path}: is no index of baked steps that this version reads")
+        raise BakeError(f"{path}: is not an index of baked steps that this version can read")
     if not math.isclose(index.dt, STEP_TIME) or not math.isfinite(index.start):
-        raise BakeError(f"{path}: has steps of another length, or from no moment on")
+        raise BakeError(f"{path}: has steps of another length, or an invalid start")
     for node, baked in index.nodes.items():
         if Path(baked.file).name != baked.file or not baked.file.endswith(f".{ROWS}"):
             raise BakeError(f"{path}: {node}: names a file outside its folder")

@@ -1,7 +1,6 @@
-"""What steps depend on, as values that are equal where the same steps follow.
+"""Keys of what simulated steps depend on: equal keys mean equal steps.
 
-Every simulated node has a key of its own, of exactly what its steps depend on: what else is in the scene, and how
-things are drawn, changes nothing of it.
+Every simulated node has its own key; other nodes that it does not meet, and how things are drawn, do not change it.
 """
 
 import functools
@@ -22,11 +21,11 @@ from sim.scene.scene import Node, NodeId
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
 _MARK = "2:"
-"""What keys begin with, but for those of older versions."""
+"""Prefix of keys; keys of older versions have none."""
 
 
 class SameNode:
-    """Something that is equal to itself alone; keeps it, so that its identity is not given to another."""
+    """Compares an object by identity, and keeps it alive so that its id is not reused."""
 
     __slots__ = ("thing",)
 
@@ -52,12 +51,12 @@ def _in_force(world: World, node: Node) -> Settings | None:
 
 
 def step_key(world: World) -> tuple[tuple[NodeId, Hashable], ...]:
-    """What the steps after this one are simulated with: of every simulated node its key, and whether it is baked."""
+    """What the following steps depend on: for every simulated node its key, and whether it is baked."""
     return tuple((node, (key, world.scene.node(node).baked)) for node, key in node_keys(world).items())
 
 
 def start_key(world: World) -> Hashable:
-    """What no run can go on from where it changes: the start, what is simulated, its size, and the files."""
+    """What every run depends on from its first step: start, simulated nodes, their size, and files."""
     playback, all_settings = world.scene.playback, [(node, _in_force(world, node)) for node in world.scene.nodes]
     systems = tuple((n.id, n.kind, _values(settings, ANEW)) for n, settings in all_settings if KINDS[n.kind].system)
     files = tuple(_file_sum(world, node, use) for node, settings in all_settings for use in _files(settings))
@@ -70,8 +69,8 @@ def start_key(world: World) -> Hashable:
 def node_keys(world: World) -> dict[NodeId, str]:
     """What the steps of every simulated node depend on, as text.
 
-    The solver, the start, settings that do not merely draw, places, and full contents of files: of the node, of what it
-    rides on, and of what it collides with.
+    The solver, the start, settings that affect steps, transforms, and full contents of files: of the node, of its
+    parents, and of its colliders.
     """
     met, found, playback = _met(world), {}, world.scene.playback
     for node in world.scene.nodes:
@@ -87,15 +86,15 @@ def node_keys(world: World) -> dict[NodeId, str]:
 
 
 def is_current(key: str, world: World, node: Node) -> bool:
-    """Whether a bake of a node that was made with a key has the steps that would be simulated now.
+    """Whether a bake with a key has the steps that would be simulated now.
 
-    Keys of older versions are compared as these did: not all of the contents of clips and images is in them.
+    Keys of older versions are compared as those versions did, with only a part of the contents of clips and images.
     """
     return key == (node_keys(world).get(node.id) if key.startswith(_MARK) else digest(world, node))
 
 
 def _met(world: World) -> list[bytes]:
-    """What particles collide with, in the order of the scene, as their kernels meet it."""
+    """The colliders, in the order of the scene."""
     simulated = world.scene.simulated
     colliders = [node for node in world.scene.nodes if KINDS[node.kind].colliders]
     carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.carriers(node.id)}
@@ -104,12 +103,12 @@ def _met(world: World) -> list[bytes]:
 
 
 def _carrying(world: World, carrier: Node) -> bytes:
-    """What is ridden on: where it stands, and of a figure how it is posed."""
+    """Where a parent is, and how a character is posed."""
     return _whole(world, carrier) if KINDS[carrier.kind].character else _record(SameNode(carrier), None)
 
 
 def _whole(world: World, node: Node) -> bytes:
-    """All of a node that steps can depend on, the contents of its files included."""
+    """Everything of a node that steps can depend on, including contents of its files."""
     settings = _in_force(world, node)
     return b" ".join(
         (_record(SameNode(node), SameNode(settings)), *(_file_sum(world, node, u) for u in _files(settings)))
@@ -117,7 +116,7 @@ def _whole(world: World, node: Node) -> bytes:
 
 
 def _files(settings: Settings | None) -> tuple[FileUse, ...]:
-    """Files that steps can depend on; a texture is only drawn."""
+    """Files that steps can depend on; leaves out textures."""
     uses = KINDS[settings.kind].files(settings) if settings is not None else ()
     return tuple(use for use in uses if use.content != "texture")
 
@@ -135,7 +134,7 @@ def _file_sum(world: World, node: Node, use: FileUse) -> bytes:
 
 @functools.lru_cache(maxsize=1024)
 def _record(node: SameNode, settings: SameNode | None) -> bytes:
-    """Id and place of a node, and settings where these are told."""
+    """Id and transform of a node, and its settings if given."""
     one = node.thing
     assert isinstance(one, Node)
     reported = _stepped(settings.thing) if settings is not None else None
@@ -143,7 +142,7 @@ def _record(node: SameNode, settings: SameNode | None) -> bytes:
 
 
 def _stepped(value: Any) -> Any:
-    """Values that differ from their defaults, by name, also within lists; not where they merely draw, and no paths."""
+    """Values that differ from their defaults, by name; leaves out those that only affect drawing, and paths."""
     if isinstance(value, tuple):
         return [_stepped(one) for one in value]
     records = params_of(type(value)) if isinstance(value, msgspec.Struct) else ()
@@ -155,7 +154,7 @@ def _stepped(value: Any) -> Any:
 
 
 def _draws(declared: Declaration) -> bool:
-    """Whether a value merely draws, or is the name of a file, whose content counts in its place."""
+    """Whether a value only affects drawing, or is the name of a file, whose content counts instead."""
     return declared.effect is Effect.VIEW or declared.role is Role.PATH
 
 
@@ -163,7 +162,7 @@ def _draws(declared: Declaration) -> bool:
 
 
 def digest(world: World, node: Node) -> str:
-    """What older versions told a bake by: settings of all that takes part, and a part of the contents of files."""
+    """The key that older versions used."""
     scene, rebuilt = world.scene, frozenset((Effect.REBUILD,))
     settings = {one.id: _in_force(world, one) for one in scene.nodes if _takes_part(one)}
     nodes = [

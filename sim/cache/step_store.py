@@ -1,4 +1,4 @@
-"""Blocks of bytes in one file of a temporary folder, within a budget; freed room is used again."""
+"""Stores blocks of bytes in one temporary file, within a budget; reuses freed space."""
 
 import contextlib
 import enum
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import IO
 
 GRAIN = 4096
-"""Blocks begin and end at multiples of this [bytes], so that blocks of nearly one size take each other's places."""
+"""Alignment of blocks [bytes], so that blocks of nearly the same size can replace each other."""
 
 
 class CacheBudget(enum.Enum):
-    """Room for kept steps on the disk; half of what that has free is the most."""
+    """Cache limits; half of the free disk space is the upper limit."""
 
     SMALL = "256 MiB"
     REDUCED = "1 GiB"
@@ -30,27 +30,27 @@ class CacheBudget(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Where something is kept: offset and size in the file [bytes]."""
+    """Offset and size of a block in the file [bytes]."""
 
     offset: int
     size: int
 
     @property
     def room(self) -> int:
-        """What it takes of the file [bytes]."""
+        """Space in the file [bytes]."""
         return -(-self.size // GRAIN) * GRAIN
 
 
 class StepStore:
-    """A raw file that grows up to a budget; nothing of it lies in memory but what the system keeps there.
+    """A temporary file that grows up to a budget.
 
     Args:
-        budget: Most bytes.
-        folder: Where the file lies; that of temporary files for None.
+        budget: Upper limit [bytes].
+        folder: The system's folder for temporary files by default.
 
     Attributes:
-        used: Bytes of the blocks that are kept.
-        wanted: Most bytes that may be, where the disk has room.
+        used: Size of all blocks [bytes].
+        wanted: Upper limit [bytes] if the disk has enough space.
     """
 
     def __init__(self, budget: int = CacheBudget.USUAL.size, folder: Path | None = None) -> None:
@@ -61,16 +61,15 @@ class StepStore:
 
     @property
     def budget(self) -> int:
-        """Most bytes now, as the disk allows."""
+        """Current upper limit [bytes], given the free disk space."""
         return min(self.wanted, (shutil.disk_usage(self._folder).free + self._end) // 2)
 
     @property
     def has_room(self) -> bool:
-        """Whether no more is used than may be."""
         return self.used <= self.budget
 
     def put(self, data: bytes) -> Block | None:
-        """Keeps bytes; None where the disk does not take them, and then nothing is kept."""
+        """Stores bytes; returns None if the disk is full."""
         room = Block(0, len(data)).room
         spare = self._free.get(room)
         offset = spare.pop() if spare else self._end
@@ -92,7 +91,7 @@ class StepStore:
             raise OSError(f"{written} of {len(data)} bytes were written")
 
     def get(self, block: Block) -> bytes:
-        """What was kept.
+        """Reads a block.
 
         Raises:
             OSError: If it cannot be read.
@@ -102,14 +101,13 @@ class StepStore:
         return file.read(block.size)
 
     def drop(self, block: Block) -> None:
-        """Lets go of a block; its room is used again."""
         self._free.setdefault(block.room, []).append(block.offset)
         self.used -= block.room
         if not self.used:
             self.clear()
 
     def clear(self) -> None:
-        """Lets go of everything, and gives the disk back."""
+        """Drops all blocks, and frees the disk space."""
         self._free.clear()
         self._end = self.used = 0
         if self._file is not None:
@@ -117,11 +115,7 @@ class StepStore:
                 self._file.truncate(0)
 
     def cool(self) -> bool:
-        """Has what is read next come from the disk, and not from what the system keeps of it; for measurements.
-
-        Returns:
-            Whether the system offers that.
-        """
+        """Drops the file from the page cache, for measurements; returns False if the system offers no way."""
         if self._file is None or not hasattr(os, "posix_fadvise"):
             return False
         os.fsync(self._file.fileno())
@@ -129,7 +123,6 @@ class StepStore:
         return True
 
     def close(self) -> None:
-        """Ends; may be called twice."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,4 +1,4 @@
-"""Sweeps: values of settings that are tried in every combination, and what comes of each."""
+"""Sweeps: every combination of some values of settings, and the result of each."""
 
 import itertools
 import math
@@ -10,21 +10,19 @@ from sim.scene.params import Param, Role, param_of, params_of
 from sim.scene.scene import Node, ParamRef, Scene, node_named, with_value
 
 COUNT_MAX = 4096
-"""Most combinations of a sweep."""
+"""Largest number of combinations."""
 
 
 class SweepError(ValueError):
-    """A range or a name that means nothing; one line."""
+    """A range or a name is invalid; one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepAxis:
-    """One setting and the values that it takes.
+    """One setting and its values.
 
     Attributes:
-        ref: The setting.
-        label: What it is called in tables, "Cape.stretch_stiffness".
-        values: Its values, each accepted by its declaration.
+        label: Such as "Cape.stretch_stiffness".
     """
 
     ref: ParamRef
@@ -34,14 +32,13 @@ class SweepAxis:
 
 @dataclass(frozen=True, slots=True)
 class SweepOutcome:
-    """What came of one combination.
+    """Result of one combination.
 
     Attributes:
         values: In the order of the axes.
-        measures: Figures at the end, and the largest on the way as "NAME max".
-        milliseconds: What a step took, the median [ms].
-        steps: How many were done.
-        problem: Why it ended early; "" where it did not.
+        measures: Measures of the last step, and the largest of all steps as "NAME max".
+        milliseconds: Median time of a step [ms].
+        problem: Why the run ended early; "" if it did not.
     """
 
     values: tuple[Any, ...]
@@ -52,15 +49,14 @@ class SweepOutcome:
 
 
 def axis_of(scene: Scene, text: str) -> SweepAxis:
-    """The axis that a text such as "cape.substeps=4,8,16" or "cape.wind_speed=100:4000:log:8" stands for.
+    """Parses an axis such as "cape.substeps=4,8,16" or "cape.wind_speed=100:4000:log:8".
 
     Args:
-        scene: Its nodes are named as in the outliner, whatever the case, or by their ids.
-        text: NODE.PARAM=VALUES; values are listed with commas, or "from:to:count", "from:to:log:count".
+        text: NODE.PARAM=VALUES, with a name or id of a node; values are a list, "from:to:count" or "from:to:log:count".
 
     Raises:
-        SweepError: If there is no such node or setting, or the values mean nothing.
-        ParamError: If the setting refuses a value.
+        SweepError: If there is no such node or setting, or the values are invalid.
+        ParamError: If the setting rejects a value.
     """
     name, equals, values = text.partition("=")
     node_name, dot, param = name.rpartition(".")
@@ -80,16 +76,16 @@ def axis_of(scene: Scene, text: str) -> SweepAxis:
 
 
 def combinations(axes: Sequence[SweepAxis]) -> Iterator[tuple[Any, ...]]:
-    """Every combination of values, the last axis changing fastest.
+    """All combinations of values; the last axis changes fastest.
 
     Raises:
-        SweepError: If there are too many, or a setting stands twice.
+        SweepError: If there are too many, or a setting occurs twice.
     """
     count = math.prod(len(axis.values) for axis in axes)
     if count > COUNT_MAX:
         raise SweepError(f"{count:,} combinations are more than {COUNT_MAX:,}")
     if len({axis.ref for axis in axes}) < len(axes):
-        raise SweepError("a setting stands twice")
+        raise SweepError("a setting occurs twice")
     return itertools.product(*(axis.values for axis in axes))
 
 
@@ -116,7 +112,7 @@ def _values(record: Param, text: str) -> list[Any]:
     if not is_log and len(parts) != 3:
         raise SweepError(f"{text!r} is neither from:to:count nor from:to:log:count")
     if record.type not in (int, float):
-        raise SweepError(f"{record.name} is no number; list its values with commas")
+        raise SweepError(f"{record.name} is not a number; separate its values by commas")
     try:
         lo, hi, count = float(parts[0]), float(parts[1]), int(parts[-1])
     except ValueError:
@@ -131,7 +127,7 @@ def _values(record: Param, text: str) -> list[Any]:
 
 
 def _value(record: Param, text: str) -> Any:
-    """One value as people write it; what is wrong with it the declaration says."""
+    """Parses one value; its declaration rejects what cannot be parsed."""
     text = text.strip()
     if record.type is bool:
         return {"on": True, "true": True, "off": False, "false": False}.get(text.casefold(), text)

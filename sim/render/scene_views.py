@@ -1,5 +1,6 @@
-"""The views of a scene, one for each node that is drawn."""
+"""The views of a scene: created, updated and removed as the scene changes."""
 
+import operator
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,15 +21,36 @@ from sim.scene.world_transforms import WorldTransforms
 
 
 class ViewEntry(View):
-    """A guarded view of a node, whose methods return nothing after it failed, with its last inputs."""
+    """A node with its view; draws nothing while the node is left out after an error.
+
+    Attributes:
+        applied: What the view depends on, as applied last; empty after an error.
+        subject: The system or character of the node.
+        is_light: Whether it lights the scene.
+        rank: Characters are drawn first, then kinds in their order.
+    """
 
     def __init__(self, node: Node, view: View, guard: Guard) -> None:
         self.node, self.view, self._guard = node, view, guard
         self.applied: tuple[object, ...] = ()
+        self.subject: Any = None
         self.is_helper = view.is_helper
+        self.is_light = False
+        name = node.settings.kind
+        self.rank = not KINDS[name].character, list(KINDS).index(name)
 
     def apply(self, node: Node, subject: Any, world: World) -> None:
         self._guard.call(node, lambda: self.view.apply(node, subject, world), None)
+
+    def update(self, node: Node, subject: Any, world: World) -> None:
+        """Applies the node if anything changed that the view depends on."""
+        inputs = (node, subject, node.id in world.scene.simulated, world.meshes, world.images, world.textures)
+        if len(self.applied) == len(inputs) and all(map(operator.is_, self.applied, inputs)):
+            return
+        self.node, self.subject = node, subject
+        self.apply(node, subject, world)
+        self.is_light = self.light() is not None
+        self.applied = () if self._guard.is_out(node.id) else inputs
 
     def parts(self, display: Any) -> Sequence[Any]:
         return self._guard.call(self.node, lambda: self.view.parts(display), ())
@@ -73,7 +95,7 @@ class SceneViews:
         self._lit: list[ViewEntry] = []
         self._posed: list[Node] = []
         self._world: World | None = None
-        self._has_moved = False
+        self._has_moved = self._must_retry = False
         self._subject: tuple[list[Bounds], list[Bounds], BoundingSphere] | None = None
 
     def take(self, scene: Scene) -> None:
@@ -87,29 +109,54 @@ class SceneViews:
             if node.settings.is_character and (node.id in scene.shown or node.id in carrying)
         ]
         for node_id, entry in list(self._entries.items()):
-            if not scene.has(node_id) or scene.node(node_id).kind != entry.node.kind:
+            node = scene.by_id.get(node_id)
+            if node is None or node.settings.kind != entry.node.settings.kind:
                 self.remove(node_id)
         self.settle()
 
     def follow(self, world: World, systems: Mapping[NodeId, System]) -> None:
-        """Creates missing views and applies changes; does nothing if `is_news` is false."""
-        if not self.is_news(world):
-            return
-        self._world, self._has_moved = world, False
+        """Creates missing views and updates those whose node, system or character changed.
+
+        Attached nodes are updated before the next query, see `_catch_up`.
+        """
+        self._world, self._must_retry = world, False
         for node in world.scene.nodes:
-            kind = KINDS[node.kind]
             entry = self._entries.get(node.id)
-            if entry is None and kind.view:
-                view = kind.load("view")(self._context, self._library)
-                entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
+            if entry is None and KINDS[node.settings.kind].view:
+                entry = self._created(node)
             if entry is not None:
-                self._apply(entry, node, self.characters.get(node.id) or systems.get(node.id), world)
+                entry.update(node, self.characters.get(node.id) or systems.get(node.id), world)
         self._arrange()
 
+    def _created(self, node: Node) -> ViewEntry | None:
+        """A new view; None if its constructor fails."""
+        try:
+            view = KINDS[node.settings.kind].load("view")(self._context, self._library)
+            entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
+        except Exception as error:
+            self._guard.note(node.id, error)
+            return None
+        return entry
+
     def is_news(self, world: World) -> bool:
-        """Whether anything but transforms differs from the last world."""
-        names = ("scene", "characters", "meshes", "images", "textures", "strands")
-        return self._world is None or any(getattr(world, name) is not getattr(self._world, name) for name in names)
+        """Whether anything but the world transforms differs from the last call of `follow`."""
+        known = self._world
+        return (
+            known is None
+            or self._must_retry
+            or not (
+                world.scene is known.scene
+                and world.characters is known.characters
+                and world.meshes is known.meshes
+                and world.images is known.images
+                and world.textures is known.textures
+                and world.strands is known.strands
+            )
+        )
+
+    def retry(self) -> None:
+        """Makes the next `follow` try failed views again, for instance after shaders were reloaded."""
+        self._must_retry = True
 
     def put_character(self, node: Node, view: CharacterView, world: World) -> None:
         """Takes ownership of a character and its view; the scene need not contain the node yet."""
@@ -117,7 +164,7 @@ class SceneViews:
         self.characters = {**self.characters, node.id: view.character}
         self.settle()
         entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
-        self._apply(entry, node, view.character, replace(world, characters=self.characters, places=self.places))
+        entry.update(node, view.character, replace(world, characters=self.characters, places=self.places))
         self._arrange()
 
     def remove(self, node_id: NodeId) -> None:
@@ -192,11 +239,7 @@ class SceneViews:
         subject = subject_of([box] if box is not None else [], [], camera.target)
         return RenderView(camera, self.scene.view, self._lights(camera), subject, (view,))
 
-    def _apply(self, entry: ViewEntry, node: Node, subject: object, world: World) -> None:
-        inputs = (node, subject, node.id in world.scene.simulated, world.meshes, world.images, world.textures)
-        if node.attachment.node or not _all_same(entry.applied, inputs):
-            entry.node, entry.applied = node, inputs
-            entry.apply(node, subject, world)
+    # --- how that is known ----------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
         if not self._has_moved or self._world is None:
@@ -205,17 +248,17 @@ class SceneViews:
         self._world = replace(self._world, characters=self.characters, places=self.places)
         self.places.carriers([entry.node for entry in self._attached])
         for entry in self._attached:
-            entry.apply(entry.node, entry.applied[1], self._world)
+            entry.apply(entry.node, entry.subject, self._world)
 
     def _arrange(self) -> None:
-        """Sorts the views: characters first, then by kind, nodes of a kind in the order of the scene."""
+        """Sorts the views: characters first, then kinds in their order, nodes of a kind in the order of the scene."""
         self.version += 1
-        ranks = {name: (not kind.character, rank) for rank, (name, kind) in enumerate(KINDS.items())}
-        present = [self._entries[node.id] for node in self.scene.nodes if node.id in self._entries]
-        present.sort(key=lambda entry: ranks[entry.node.kind])
+        entries = self._entries
+        present = [entries[node.id] for node in self.scene.nodes if node.id in entries]
+        present.sort(key=operator.attrgetter("rank"))
         self._visible = [entry for entry in present if entry.node.id in self.scene.shown]
         self._attached = [entry for entry in present if entry.node.attachment.node]
-        self._lit = [entry for entry in present if entry.light() is not None]
+        self._lit = [entry for entry in present if entry.is_light]
 
     def _boxes(self) -> tuple[list[Bounds], list[Bounds]]:
         """Boxes of the visible surfaces, and of the visible particles."""
@@ -246,5 +289,5 @@ class SceneViews:
         return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda light: not light.shadow))
 
 
-def _all_same(old: Sequence[Any], new: Sequence[Any]) -> bool:
-    return len(old) == len(new) and all(a is b for a, b in zip(old, new, strict=True))
+def _all_same(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))

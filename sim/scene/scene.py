@@ -94,7 +94,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Hidden nodes are simulated as well.
         """
         solo = {node.kind for node in self.nodes if node.solo}
-        return frozenset(node.id for node in self.nodes if not node.muted and (node.solo or node.kind not in solo))
+        return frozenset([n.id for n in self.nodes if not n.muted and (n.solo or not solo or n.kind not in solo)])
 
     @cached_property
     def _simulated_by_kind(self) -> dict[str, tuple[Node, ...]]:
@@ -160,7 +160,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def shown(self) -> frozenset[NodeId]:
         """Nodes that are visible and in no hidden group."""
-        return self._outside(frozenset(node.id for node in self.nodes if not node.visible))
+        return self._outside(frozenset([node.id for node in self.nodes if not node.visible]))
 
     @cached_property
     def unlocked(self) -> frozenset[NodeId]:
@@ -170,9 +170,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _outside(self, excluded: frozenset[NodeId]) -> frozenset[NodeId]:
         groups = {node_id for node_id in excluded if self.by_id[node_id].settings.is_group}
         return frozenset(
-            node.id
-            for node in self.nodes
-            if node.id not in excluded and not (groups and any(above.id in groups for above in self.above(node.id)))
+            [
+                node.id
+                for node in self.nodes
+                if node.id not in excluded and not (groups and any(above.id in groups for above in self.above(node.id)))
+            ]
         )
 
     def carriers(self, node_id: NodeId) -> list[Node]:

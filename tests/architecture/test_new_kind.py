@@ -85,7 +85,7 @@ def test_it_steps_rides_and_goes_back_to_the_bit(context: Context) -> None:  # n
     stepped(engine, scene, 0, 20)
     arrays = engine.simulation.systems["r"].arrays()
     np.testing.assert_allclose(arrays["positions"].read()[0], [1.0, 4.0, 0.0], atol=1e-6)
-    state = engine.state()
+    state = engine.simulation.state()
     stepped(engine, scene, 20, 50)
     expected = arrays["positions"].read().tobytes()
     engine.simulation.reset()
@@ -109,7 +109,7 @@ def test_it_is_drawn_picked_framed_and_timed(context: Context) -> None:  # noqa:
     pick = engine.pick(CAMERA, SIZE, float(columns[middle]), float(SIZE[1] - 1 - rows[middle]))
     assert pick is not None
     assert pick.node == "r"
-    bounds = engine.bounds("r")
+    bounds = engine.views.bounds("r")
     assert bounds is not None
     assert bounds.lo[1] < 1.5 < bounds.hi[1]
     output.release()

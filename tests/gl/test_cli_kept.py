@@ -122,7 +122,7 @@ def test_a_damaged_row_is_told_with_node_and_step_and_simulated_anew(
     assert main(["verify", str(project)]) == 1
     assert capsys.readouterr().err == f"sinew: {path}: Sheet: step 5 is damaged\n"
     again = simulate(project, "--cache")
-    line = f"Sheet: step 5 of a.sinewcache/{path.name} is damaged; it is simulated from there on"
+    line = f"Sheet: step 5 of a.sinewcache/{path.name} is damaged; the following steps are simulated"
     assert capsys.readouterr().err.splitlines() == [f"sinew: {project}: warning: {line}"]
     for name, array in plain.items():
         assert again[name].tobytes() == array.tobytes()
@@ -149,7 +149,7 @@ def test_rows_without_checksums_play_and_those_that_cannot_be_read_are_told(
         data[offset : offset + size] = junk
         path.write_bytes(data)
         assert simulate(project)["Sheet.positions"].tobytes() == plain["Sheet.positions"].tobytes()
-        line = f"Sheet: step 7 of a.sinewcache/{path.name} is damaged; it is simulated from there on"
+        line = f"Sheet: step 7 of a.sinewcache/{path.name} is damaged; the following steps are simulated"
         assert capsys.readouterr().err.splitlines() == [f"sinew: {project}: warning: {line}"]
         assert main(["verify", str(project)]) == 1
         assert f"sinew: {path}: Sheet: step 7 is damaged\n" in capsys.readouterr().err

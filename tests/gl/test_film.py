@@ -17,13 +17,13 @@ import resources
 from app.cli.run import SceneRun
 from app.cli.scene import OpenedScene, opened
 from app.files.project_file import save_project
-from sim.cache.simulation_cache import SimulationCache
 from sim.cache.step_store import StepStore
 from sim.gl.context import Context
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.contract import Grab
 from sim.kinds.light.settings import LightSettings
+from sim.runner import SimulationRunner
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, ParamRef, Scene, with_value
 from sim.scene.view_state import ViewState
@@ -48,25 +48,25 @@ class Reel:
         self.run = SceneRun(context, self.scene)
         self.engine = self.run.engine
         self.store = StepStore(budget)
-        self.cache = self.engine.simulation.cached = SimulationCache(self.engine, self.store)
+        self.runner = SimulationRunner(self.engine, self.store)
         self.time = 0.0
         self.take(self.scene.scene)
 
     def take(self, scene: Scene) -> None:
         self.engine.apply(scene)
-        self.cache.take(self.time)
+        self.runner.take(self.time)
 
     def edit(self, ref: ParamRef, value: Any) -> None:
         self.take(with_value(self.engine.world.scene, ref, value))
 
     def scrub(self, step: int) -> None:
-        self.time = self.cache.time_of(step)
-        self.engine.advance(self.cache.show(self.time))
+        self.time = self.runner.time_of(step)
+        self.engine.advance(self.runner.show(self.time))
 
     def fill(self, step: int) -> None:
         """From what is shown to a step, as playing does."""
-        for one in range(self.cache.shown + 1, step + 1):
-            assert self.cache.advance(one)
+        for one in range(self.runner.shown + 1, step + 1):
+            assert self.runner.advance(one)
         self.scrub(step)
 
     def bits(self) -> dict[str, bytes]:
@@ -74,7 +74,7 @@ class Reel:
         return {f"{n}.{key}": one.read().tobytes() for n, system in systems for key, one in system.arrays().items()}
 
     def release(self) -> None:
-        self.cache.release()
+        self.runner.release()
         self.run.release()
 
 
@@ -99,9 +99,9 @@ def test_what_has_no_state_any_more_takes_none_of_before(context: Context, ref: 
     reel = Reel(context, opened(resources.path("projects") / "sparks.sinew"))
     reel.fill(12)
     before = reel.bits()
-    reel.time = reel.cache.time_of(5)  # the playhead went there; no picture followed
+    reel.time = reel.runner.time_of(5)  # the playhead went there; no picture followed
     reel.edit(ParamRef("glow", *ref), value)
-    assert not (reel.engine.system("glow").is_ready and reel.engine.system("glow").has_state)
+    assert not (reel.engine.simulation.systems["glow"].is_ready and reel.engine.simulation.systems["glow"].has_state)
     reel.scrub(5)
     reel.fill(9)
     reel.take(reel.scene.scene)
@@ -124,7 +124,7 @@ def test_steps_are_those_of_a_fresh_run_after_any_walk(context: Context, name: s
         assert reel.bits() == before[step], step
     reel.scrub(17)
     reel.take(changed)
-    assert reel.cache.cached[-1] == 17, "what comes after the edit is gone"
+    assert reel.runner.cache.history.cached[-1] == 17, "what comes after the edit is gone"
     reel.fill(30)
     mixed = reel.bits()
     assert mixed not in (before[30], after[30])
@@ -133,12 +133,12 @@ def test_steps_are_those_of_a_fresh_run_after_any_walk(context: Context, name: s
     reel.scrub(30)
     assert reel.bits() == mixed
     reel.take(plain)
-    assert reel.cache.cached[-1] == END, "undo finds the steps again"
-    assert reel.cache.is_fresh
+    assert reel.runner.cache.history.cached[-1] == END, "undo finds the steps again"
+    assert reel.runner.is_fresh
     reel.scrub(30)
     assert reel.bits() == before[30]
     reel.take(changed)
-    reel.cache.restart()
+    reel.runner.restart()
     reel.fill(END)
     for step in places:
         reel.scrub(step)
@@ -162,8 +162,8 @@ def test_between_two_steps_what_moves_is_on_the_straight_way_and_goes_on_as_befo
         for step in (8, 9, 12):
             reel.scrub(step)
             cached[step] = reel.bits()
-        cache, moment = reel.cache, reel.cache.time_of(8) + 0.25 * STEP_TIME
-        assert cache.show_between(moment) == moment
+        runner, moment = reel.runner, reel.runner.time_of(8) + 0.25 * STEP_TIME
+        assert runner.show_between(moment) == moment
         reel.engine.advance(moment)
         between = reel.bits()
         for node in {key.split(".")[0] for key in between}:
@@ -173,14 +173,14 @@ def test_between_two_steps_what_moves_is_on_the_straight_way_and_goes_on_as_befo
             variants = [np.array([places[name] for name in stay]) for places in (one, other, seen)]
             assert not np.array_equal(variants[0], variants[1])
             np.testing.assert_allclose(variants[2], variants[0] + 0.25 * (variants[1] - variants[0]), atol=1e-5)
-        assert cache.show_between(cache.time_of(8)) == cache.time_of(8)
+        assert runner.show_between(runner.time_of(8)) == runner.time_of(8)
         assert reel.bits() == cached[8], "a step itself is shown exactly"
-        cache.show_between(moment)
-        assert cache.advance(13)
+        runner.show_between(moment)
+        assert runner.advance(13)
         after = reel.bits()
         reel.scrub(12)
         assert reel.bits() == cached[12]
-        cache.restart()
+        runner.restart()
         reel.scrub(0)
         reel.fill(13)
         assert reel.bits() == after, "looking leaves no trace"
@@ -193,16 +193,16 @@ def test_thinned_steps_are_simulated_again_to_the_bit(context: Context) -> None:
     expected = fresh_bits(context, source, source.scene, [9, 21, END])
     reel = Reel(context, source)
     reel.fill(2)
-    reel.cache.flush()
+    reel.runner.cache.flush()
     room = reel.store.used // 2
     reel.release()
     reel = Reel(context, source, 5 * room)
     reel.fill(END)
-    assert len(reel.cache.cached) <= 5
-    assert END in reel.cache.cached
+    assert len(reel.runner.cache.history.cached) <= 5
+    assert END in reel.runner.cache.history.cached
     for step in (21, END, 9):
         reel.scrub(step)
-        while reel.cache.is_catching_up:
+        while reel.runner.is_catching_up:
             reel.scrub(step)
         assert reel.bits() == expected[step], step
         assert reel.store.used <= 5 * room
@@ -216,14 +216,14 @@ def test_a_pull_by_hand_is_kept_and_the_run_without_it_stays(context: Context) -
     reel.scrub(6)
     at_six = reel.bits()
     for _ in range(3):
-        reel.cache.pull(Grab("cape", 400, (0.0, 2.0, -1.0)))
+        reel.runner.pull(Grab("cape", 400, (0.0, 2.0, -1.0)))
     pulled = reel.bits()
     assert pulled != at_six
-    assert reel.cache.step_count == 9
+    assert reel.runner.step_count == 9
     reel.scrub(3)
     reel.scrub(6)
     assert reel.bits() == pulled
-    reel.cache.restart()
+    reel.runner.restart()
     reel.scrub(12)
     assert reel.bits() == plain
     reel.release()
@@ -248,7 +248,8 @@ class Counter:
     """An engine whose state is a number of steps, large as a cloth."""
 
     has_state = True
-    given_steps = range(0)
+    baked_steps = range(0)
+    simulation = property(lambda self: self)
 
     def __init__(self, lag: int = 0) -> None:
         self.lag = lag
@@ -262,7 +263,7 @@ class Counter:
     def restart(self, time: float) -> None:
         self.value = 0
 
-    def stand(self, time: float) -> None:
+    def show(self, time: float) -> None:
         """Nothing depends on the time."""
 
     def prefetch_poses(self, number: int, time_of: Callable[[int], float]) -> None:
@@ -281,20 +282,20 @@ class Counter:
 @pytest.mark.parametrize("lag", [0, 3, 1000])
 def test_ten_thousand_seeks_take_no_more_room(lag: int) -> None:
     engine, store = Counter(lag), StepStore(40 * 24 * 1024)
-    cache = SimulationCache(engine, store)
-    cache.take(0.0)
+    runner = SimulationRunner(engine, store)
+    runner.take(0.0)
     for step in range(1, 301):
-        assert cache.advance(step)
+        assert runner.advance(step)
     ends, walk = set(), random.Random(1)
     for number in range(10_000):
         step = walk.randrange(301)
-        cache.show(cache.time_of(step))
-        assert engine.value == cache.shown <= step
+        runner.show(runner.time_of(step))
+        assert engine.value == runner.shown <= step
         if number > 2000:
             ends.add(store._end)
     assert store.used <= 40 * 24 * 1024
     assert len(ends) == 1, "the file does not grow"
-    cache.release()
+    runner.release()
 
 
 @pytest.mark.campaign
@@ -304,14 +305,14 @@ def test_ten_thousand_seeks_through_the_cape_do_not_grow_the_process(context: Co
     """Random ones, with all steps kept, and with most let go of, so that they are simulated again on the way."""
     reel = Reel(context, opened(resources.path("projects") / "cape.sinew"))
     reel.fill(64)
-    reel.cache.limit(int(reel.store.used * share))
+    reel.runner.cache.limit(int(reel.store.used * share))
     process, walk, reported, file_sizes = psutil.Process(), random.Random(7), [], set()
     for number in range(10_000):
         reel.scrub(walk.randrange(65))
         reel.engine.refresh(number / 60)
         if number % 1000 == 999:
             context.finish()
-            reel.cache.flush()
+            reel.runner.cache.flush()
             reported.append(process.memory_info().rss)
             file_sizes.add(reel.store._end)
     assert max(reported[5:]) - reported[1] < 4 * 2**20, reported
@@ -322,20 +323,20 @@ def test_ten_thousand_seeks_through_the_cape_do_not_grow_the_process(context: Co
 @pytest.mark.parametrize("lag", [0, 2])
 def test_a_full_disk_ends_keeping_and_nothing_else(lag: int) -> None:
     engine = Counter(lag)
-    cache = SimulationCache(engine, StepStore(0))
-    cache.take(0.0)
+    runner = SimulationRunner(engine, StepStore(0))
+    runner.take(0.0)
     for step in range(1, 20):
-        assert cache.advance(step)
-    cache.flush()
-    assert cache.is_full
-    assert cache.cached == []
-    assert (cache.shown, engine.value) == (19, 19)
-    cache.show(cache.time_of(3))
-    assert cache.is_catching_up, "from the start, which is always there"
-    while cache.is_catching_up:
-        cache.show(cache.time_of(3))
+        assert runner.advance(step)
+    runner.cache.flush()
+    assert runner.cache.is_full
+    assert runner.cache.history.cached == []
+    assert (runner.shown, engine.value) == (19, 19)
+    runner.show(runner.time_of(3))
+    assert runner.is_catching_up, "from the start, which is always there"
+    while runner.is_catching_up:
+        runner.show(runner.time_of(3))
     assert engine.value == 3
-    cache.release()
+    runner.release()
 
 
 def test_a_state_on_its_way_is_that_of_its_moment(context: Context) -> None:
@@ -343,12 +344,12 @@ def test_a_state_on_its_way_is_that_of_its_moment(context: Context) -> None:
     reel = Reel(context, opened(resources.path("projects") / "sparks.sinew"))
     states, captures = [], []
     for step in range(1, 7):
-        reel.engine.step(reel.cache.time_of(step))
-        states.append(reel.engine.state())
-        captures.append(reel.engine.capture())
+        reel.engine.step(reel.runner.time_of(step))
+        states.append(reel.engine.simulation.state())
+        captures.append(reel.engine.simulation.capture())
     assert [capture.read() for capture in reversed(captures)] == states[::-1]
-    again = reel.engine.capture()
-    reel.engine.step(reel.cache.time_of(7))
+    again = reel.engine.simulation.capture()
+    reel.engine.step(reel.runner.time_of(7))
     assert again.read() == states[-1], "from a staging buffer that was used before"
     reel.release()
 
@@ -369,7 +370,7 @@ def test_what_is_known_of_a_kept_step_is_told_again_when_it_is_shown(context: Co
         assert cloth.statistics.time == pytest.approx(step / 60)
         assert reported.setdefault(step, cloth.statistics) == cloth.statistics
     assert reported[12] != reported[5]
-    reel.cache.restart()
+    reel.runner.restart()
     reel.fill(5)
     assert cloth.check() == reported[5]
     reel.release()
@@ -429,9 +430,9 @@ def test_a_node_that_is_added_changed_or_removed_leaves_the_steps_of_others(
     for step in (12, 3, 20, 9):
         reel.scrub(step)
         assert of(reel.bits(), "c") == of(alone[step], "c"), f"step {step} is shown when a node is added"
-        assert reel.cache.is_held(reel.time), "the new one has none"
-    assert [span[:2] for span in reel.cache.spans("c")] == [(0, 20)]
-    assert reel.cache.spans("d") == []
+        assert reel.runner.is_held(reel.time), "the new one has none"
+    assert [span[:2] for span in reel.runner.cache.spans("c")] == [(0, 20)]
+    assert reel.runner.cache.spans("d") == []
     done = steps_done(reel, "c", monkeypatch)
     reel.scrub(0)
     reel.fill(24)
@@ -442,8 +443,8 @@ def test_a_node_that_is_added_changed_or_removed_leaves_the_steps_of_others(
 
     reel.scrub(12)
     reel.take(soft)
-    assert reel.cache.spans("d") == [(0, 11, False, True), (11, 12, False, False)]
-    assert [(first, last, old) for first, last, _, old in reel.cache.spans("c")] == [(0, 24, False)]
+    assert reel.runner.cache.spans("d") == [(0, 11, False, True), (11, 12, False, False)]
+    assert [(first, last, old) for first, last, _, old in reel.runner.cache.spans("c")] == [(0, 24, False)]
     reel.scrub(20)
     assert of(reel.bits(), "c") == of(alone[20], "c")
     reel.scrub(12)
@@ -451,7 +452,7 @@ def test_a_node_that_is_added_changed_or_removed_leaves_the_steps_of_others(
     assert done == [21, 22, 23, 24]
     assert of(reel.bits(), "c") == of(both[24], "c")
     assert of(reel.bits(), "d") not in (of(both[24], "d"), of(changed[24], "d"))
-    reel.cache.restart()
+    reel.runner.restart()
     reel.scrub(0)
     reel.fill(24)
     assert done == [21, 22, 23, 24]
@@ -463,7 +464,7 @@ def test_a_node_that_is_added_changed_or_removed_leaves_the_steps_of_others(
     reel.take(one)
     for step in (20, 3, 24):
         reel.scrub(step)
-        assert not reel.cache.is_held(reel.time), "without the others, all is there"
+        assert not reel.runner.is_held(reel.time), "without the others, all is there"
         assert reel.bits() == alone[step]
     reel.fill(26)
     assert reel.bits() == fresh_bits(context, sheet, one, [26])[26]
@@ -474,7 +475,7 @@ def test_a_node_that_is_added_changed_or_removed_leaves_the_steps_of_others(
 def test_unrelated_nodes_views_and_names_change_nothing_that_is_kept(context: Context, sheet: OpenedScene) -> None:
     reel = Reel(context, sheet)
     reel.fill(8)
-    version, line = reel.cache.version, reel.cache.cached
+    version, line = reel.runner.cache.version, reel.runner.cache.history.cached
     for change in (
         lambda scene: structs.replace(scene, nodes=(Node(id="l", settings=LightSettings()), *scene.nodes)),
         lambda scene: with_value(scene, ParamRef("c", "node", "name"), "Flag"),
@@ -482,9 +483,9 @@ def test_unrelated_nodes_views_and_names_change_nothing_that_is_kept(context: Co
         lambda scene: with_value(scene, ParamRef("l", "transform", "position"), (1.0, 0.0, 0.0)),
     ):
         reel.take(change(reel.engine.world.scene))
-        assert (reel.cache.version, reel.cache.cached) == (version, line)
+        assert (reel.runner.cache.version, reel.runner.cache.history.cached) == (version, line)
     reel.take(structs.replace(reel.engine.world.scene, nodes=(*reel.engine.world.scene.nodes, FLOOR)))
-    assert reel.cache.version > version, "what it collides with does"
+    assert reel.runner.cache.version > version, "what it collides with does"
     reel.release()
 
 
@@ -496,14 +497,14 @@ def test_steps_of_which_a_part_is_pulled_by_hand_are_given_to_no_other_course(
     reel = Reel(context, replace(sheet, scene=two))
     reel.fill(6)
     for _ in range(3):
-        reel.cache.pull(Grab("c", 20, (0.0, 2.0, -1.0)))
+        reel.runner.pull(Grab("c", 20, (0.0, 2.0, -1.0)))
     reel.fill(10)
     by_hand = reel.bits()
     reel.scrub(7)
     reel.edit(ParamRef("d", "cloth", "wind"), (0.0, 3.0, 1.0))
     reel.scrub(10)
-    assert reel.cache.shown == 7
-    assert not reel.cache.steps("c")
+    assert reel.runner.shown == 7
+    assert not reel.runner.cache.steps("c")
     reel.scrub(7)
     reel.fill(10)
     assert of(reel.bits(), "c") == of(by_hand, "c"), "it is simulated again"
@@ -530,16 +531,16 @@ def test_a_row_that_cannot_be_used_is_not_shown_and_what_follows_is_simulated(
             return super().state(node, step)
 
     reel = Reel(context, sheet)
-    reel.engine.simulation.given = Damaged(states, {"c": 14})
+    reel.engine.simulation.baked = Damaged(states, {"c": 14})
     reel.scrub(12)
     assert reel.bits() == steps[12]
     reel.scrub(10)
-    assert (reel.cache.shown, reel.bits()) == (9, steps[9]), "the last one before is held"
+    assert (reel.runner.shown, reel.bits()) == (9, steps[9]), "the last one before is held"
     reel.fill(14)
     assert reel.bits() == steps[14]
     reel.release()
     reel = Reel(context, sheet)
-    reel.engine.simulation.given = Damaged(states, {"c": 14})
+    reel.engine.simulation.baked = Damaged(states, {"c": 14})
     reel.fill(14)
     assert reel.bits() == steps[14], "going through, it is simulated from the one before"
     reel.release()
@@ -565,9 +566,9 @@ def test_what_is_given_is_shown_at_any_moment_and_the_rest_stands(context: Conte
         return at[0][0], at[1][0]
 
     reel = Reel(context, two)
-    reel.engine.simulation.given = Recorded(states, {"c": 14})
+    reel.engine.simulation.baked = Recorded(states, {"c": 14})
     assert shown(reel, 9) == (9, 0)
-    assert reel.cache.is_held(reel.time)
+    assert reel.runner.is_held(reel.time)
     reel.scrub(0)
     reel.fill(5)
     assert [shown(reel, step) for step in (9, 3, 12, 5, 0)] == [(9, 5), (3, 3), (12, 5), (5, 5), (0, 0)]
@@ -577,18 +578,18 @@ def test_what_is_given_is_shown_at_any_moment_and_the_rest_stands(context: Conte
     reel.release()
 
     reel = Reel(context, two, budget=6 * 24 * 1024)
-    reel.engine.simulation.given = Recorded(states, {"c": 9, "d": 8})
-    assert reel.engine.given_steps == range(1, 9)
+    reel.engine.simulation.baked = Recorded(states, {"c": 9, "d": 8})
+    assert reel.engine.simulation.baked_steps == range(1, 9)
     assert [shown(reel, step) for step in (8, 3, 9)] == [(8, 8), (3, 3), (9, 8)]
-    assert not reel.cache.cached
+    assert not reel.runner.cache.history.cached
     for step in range(9, 15):
-        assert reel.cache.advance(step)
+        assert reel.runner.advance(step)
     assert [shown(reel, step) for step in (14, 4)] == [(14, 14), (4, 4)]
-    while reel.cache._queue._make_room():
+    while reel.runner.cache._queue._evict():
         pass
     for step in (12, 10, 14):
         reel.scrub(step)
-        while reel.cache.is_catching_up:
+        while reel.runner.is_catching_up:
             reel.scrub(step)
         assert reel.bits() == steps[step]
     reel.release()
@@ -607,22 +608,22 @@ def test_walks_through_time_edits_and_undo_show_the_same_bits(context: Context, 
         reel, current, seen = Reel(context, sheet, budget=9 * 24 * 1024), 0, {}
         for move, step, scene in moves:
             if move == "fill":
-                reel.fill(max(step, reel.cache.shown))
+                reel.fill(max(step, reel.runner.shown))
             elif move == "scrub":
                 reel.scrub(step)
             elif move == "edit":
                 current = scene
                 reel.take(scenes[current])
-                reel.cache.settle()
+                reel.runner.settle()
             elif move == "restart":
-                reel.cache.restart()
+                reel.runner.restart()
                 reel.scrub(0)
             else:
-                reel.cache.pull(Grab("c", step, (0.0, 3.0, 0.0)))
-            shown, now = reel.cache.shown, reel.bits()
-            if reel.cache.is_fresh:
+                reel.runner.pull(Grab("c", step, (0.0, 3.0, 0.0)))
+            shown, now = reel.runner.shown, reel.bits()
+            if reel.runner.is_fresh:
                 assert now == fresh[current][shown]
-            mark = reel.cache.mark(shown)
+            mark = reel.runner.mark(shown)
             if mark is not None:
                 assert seen.setdefault(mark, now) == now
         reel.release()
@@ -636,11 +637,11 @@ def test_a_muted_collider_ends_what_was_kept_and_unmuted_the_steps_are_found_aga
     before = reel.bits()
     reel.scrub(6)
     reel.edit(ParamRef("collider chest", "node", "muted"), True)
-    assert reel.cache.cached[-1] == 6
+    assert reel.runner.cache.history.cached[-1] == 6
     reel.fill(12)
     assert reel.engine.simulation.colliders.now.count == 22
     reel.take(reel.scene.scene)
-    assert reel.cache.cached[-1] == 12
+    assert reel.runner.cache.history.cached[-1] == 12
     reel.scrub(12)
     assert reel.bits() == before
     reel.release()

@@ -12,8 +12,6 @@ from app.cli.run import SceneRun
 from app.cli.scene import OpenedScene, opened
 from sim.gl.context import Context
 from sim.kinds.cloth.settings import ClothSource
-from sim.scene.clock import step_end
-from sim.scene.params import SettingsError
 from sim.scene.scene import ParamRef, Scene, with_value
 
 TURN, HALF, END = 30, 60, 120
@@ -42,11 +40,11 @@ class Run:
 
     def mark(self) -> tuple[bytes, int]:
         """Where it is now."""
-        return self.engine.state(), self.run.step_count
+        return self.engine.simulation.state(), self.run.runner.shown
 
-    def back(self, mark: tuple[bytes, int]) -> None:
-        state, self.run.step_count = mark
-        self.engine.restore(state, step_end(self.run.start_time, self.run.step_count))
+    def back(self, mark: tuple[bytes, int]) -> frozenset[str]:
+        state, self.run.runner.shown = mark
+        return self.engine.restore(state, self.run.runner.time_of(self.run.runner.shown))
 
     def bits(self) -> dict[str, bytes]:
         """Every array of every node."""
@@ -145,8 +143,11 @@ def test_a_state_of_other_settings_is_refused(context: Context, name: str, other
     changed = msgspec.structs.replace(node, settings=msgspec.structs.replace(node.settings, **other))
     nodes = tuple(changed if one is node else one for one in scene.nodes)
     run.engine.apply(msgspec.structs.replace(scene, nodes=nodes))
-    with pytest.raises(SettingsError, match="the state is that of another"):
-        run.back(mark)
+    assert run.back(mark) == {node.id}
+    problems = [(p.node, p.text) for p in run.engine.simulation.take_problems()]
+    assert [one for one, _ in problems] == [node.id]
+    assert "the state is that of another" in problems[0][1]
+    run.engine.simulation.reset()  # tries again what was left out
     run.to(9)
     assert np.isfinite(run.engine.simulation.systems[node.id].arrays()["positions"].read()).any()
     run.release()

@@ -66,7 +66,7 @@ def positions(engine: Engine) -> np.ndarray:
 
 def in_hand(engine: Engine, points: np.ndarray) -> np.ndarray:
     """Points in the frame of the hand, which is rigid."""
-    frame = engine.character("figure").joint_frame("hand_l")
+    frame = engine.views.characters["figure"].joint_frame("hand_l")
     assert frame is not None
     return (points - frame[:3, 3]) @ frame[:3, :3]
 

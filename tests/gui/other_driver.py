@@ -85,7 +85,7 @@ def seen(session: OtherDriver, project: Path, node: str, folder: Path) -> dict[s
     session.wait(lambda: playback.playhead.time > 0.5 * last / 60.0)
     playback.pause()
     session.settle()
-    shown = editor.client.cache.shown
+    shown = editor.client.runner.shown
     played = shown, session.state(node) == bake.state(node, shown)
     editor.document.set_value(ParamRef(VIEW, VIEW, "ghosts"), True)
     session.settle()

@@ -60,7 +60,7 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
         editor.playback.tick()
     editor.playback.pause()
     assert states(editor, (20, 5, 13)) == [before[place] for place in (2, 0, 1)], "also while it plays"
-    assert editor.client.cache.cached == [], "nothing of it is kept twice"
+    assert editor.client.runner.cache.history.cached == [], "nothing of it is kept twice"
     editor.cached_bars.refresh()
     (row,) = editor.timeline.tracks.bars
     assert row.is_baked
@@ -164,13 +164,13 @@ def test_a_damaged_row_is_told_once_and_what_follows_is_simulated(baked, qtbot):
     Session(qtbot).load(editor, path)
     editor.playback.scrub(10 / 60)
     picture(editor)
-    assert editor.client.cache.shown == 9
+    assert editor.client.runner.shown == 9
     editor.playback.scrub(20 / 60)
     with qtbot.waitSignal(editor.seek.ended, timeout=60000):
         editor.seek.catch_up()
     assert states(editor, (13, 20)) == before
     assert [message.text for message in editor.panels.messages.model.messages] == [
-        f"Cloth: step 10 of a.sinewcache/{rows.name} is damaged; it is simulated from there on"
+        f"Cloth: step 10 of a.sinewcache/{rows.name} is damaged; the following steps are simulated"
     ]
 
 
@@ -181,7 +181,7 @@ def test_a_bake_that_is_missing_is_told_and_simulated(baked, qtbot):
     cache_folder(path).rename(path.with_name("elsewhere"))
     Session(qtbot).load(editor, path)
     assert [m.text for m in editor.panels.messages.model.messages] == [
-        "Cloth: there are no baked steps in a.sinewcache; it is simulated"
+        "Cloth: no baked steps in a.sinewcache; it is simulated"
     ]
     editor.cached_bars.refresh()
     assert [row.is_baked for row in editor.timeline.tracks.bars] == [False]

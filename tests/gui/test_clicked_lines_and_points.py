@@ -34,7 +34,7 @@ def step(editor, count):
 
 def positions(editor, node):
     with editor.viewport.gl_current():
-        return editor.client.engine.system(node).arrays()["positions"].read().reshape(-1, 3)
+        return editor.client.engine.simulation.systems[node].arrays()["positions"].read().reshape(-1, 3)
 
 
 def clicked(editor, place):
@@ -79,7 +79,7 @@ def test_a_particle(editor, blending, look):
     alive = alive[np.isfinite(alive).all(axis=1)]
     picture(editor)
     with editor.viewport.gl_current():
-        star = editor.client.engine.marks()[0].position
+        star = editor.client.engine.views.marks()[0].position
     far = alive[np.argmax(np.linalg.norm(alive - star, axis=1))]
     place, mark = place_of(editor, far), place_of(editor, star)
     assert np.hypot(place.x() - mark.x(), place.y() - mark.y()) > 20.0, "it is not the star that is clicked"
@@ -92,5 +92,5 @@ def test_the_mark_of_a_light(editor):
     editor.frame_all()
     picture(editor)
     with editor.viewport.gl_current():
-        place = next(mark.position for mark in editor.client.engine.marks() if mark.node_id == node)
+        place = next(mark.position for mark in editor.client.engine.views.marks() if mark.node_id == node)
     assert clicked(editor, place_of(editor, place)) == Selection(node=node)

@@ -500,7 +500,7 @@ def test_the_toolbar_shows_which_handles_are_on(stage):
 
 
 def middle_of(stage, node):
-    box = stage.editor.client.engine.bounds(node)
+    box = stage.editor.client.engine.views.bounds(node)
     return (box.lo + box.hi) / 2.0
 
 

@@ -68,18 +68,18 @@ def test_a_new_cloth_is_compiled_beside_and_starts_when_it_is_ready(session, qtb
     editor.client.preparing.connect(lambda text, _: reported.append(text))
     node = added(editor)
     assert editor.client.is_compiling
-    assert editor.client.engine.system(node.id) is None
+    assert editor.client.engine.simulation.systems.get(node.id) is None
     editor.playback.toggle()
     for _ in range(3):
         editor.playback.tick()
         picture_once(editor)
-    assert editor.client.engine.system(node.id) is None, "the window goes on without it"
+    assert editor.client.engine.simulation.systems.get(node.id) is None, "the window goes on without it"
     editor.playback.pause()
     qtbot.waitUntil(lambda: f"Compiling shaders for {node.name}" in reported, timeout=PATIENCE)
     slow.set()
     qtbot.waitUntil(lambda: not editor.client.is_compiling, timeout=PATIENCE)
     picture(editor)
-    assert editor.client.engine.system(node.id).cloth is not None
+    assert editor.client.engine.simulation.systems[node.id].cloth is not None
     editor.stepper.settle(0.0)
     assert "cloth/step.glsl" in built[False]
     assert [name for name in built[True] if name.startswith("cloth/")] == []
@@ -100,18 +100,18 @@ def test_the_second_start_compiles_nothing(session, qtbot, built):
     node = added(second)
     qtbot.waitUntil(lambda: not second.client.is_compiling, timeout=PATIENCE)  # the back ends are compared anew
     picture(second)
-    assert second.client.engine.system(node.id).cloth is not None
+    assert second.client.engine.simulation.systems[node.id].cloth is not None
     assert [name for name in built[True] + built[False] if name.startswith(("cloth/", "viewport/"))] == []
 
 
 def test_giving_up_starts_it_at_once(session, slow, qtbot):
     editor = started(session)
     node = added(editor)
-    assert editor.client.engine.system(node.id) is None
+    assert editor.client.engine.simulation.systems.get(node.id) is None
     editor.cancel()
     picture_once(editor)
     assert not editor.client.is_compiling
-    assert editor.client.engine.system(node.id) is not None
+    assert editor.client.engine.simulation.systems.get(node.id) is not None
 
 
 def test_closing_ends_it(session, qtbot, slow):
@@ -133,4 +133,4 @@ def test_simulating_to_the_playhead_waits_for_it(session, qtbot, slow):
     with qtbot.waitSignal(editor.seek.ended, timeout=PATIENCE) as ended:
         pass
     assert ended.args[0].startswith("Simulated 6 steps")
-    assert editor.client.engine.system(node.id).cloth.step_count == 6
+    assert editor.client.engine.simulation.systems[node.id].cloth.step_count == 6

@@ -34,7 +34,7 @@ def drop(editor, node, carrier=None, bone=""):
 
 
 def placement(editor, node_id):
-    return editor.client.engine.places.world_from_node(editor.document.scene.node(node_id))
+    return editor.client.engine.views.places.world_from_node(editor.document.scene.node(node_id))
 
 
 def below(editor, node_id):

@@ -311,7 +311,7 @@ def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):
     np.testing.assert_allclose(node(editor).transform.position, (0.0, 0.0, 0.0), atol=1e-9)
     section = node(editor).settings.mesh_section
     assert editor.document.scene.node(model.id).settings.hidden_sections == section
-    surface, *_ = editor.client.engine.view(model.id).parts(DisplayOptions(editor.document.scene.view, Overlay()))
+    surface, *_ = editor.client.engine.views.view(model.id).parts(DisplayOptions(editor.document.scene.view, Overlay()))
     assert surface.ranges == ()
     editor.document.undo_stack.undo()
     assert editor.document.scene.of_kind("cloth") == ()

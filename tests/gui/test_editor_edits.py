@@ -170,10 +170,10 @@ def test_a_bone_is_picked_where_it_is_drawn(editor):
     editor.edits.set_view("bones", True)
     picture(editor)
     engine, skeleton = editor.client.engine, editor.store.loaded("model-1").model.skeleton
-    drawn = engine.view("model-1").segments.joints
+    drawn = engine.views.view("model-1").segments.joints
     for joint in drawn[:6]:
         name = skeleton.names[joint]
-        place = place_of(editor, engine.joint_positions("model-1")[joint])
+        place = place_of(editor, engine.views.characters["model-1"].joint_positions()[joint])
         Mouse(editor.viewport).hover(place)
         Mouse(editor.viewport).click(place)
         assert (editor.document.selection.node, editor.document.selection.bone) == ("model-1", name)
@@ -186,7 +186,7 @@ def test_a_click_beside_everything_selects_nothing_and_on_the_surface_the_model(
     editor.edits.turn_camera("front")
     editor.frame_all()
     picture(editor)
-    box = editor.client.engine.bounds("model-1")
+    box = editor.client.engine.views.bounds("model-1")
     place = place_of(editor, (box.lo + box.hi) / 2.0)
     Mouse(editor.viewport).click(place)
     assert editor.document.selection.node == "model-1"

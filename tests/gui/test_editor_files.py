@@ -237,7 +237,7 @@ def test_an_import_is_one_entry(qtbot, editor, tiny):
     assert editor.document.scene == scene
     editor.document.undo_stack.redo()
     picture(editor)
-    assert editor.client.engine.statistics().bones > 2
+    assert editor.client.engine.views.counts().bones > 2
 
 
 def test_an_export_reopens_with_the_same_picture(qtbot, session, editor, arm, tmp_path):

@@ -31,7 +31,7 @@ def added(editor, action="add.hair"):
 
 def strands_of(editor, node):
     picture(editor)
-    return editor.client.engine.system(node.id).strands
+    return editor.client.engine.simulation.systems[node.id].strands
 
 
 def test_it_grows_on_what_is_selected(editor):
@@ -81,7 +81,7 @@ def test_without_its_model_it_says_so_and_wild_springs_have_a_remedy(editor):
     node = added(editor)
     panel = editor.kind_panels["hair"]
     assert strands_of(editor, node) is not None
-    assert panel.note(node, editor.client.engine.system(node.id)) == ""
+    assert panel.note(node, editor.client.engine.simulation.systems.get(node.id)) == ""
     wild = {"solver": HairSolver.SPRINGS, "spring_stiffness": 1e4, "substeps": 1}
     for name, value in wild.items():
         editor.document.set_value(ParamRef(node.id, "hair", name), value)
@@ -105,11 +105,11 @@ def test_other_strands_grow_beside_while_those_of_before_are_shown(editor, qtbot
     with editor.viewport.gl_current():
         editor.client.prepare()
     # Their settings are in force, and with them the kept steps, until the others are there.
-    assert engine.system(node.id).strands is first
+    assert engine.simulation.systems[node.id].strands is first
     assert engine.world.in_force[node.id].length == first.settings.length
-    qtbot.waitUntil(lambda: engine.system(node.id).strands is not first, timeout=60000)
+    qtbot.waitUntil(lambda: engine.simulation.systems[node.id].strands is not first, timeout=60000)
     editor.playback.toggle()
-    assert engine.system(node.id).strands.settings.length == 0.6
+    assert engine.simulation.systems[node.id].strands.settings.length == 0.6
     assert not engine.world.in_force
     editor.document.set_value(ParamRef(node.id, "hair", "length"), 0.7)
     editor.document.set_value(ParamRef(node.id, "hair", "length"), 0.6)
@@ -119,7 +119,7 @@ def test_other_strands_grow_beside_while_those_of_before_are_shown(editor, qtbot
 def test_growth_that_takes_long_is_told_and_given_up(editor, qtbot, monkeypatch):
     node = added(editor)
     first = strands_of(editor, node)
-    system, panel = editor.client.engine.system(node.id), editor.kind_panels["hair"]
+    system, panel = editor.client.engine.simulation.systems.get(node.id), editor.kind_panels["hair"]
     qtbot.waitUntil(lambda: not editor.window._cancel.isVisible(), timeout=60000)
     go_on, grow = threading.Event(), growing.grown_whole
 

@@ -304,7 +304,7 @@ def test_rows_are_dragged_to_another_place_and_into_groups(editor):
     assert document.scene.node(b).attachment == Attachment()
     document.set_value(ParamRef(group, "node", "visible"), False)
     picture(editor)
-    assert {view.node.id for view in editor.client.engine._views._visible} & {a, b, c} == {b}
+    assert {view.node.id for view in editor.client.engine.views._visible} & {a, b, c} == {b}
     document.select(Selection(node=group))
     QTest.keyClick(editor.viewport, Qt.Key.Key_Delete)
     assert balls(editor) == [b]
@@ -361,7 +361,7 @@ def test_handles_pose_the_selected_bone_on_top_of_the_clip(editor):
     joint = editor.active.model.skeleton.index(bone)
     document.select(Selection(node=model, bone=bone))
     editor.frame_selection()
-    before = editor.client.engine.pose(model).model_from_joint.copy()
+    before = editor.client.engine.views.characters[model].pose.model_from_joint.copy()
     for key, name, way in (
         (Qt.Key.Key_R, "rotation", QPointF(0.0, 1.0)),
         (Qt.Key.Key_G, "position", QPointF(15.0, 10.0)),
@@ -371,7 +371,7 @@ def test_handles_pose_the_selected_bone_on_top_of_the_clip(editor):
         picture(editor)
         handles = editor.handles._handles()
         # Handles stand at the joint, not at the origin of the model.
-        world = editor.client.engine.joint_positions(model)[joint]
+        world = editor.client.engine.views.characters[model].joint_positions()[joint]
         np.testing.assert_allclose(handles.centre, world, atol=1e-6)
         start = QPointF(*handles.view.pixels([handles.centre])[0])
         if name == "rotation":
@@ -388,14 +388,14 @@ def test_handles_pose_the_selected_bone_on_top_of_the_clip(editor):
     picture(editor)
     posed = document.scene.node(model).settings.pose
     assert [p.bone for p in posed] == [bone]
-    after = editor.client.engine.pose(model).model_from_joint
+    after = editor.client.engine.views.characters[model].pose.model_from_joint
     assert np.abs(after[joint] - before[joint]).max() > 0.01
     assert row_of(editor, f"bone:{bone}", "rotation").value == posed[0].rotation
     QTest.keyClick(editor.viewport, Qt.Key.Key_R, CONTROL | Qt.KeyboardModifier.AltModifier)
     picture(editor)
     assert document.scene.node(model).settings.pose == ()
-    np.testing.assert_array_equal(editor.client.engine.pose(model).model_from_joint, before)
-    assert row_of(editor, f"bone:{bone}", "rotation").value == (0.0, 0.0, 0.0)
+    np.testing.assert_array_equal(editor.client.engine.views.characters[model].pose.model_from_joint, before)
+    assert row_of(editor, f"bone:{bone}", "rotation").param.value() == (0.0, 0.0, 0.0)
     document.undo_stack.undo()
     assert document.scene.node(model).settings.pose == posed
     while document.undo_stack.canUndo():
@@ -409,9 +409,9 @@ def test_a_pose_is_saved_with_the_project(editor, qtbot, tmp_path):
     document.set_value(ParamRef(model, f"bone:{bone}", "rotation"), (0.0, 40.0, 5.0))
     assert document.undo_stack.undoText() == f"Set rotation of {bone} of arm"
     picture(editor)
-    posed = editor.client.engine.pose(model).model_from_joint.copy()
+    posed = editor.client.engine.views.characters[model].pose.model_from_joint.copy()
     assert editor.files.save_to(tmp_path / "posed.sinew")
     Session(qtbot).load(editor, tmp_path / "posed.sinew")
     assert document.scene.node(model).settings.pose[0].rotation == (0.0, 40.0, 5.0)
     picture(editor)
-    np.testing.assert_array_equal(editor.client.engine.pose(model).model_from_joint, posed)
+    np.testing.assert_array_equal(editor.client.engine.views.characters[model].pose.model_from_joint, posed)

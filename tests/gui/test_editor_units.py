@@ -51,7 +51,7 @@ def test_each_answer_is_one_entry_that_takes_the_scene_along(editor, text, scale
     assert not editor.kind_panels["model"].unit.notice.isVisible()
     now = document.scene.node(model).settings.unit_scale
     if scale is None:
-        box = editor.client.engine.bounds(model)
+        box = editor.client.engine.views.bounds(model)
         assert 0.5 < box.size.max() < 6.0
     else:
         assert now == scale
@@ -78,7 +78,7 @@ def test_a_figure_among_others_is_framed_once_its_unit_is_known(editor, qtbot, t
     picture(editor)
     far = editor.document.view_state.camera.distance
     answer(editor, "Centimetres")
-    camera, box = editor.document.view_state.camera, editor.client.engine.bounds(asked)
+    camera, box = editor.document.view_state.camera, editor.client.engine.views.bounds(asked)
     assert camera.distance < 0.1 * far
     np.testing.assert_allclose(camera.target, 0.5 * (box.lo + box.hi), atol=1e-6)
 
@@ -90,7 +90,7 @@ def test_home_frames_what_has_a_surface_and_not_where_particles_fly(editor):
     alone = document.view_state.camera
     emitter = editor.edits.add("emitter.fireworks")
     picture(editor)
-    assert editor.client.engine.bounds(emitter).size.max() > 2.0 * editor.client.engine.bounds().size.max()
+    assert editor.client.engine.views.bounds(emitter).size.max() > 2.0 * editor.client.engine.views.bounds().size.max()
     editor.frame_all()
     assert document.view_state.camera == alone
     document.remove_node(model_of(editor))

@@ -47,7 +47,7 @@ def test_the_viewport_survives_floating_hiding_and_docking_every_panel(qtbot, ed
     editor.playback.scrub(0.5 * editor.active.duration)
     picture(editor)
     assert editor.client.engine is engine
-    assert engine.view("model-1") is not None
+    assert engine.views.view("model-1") is not None
     assert started == [], "the context was never lost"
 
 

@@ -36,7 +36,7 @@ def test_the_statistics_count_particles_where_there_are_emitters(session):
         editor.window.actions_table["simulate.step"].trigger()
         picture(editor)
     with editor.viewport.gl_current():
-        living = editor.client.engine.system(editor.document.selected.id).emitter.count()
+        living = editor.client.engine.simulation.systems[editor.document.selected.id].emitter.count()
     assert living > 100
     assert picture(editor).any()
     assert dict(editor.overlays.statistics.rows())["Particles"] == f"{living:,}"

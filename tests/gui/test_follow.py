@@ -26,7 +26,7 @@ def middle(editor) -> np.ndarray:
     """Where the middle of the figure is in the picture [part of its size]."""
     picture(editor)
     engine, size = editor.client.engine, editor.viewport.size_f
-    box = engine.bounds(editor.document.scene.characters[0].id)
+    box = engine.views.bounds(editor.document.scene.characters[0].id)
     pixels, _ = project_points(
         editor.document.view_state.camera, (size.width(), size.height()), [(box.lo + box.hi) / 2.0]
     )

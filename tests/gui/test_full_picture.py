@@ -204,7 +204,8 @@ def test_very_many_particles_are_never_drawn_in_one_go(editor, calls, monkeypatc
     if not editor.client.engine.context.capabilities.is_software:
         pytest.skip("a graphics card draws all at once")
     editor.document.add_node(Node(id="sparks", settings=EmitterSettings(mode=EmissionMode.FULL, capacity=100)))
-    qtbot.waitUntil(lambda: not pictures_of(editor).postponed and editor.client.engine.system("sparks") is not None)
+    systems = editor.client.engine.simulation.systems
+    qtbot.waitUntil(lambda: not pictures_of(editor).postponed and "sparks" in systems)
     calls.clear()
     editor.playback.step_simulation()
     qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"])

@@ -65,7 +65,7 @@ def settled(editor):
 
 def bits(editor):
     with editor.viewport.gl_current():
-        return msgspec.msgpack.decode(editor.client.engine.state())
+        return msgspec.msgpack.decode(editor.client.engine.simulation.state())
 
 
 def changed(one, other):
@@ -135,7 +135,7 @@ def test_the_bake_is_drawn_over_what_is_simulated_and_the_distance_is_told(stage
     editor.baking.free()
     simulate(editor, qtbot)
     show(editor, bake_ghost=True)
-    assert reported[-1].startswith("Cloth is 0 mm from its bake at most, 0 mm in the mean")
+    assert reported[-1].startswith("Cloth: distance from the bake 0 mm at most, 0 mm on average")
     baked = positions(editor, cloth)
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 1.0))
     simulate(editor, qtbot)
@@ -144,10 +144,10 @@ def test_the_bake_is_drawn_over_what_is_simulated_and_the_distance_is_told(stage
     assert changed(shown, plain) > 100
     variants = np.linalg.norm(positions(editor, cloth) - baked, axis=-1)
     assert reported[-1].startswith(
-        f"Cloth is {variants.max() * 1e3:.3g} mm from its bake at most, {variants.mean() * 1e3:.3g} mm"
+        f"Cloth: distance from the bake {variants.max() * 1e3:.3g} mm at most, {variants.mean() * 1e3:.3g} mm"
     )
     assert editor.client.compared._points[cloth][1] == pytest.approx(variants)
-    assert "Sparks is 0 mm from its bake at most" in reported[-1], "which the wind does not reach"
+    assert "Sparks: distance from the bake 0 mm at most" in reported[-1], "which the wind does not reach"
 
     curves = {curve.name: curve for curve in editor.client.compared.curves()}
     assert curves["Cloth"].times == pytest.approx(np.arange(1, 21) / 60), "all steps, wherever the playhead was"
@@ -214,7 +214,7 @@ def test_distances_stay_on_what_is_shown_while_ghosts_are_drawn(stage, tmp_path,
     compared, plain = client.compared, client.compared.coloured
 
     def coloured(render_view):
-        seen.setdefault(client.cache.shown, []).append(cloth in compared._points)
+        seen.setdefault(client.runner.shown, []).append(cloth in compared._points)
         return plain(render_view)
 
     monkeypatch.setattr(compared, "coloured", coloured)

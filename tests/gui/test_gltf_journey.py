@@ -31,7 +31,7 @@ def difference(one, other):
 
 
 def click_bone(editor, node, name):
-    character = editor.client.engine.character(node)
+    character = editor.client.engine.views.characters.get(node)
     place = place_of(editor, character.joint_positions()[character.model.skeleton.index(name)])
     Mouse(editor.viewport).hover(place)
     Mouse(editor.viewport).click(place)

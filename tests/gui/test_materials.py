@@ -147,7 +147,7 @@ def test_a_large_texture_takes_several_turns_and_looks_as_if_it_came_at_once(edi
     with editor.viewport.gl_current():  # all of it in one go, as without a window
         engine.set_files({}, {}, {})
         engine.apply(editor.document.scene)
-        assert not any(engine.has_texture(chosen, image) for image in editor.scene_files.textures.values())
+        assert not any(engine.textures.has(chosen, image) for image in editor.scene_files.textures.values())
         engine.set_files({}, {}, editor.scene_files.textures)
         engine.apply(editor.document.scene)
     assert np.array_equal(picture(editor), after)

@@ -20,7 +20,7 @@ def editor(session, tmp_path):
 
 
 def weights(editor):
-    return editor.client.engine.pose("model-1").local.weights
+    return editor.client.engine.views.characters["model-1"].pose.local.weights
 
 
 def titles(editor):

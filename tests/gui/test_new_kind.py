@@ -65,14 +65,14 @@ def test_it_rides_on_a_bone_and_steps_with_the_clock(roped):
     assert records == {Role.CARRIER, Role.BONE}
     picture(roped)
     with roped.viewport.gl_current():
-        start = roped.client.engine.system(node.id).arrays()["positions"].read()
+        start = roped.client.engine.simulation.systems[node.id].arrays()["positions"].read()
     roped.playback.toggle()
     for _ in range(20):
         roped.playback._clock.now += 1.0 / 60.0
         roped.playback.tick()
     with roped.viewport.gl_current():
-        now = roped.client.engine.system(node.id).arrays()["positions"].read()
-        place = roped.client.engine.places.world_from_node(node)[:3, 3]
+        now = roped.client.engine.simulation.systems[node.id].arrays()["positions"].read()
+        place = roped.client.engine.views.places.world_from_node(node)[:3, 3]
     assert not np.array_equal(now, start)
     np.testing.assert_allclose(now[0], place, atol=1e-5)
 
@@ -83,7 +83,7 @@ def test_it_is_clicked_and_timed(roped):
     roped.frame_all()
     picture(roped)
     with roped.viewport.gl_current():
-        knots = roped.client.engine.system(node.id).arrays()["positions"].read()
+        knots = roped.client.engine.simulation.systems[node.id].arrays()["positions"].read()
     middle = place_of(roped, knots[12])
     Mouse(roped.viewport).click(QPointF(middle.x(), middle.y()))
     assert roped.document.selection.node == node.id

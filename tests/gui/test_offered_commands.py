@@ -111,7 +111,7 @@ def test_colliders_of_a_character_are_one_row_that_selects_mutes_and_deletes_all
 def test_a_click_on_the_body_selects_it_and_not_its_colliders(caped):
     caped.document.set_value(ParamRef("view", "view", "solids"), True)
     picture(caped)
-    joints = caped.client.engine.joint_positions("humanoid")
+    joints = caped.client.engine.views.characters["humanoid"].joint_positions()
     names = caped.client.engine.model_of("humanoid").skeleton.names
     caped.edits.turn_camera("front")
     picture(caped)

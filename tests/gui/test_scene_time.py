@@ -240,15 +240,15 @@ def test_scrubbing_shows_the_simulated_frame_both_ways(opened):
     for time in (0.3, 0.5, 0.1):
         playback.scrub(time)
         np.testing.assert_array_equal(picture(opened), pictures[time])
-    cache = opened.client.cache
-    assert cache.cached == list(range(1, 31))
+    runner = opened.client.runner
+    assert runner.cache.history.cached == list(range(1, 31))
     playback.scrub(0.3)
     opened.document.set_value(ParamRef(cloth, "cloth", "structural_stiffness"), 40.0)
     picture(opened)
-    assert cache.cached[-1] == 18, "what comes after the playhead is gone"
+    assert runner.cache.history.cached[-1] == 18, "what comes after the playhead is gone"
     opened.document.undo_stack.undo()
     picture(opened)
-    assert cache.cached[-1] == 30, "and is found again"
+    assert runner.cache.history.cached[-1] == 30, "and is found again"
     playback.scrub(0.5)
     np.testing.assert_array_equal(picture(opened), pictures[0.5])
     opened.cached_bars.refresh()
@@ -256,7 +256,7 @@ def test_scrubbing_shows_the_simulated_frame_both_ways(opened):
     assert [cached for *_, cached in bar.spans] == [CacheState.CACHED]
     playback.scrub(0.8)
     picture(opened)
-    assert cache.shown == 30, "beyond the end the last one is held"
+    assert runner.shown == 30, "beyond the end the last one is held"
     assert opened.window._simulation.text().endswith("held")
 
 
@@ -272,7 +272,7 @@ def test_backwards_and_ping_pong_play_what_is_kept(opened, monkeypatch):
     def state():
         picture(opened)
         with opened.viewport.gl_current():
-            return opened.client.cache.shown, system.arrays()["positions"].read().tobytes()
+            return opened.client.runner.shown, system.arrays()["positions"].read().tobytes()
 
     forwards = {}
     for step in range(21):
@@ -309,7 +309,7 @@ def test_backwards_and_ping_pong_play_what_is_kept(opened, monkeypatch):
     playback._clock.now += STEP_TIME
     playback.tick()
     picture(opened)
-    assert opened.client.cache.shown == 20
+    assert opened.client.runner.shown == 20
     assert opened.window._simulation.text().endswith("held"), "also while it plays"
     turns = np.sign(np.diff([step for n, step in enumerate(seen) if n == 0 or step != seen[n - 1]]))
     assert {1.0, -1.0} <= set(turns.tolist()), "there and back"
@@ -324,6 +324,6 @@ def test_playing_from_where_nothing_is_kept_simulates_what_is_missing_first(open
     opened.playback.scrub(0.5)
     with qtbot.waitSignal(opened.seek.ended, timeout=60000):
         opened.playback.toggle()
-    assert opened.client.cache.cached[-1] == 30
+    assert opened.client.runner.cache.history.cached[-1] == 30
     assert opened.playback.playhead.playing
     opened.playback.pause()

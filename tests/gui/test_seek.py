@@ -203,7 +203,7 @@ def test_without_a_clip_it_is_the_same(fresh, qtbot):
     stage = Stage(fresh, qtbot)
     stage.play(STEPS)
     played = stage.state()
-    assert stage.run() == "All steps up to here are kept already"
+    assert stage.run() == "All steps up to here are already cached"
     stage.forget()
     assert stage.run().startswith(f"Simulated {STEPS} steps")
     assert stage.state() == played
@@ -212,7 +212,7 @@ def test_without_a_clip_it_is_the_same(fresh, qtbot):
 def test_nothing_to_simulate_is_said(opened, qtbot):
     with qtbot.waitSignal(opened.seek.ended) as ended:
         opened.seek.start()
-    assert ended.args == ["There is nothing to simulate"]
+    assert ended.args == ["Nothing to simulate"]
 
 
 def test_the_playhead_stays_within_the_range(stage):
@@ -236,13 +236,13 @@ def test_an_opened_project_starts_its_simulation_anew(stage, tmp_path, qtbot):
 def test_room_for_kept_steps_is_chosen_and_remembered(fresh, qtbot):
     stage = Stage(fresh, qtbot)
     stage.play(STEPS)
-    cache = fresh.client.cache
+    runner = fresh.client.runner
     with fresh.viewport.gl_current():
-        cache.flush()
-    assert len(cache.cached) == STEPS
-    fresh.client.cache.limit(cache._queue._store.used // 3)
-    assert 0 < len(cache.cached) <= STEPS // 3 + 1
+        runner.cache.flush()
+    assert len(runner.cache.history.cached) == STEPS
+    fresh.client.runner.cache.limit(runner.cache._queue._store.used // 3)
+    assert 0 < len(runner.cache.history.cached) <= STEPS // 3 + 1
     fresh.window.actions_table["step_room.8 GiB"].trigger()
-    assert cache._queue._store.wanted == 8 * 1024**3
+    assert runner.cache._queue._store.wanted == 8 * 1024**3
     assert app_settings().value("step_room") == "8 GiB"
     fresh.window.actions_table["step_room.2 GiB"].trigger()

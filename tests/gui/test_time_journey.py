@@ -87,14 +87,14 @@ def test_a_cape_through_two_strips_goes_to_another_driver(session, qtbot, tmp_pa
     assert playback.playhead.playing
     qtbot.waitUntil(lambda: not playback.playhead.playing, timeout=60000)
     picture(editor)
-    cache = editor.client.cache
+    runner = editor.client.runner
     with editor.viewport.gl_current():
-        cache.flush()
-    assert cache.cached[-1] >= LAST - 1
-    if cache.cached[-1] < LAST:
+        runner.cache.flush()
+    assert runner.cache.history.cached[-1] >= LAST - 1
+    if runner.cache.history.cached[-1] < LAST:
         playback.scrub(LAST / 60.0)
         key(editor, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-        qtbot.waitUntil(lambda: not editor.seek.busy and cache.cached[-1] == LAST, timeout=60000)
+        qtbot.waitUntil(lambda: not editor.seek.busy and runner.cache.history.cached[-1] == LAST, timeout=60000)
     visited = {frame: scrub(editor, frame) for frame in FRAMES}
     assert len({shown.tobytes() for shown in visited.values()}) == len(FRAMES)
     for frame in (*reversed(FRAMES), *sorted(FRAMES)):
@@ -106,7 +106,7 @@ def test_a_cape_through_two_strips_goes_to_another_driver(session, qtbot, tmp_pa
     stiffness = ParamRef(cape, "cloth", "stretch_stiffness")
     document.set_value(stiffness, 60.0)
     picture(editor)
-    assert cache.cached[-1] == 22
+    assert runner.cache.history.cached[-1] == 22
     shots(editor, tmp_path, "changed")
     key(editor, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: not playback.playhead.playing, timeout=60000)

@@ -97,7 +97,7 @@ def test_a_damaged_row_ends_what_is_there_of_its_node_and_is_noted_once(tmp_path
     assert bake.steps("cape") == range(1, 3)
     assert bake.state("sparks", 5) == b"bbbbb"
     (damage,) = bake.damaged
-    assert str(damage) == f"step 3 of {tmp_path.name}/{path.name} is damaged; it is simulated from there on"
+    assert str(damage) == f"step 3 of {tmp_path.name}/{path.name} is damaged; the following steps are simulated"
     content = json.loads((tmp_path / INDEX).read_text())
     del content["nodes"]["cape"]["sums"]
     (tmp_path / INDEX).write_text(json.dumps(content))

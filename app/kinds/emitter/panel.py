@@ -175,7 +175,7 @@ class EmitterTool(Tool):
         node, engine = self._context.selected("emitter"), self._context.client.engine
         if node is None or node.id not in self._context.document.scene.shown or engine is None:
             return None
-        placed = engine.places.world_from_node(node)
+        placed = engine.views.places.world_from_node(node)
         if abs(np.linalg.det(placed[:3, :3])) < _FLAT:
             return None
         size = self._viewport.size_f

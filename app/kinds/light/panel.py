@@ -49,7 +49,7 @@ class LightTool(Tool):
             return False
         document.select(Selection(node=light))
         node = document.scene.node(light)
-        place = glm.dvec3(*vector(self._context.client.engine.places.world_from_node(node)[:3, 3]))
+        place = glm.dvec3(*vector(self._context.client.engine.views.places.world_from_node(node)[:3, 3]))
         grabbed = self._context.picker.beside(position, place)
         offset = place - grabbed if grabbed is not None else glm.dvec3()
         self._drag = _LightDrag(light, place, offset, document.new_gesture(f"Move {node.name}"))
@@ -65,7 +65,7 @@ class LightTool(Tool):
             node = document.scene.node(held.node)
             place = (under + held.offset).to_tuple()
             if node.attachment.node:
-                place = vector((inverse_affine(engine.places.world_from_parent(node)) @ (*place, 1.0))[:3])
+                place = vector((inverse_affine(engine.views.places.world_from_parent(node)) @ (*place, 1.0))[:3])
             place = bounded(Transform(position=place)).position
             document.set_value(ParamRef(held.node, "transform", "position"), place, held.gesture)
 

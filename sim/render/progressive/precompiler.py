@@ -190,7 +190,7 @@ def _run_scene(context: Context, contents: PrecompileScene, waiting: frozenset[N
             for _ in engine.model_upload(node_id, prepared, {}):
                 pause(0.1)
         for path, image in contents.files[2].items():
-            finish(engine.texture_upload(path, image))
+            finish(engine.textures.upload(path, image))
         # Draw first: machine code of kernels depends on the state that drawing leaves behind.
         for _ in engine.pictures.warm_up_all(engine.render_view(contents.camera)):
             pause(0.2)

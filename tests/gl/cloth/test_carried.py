@@ -120,9 +120,9 @@ def test_what_was_shown_before_the_first_step_does_not_matter(make: Callable[...
 
 def test_its_box_goes_with_the_figure(wearer: Wearer) -> None:
     """What is framed, and what the shadow map and the grid are fitted to."""
-    at_rest = wearer.engine.bounds("cloth")
+    at_rest = wearer.engine.views.bounds("cloth")
     wearer.step(LOOP // 2)
-    box, places = wearer.engine.bounds("cloth"), wearer.positions()
+    box, places = wearer.engine.views.bounds("cloth"), wearer.positions()
     assert at_rest is not None
     assert box is not None
     np.testing.assert_allclose(box.lo - at_rest.lo, [WAY / 2.0, 0.0, 0.0], atol=0.4)
@@ -135,9 +135,9 @@ def test_the_box_of_a_cloth_on_a_bone_and_on_the_skin_goes_with_the_figure(make:
     for target in (PinTarget.BONE, PinTarget.SURFACE):
         one = make()
         one.wear(sheet(one, target))
-        at_rest = one.engine.bounds("cloth")
+        at_rest = one.engine.views.bounds("cloth")
         one.step(LOOP // 2)
-        np.testing.assert_allclose((one.engine.bounds("cloth").lo - at_rest.lo)[0], WAY / 2.0, atol=0.4)
+        np.testing.assert_allclose((one.engine.views.bounds("cloth").lo - at_rest.lo)[0], WAY / 2.0, atol=0.4)
 
 
 def test_a_reset_starts_where_the_simulation_does_whatever_is_shown(wearer: Wearer) -> None:
@@ -379,7 +379,7 @@ def test_a_state_that_is_gone_back_to_gives_the_same_bits(make: Callable[..., We
     wearer.wear(node)
     wearer.teleport(0.0)
     wearer.step(taken)
-    state, playhead = wearer.engine.state(), wearer.playhead
+    state, playhead = wearer.engine.simulation.state(), wearer.playhead
     wearer.step(15)
     expected = wearer.cloth.positions().tobytes()
     wearer.teleport(0.3)
@@ -401,7 +401,7 @@ def test_a_state_of_a_silent_cloth_knows_how_far_its_figure_has_gone(make: Calla
     wearer.step(10)
     wearer.wear(muted)
     wearer.step(30)
-    state, playhead = wearer.engine.state(), wearer.playhead
+    state, playhead = wearer.engine.simulation.state(), wearer.playhead
     other.wear(muted)
     other.engine.restore(state, playhead.time)
     other.playhead = playhead
@@ -435,7 +435,7 @@ def test_the_cloth_of_a_section_lives_through_its_clip(
 
 
 def cape_of(run: SceneRun) -> Cloth:
-    system = run.engine.system("cape")
+    system = run.engine.simulation.systems.get("cape")
     assert isinstance(system, ClothSystem)
     assert system.cloth is not None
     return system.cloth
@@ -447,7 +447,7 @@ def test_the_cape_of_the_sample_hangs_from_the_chest_wherever_it_starts(context:
     np.testing.assert_array_equal(cloth.positions(), cloth.model.positions.astype(np.float32))
 
     def in_chest() -> np.ndarray:
-        character = run.engine.character("humanoid")
+        character = run.engine.views.characters.get("humanoid")
         assert character is not None
         frame = character.joint_frame("chest")
         assert frame is not None

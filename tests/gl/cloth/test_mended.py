@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.cache.simulation_cache import SimulationCache
+from sim.cache.step_store import StepStore
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -16,6 +16,7 @@ from sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sim.kinds.cloth.sound_states import PROOF, TRIES
 from sim.kinds.cloth.stability import stable_substeps
 from sim.kinds.cloth.system import ClothSystem
+from sim.runner import SimulationRunner
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 
@@ -32,7 +33,7 @@ class Stage:
 
     @property
     def cloth(self) -> Cloth:
-        system = self.engine.system("cloth")
+        system = self.engine.simulation.systems.get("cloth")
         assert isinstance(system, ClothSystem)
         assert system.cloth is not None
         return system.cloth
@@ -95,28 +96,28 @@ def test_so_does_the_undo_of_the_cause(stage: Stage) -> None:
 
 def test_so_does_the_undo_of_the_cause_where_kept_steps_are_played_again(context: Context) -> None:
     stage = Stage(context)
-    cache = SimulationCache(stage.engine)
+    runner = SimulationRunner(stage.engine, StepStore())
 
     def take(time: float, **changes: Any) -> None:
         stage.change(**changes)
-        cache.take(time)
+        runner.take(time)
 
     take(0.0, stretch_stiffness=1e7)
     for step in range(1, 31):
-        assert cache.advance(step)
+        assert runner.advance(step)
     stage.engine.simulation.check()
     assert stage.cloth.stopped
-    cache.restart()
-    middle = cache.time_of(30) - 0.5 / 60.0
-    cache.show_between(middle)  # as playing on does: where the engine stands is no step
+    runner.restart()
+    middle = runner.time_of(30) - 0.5 / 60.0
+    runner.show_between(middle)  # as playing on does: where the engine stands is no step
     take(middle, stretch_stiffness=SOUND.stretch_stiffness)
     assert stage.cloth.stopped == ""
-    cache.show(middle)
-    assert cache.advance(cache.shown + 1)
+    runner.show(middle)
+    assert runner.advance(runner.shown + 1)
     stage.engine.simulation.check()
     assert stage.cloth.stopped == ""
     assert stage.cloth.step_count > 0
-    cache.release()
+    runner.release()
     stage.engine.release()
 
 

@@ -97,7 +97,7 @@ class Wearer:
 
     @property
     def character(self) -> Character:
-        found = self.engine.character("figure")
+        found = self.engine.views.characters.get("figure")
         assert found is not None
         return found
 

@@ -53,7 +53,7 @@ def beside(context: Context) -> Iterator[Engine]:
 
 
 def system(engine: Engine) -> HairSystem:
-    found = engine.system("h")
+    found = engine.simulation.systems.get("h")
     assert isinstance(found, HairSystem)
     return found
 

@@ -52,7 +52,7 @@ class Stage:
                     settings=msgspec.structs.replace(settings, **(small | changes)))  # fmt: skip
         self.engine.apply(Scene(nodes=(LIGHT, node), view=BARE))
         self.engine.refresh(0.0)
-        found = self.engine.system("h")
+        found = self.engine.simulation.systems.get("h")
         assert isinstance(found, HairSystem)
         return found
 

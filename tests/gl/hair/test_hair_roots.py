@@ -56,14 +56,18 @@ def stepped(engine: Engine, character: ModelSettings, hair: HairSettings, strand
     for step in range(25):
         engine.step((step + 1) * STEP_TIME)
     engine.refresh(0.0)
-    found: Strands = engine.system("h").strands  # type: ignore[union-attr]
+    found: Strands = engine.simulation.systems["h"].strands  # type: ignore[union-attr]
     assert not engine.simulation.take_problems()
     return found
 
 
 def expected(engine: Engine, character: ModelSettings, strands: Strands) -> tuple[Float64, Float64]:
     """Places of the roots and their frames, as the pose has them in double precision."""
-    model, pose, placement = model_of(character.path), engine.pose("figure"), engine.world_from_model("figure")
+    model, pose, placement = (
+        model_of(character.path),
+        engine.views.characters["figure"].pose,
+        engine.views.characters["figure"].world_from_model,
+    )
     assert pose is not None
     assert placement is not None
     found = skin(
@@ -118,7 +122,7 @@ def test_what_is_far_from_the_skin_rides_on_a_bone(engine: Engine) -> None:
     line = top + np.array([0.0, 0.25, 0.0]) + np.linspace(0.0, 0.1, 5)[:, None] * [0.0, 1.0, 0.0]
     hair = HairSettings(source=HairSource.FILE, file=str(FILE), file_up=UpAxis.Y, children=0, knots=5)
     made = stepped(engine, character, hair, strand_set(line[None]))
-    pose, placement = engine.pose("figure"), engine.world_from_model("figure")
+    pose, placement = engine.views.characters["figure"].pose, engine.views.characters["figure"].world_from_model
     assert pose is not None
     assert placement is not None
     head = pose.palette[model.skeleton.index("head")]
@@ -139,13 +143,13 @@ def test_strands_of_a_file_keep_their_shape_without_a_model(engine: Engine) -> N
     for step in range(30):
         engine.step((step + 1) * STEP_TIME)
     engine.refresh(0.0)
-    found = engine.system("h").strands  # type: ignore[union-attr]
+    found = engine.simulation.systems["h"].strands  # type: ignore[union-attr]
     positions = found.positions()
     np.testing.assert_allclose(positions[:, 0, 0], [0.0, 0.2, 0.4, 0.6], atol=1e-6)
     np.testing.assert_allclose(positions[:, -1], 0.1 * lines[::2, -1], atol=2e-3)
     children = found.growth.children
     np.testing.assert_allclose(children.forms[:, 3], np.repeat(np.arange(1.0, 9.0) / 4.5, 2))
-    assert engine.bounds("h") is not None
+    assert engine.views.bounds("h") is not None
 
 
 @pytest.mark.parametrize("children", [0, 5])
@@ -165,7 +169,7 @@ def test_curls_of_a_file_are_drawn_beside_guides_that_come_to_rest(engine: Engin
     for step in range(240):
         engine.step((step + 1) * STEP_TIME)
     engine.refresh(0.0)
-    made = engine.system("h").strands  # type: ignore[union-attr]
+    made = engine.simulation.systems["h"].strands  # type: ignore[union-attr]
     edges = made.growth.guides.edges
     assert np.arccos(np.clip(np.sum(edges[:, 1:] * edges[:, :-1], axis=2), -1.0, 1.0)).max() < 0.31
     assert np.abs(made.velocities()).max() < 1e-3

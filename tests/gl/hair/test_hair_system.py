@@ -60,14 +60,14 @@ def stepped(engine: Engine, scene: Scene, first: int, last: int) -> HairSystem:
     engine.apply(scene)
     for step in range(first, last):
         engine.step((step + 1) * STEP_TIME)
-    found = engine.system("h")
+    found = engine.simulation.systems.get("h")
     assert isinstance(found, HairSystem)
     return found
 
 
 def skin_places(engine: Engine, system: HairSystem) -> Float64:
     """Where the roots of the guides are on the skin as it stands now."""
-    character = engine.character("figure")
+    character = engine.views.characters.get("figure")
     assert character is not None
     assert system.strands is not None
     roots = system.strands.growth.guides.roots
@@ -112,7 +112,7 @@ def test_bones_and_sections_say_where_it_grows(engine: Engine, humanoid: Charact
 def test_a_state_goes_back_to_the_bit(engine: Engine) -> None:
     scene = Scene(nodes=(FIGURE, hair(turbulence=2.0)))
     system = stepped(engine, scene, 0, 15)
-    state = engine.state()
+    state = engine.simulation.state()
     stepped(engine, scene, 15, 30)
     expected = [array.read().tobytes() for array in system.arrays().values()]
     engine.simulation.reset()
@@ -202,7 +202,7 @@ def test_two_solvers_move_one_groom_and_tell_how_far_they_are_apart(engine: Engi
     found = system.measures()
     assert (found["apart"], found["apart_mean"]) == pytest.approx((apart.max(), apart.mean()), rel=1e-5)
     assert found["apart"] > 1e-3
-    state, after = engine.state(), system.rival.strands
+    state, after = engine.simulation.state(), system.rival.strands
     stepped(engine, scene, 30, 40)
     later = after.offsets()
     engine.restore(state, 30 * STEP_TIME)

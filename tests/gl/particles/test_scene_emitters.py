@@ -130,18 +130,18 @@ def test_a_bone_carries_its_emitter_and_gives_its_velocity(engine: Engine) -> No
     places = []
     for step in (10, 11):
         run(engine, step, step + 1)
-        frame = engine.character("figure").joint_frame("hand_l")
+        frame = engine.views.characters["figure"].joint_frame("hand_l")
         places.append((frame @ [0.0, 0.1, 0.0, 1.0])[:3])
-    np.testing.assert_allclose(engine.view("e").placement[:3, 3], places[1], atol=1e-9)
+    np.testing.assert_allclose(engine.views.view("e").placement[:3, 3], places[1], atol=1e-9)
     found = alive(engine)
     speed = (places[1] - places[0]) / STEP_TIME
     assert np.linalg.norm(speed) > 0.1
     np.testing.assert_allclose(found["velocity"][:, :3], np.tile(speed, (len(found), 1)), atol=2e-4)
-    box = engine.bounds("e")
+    box = engine.views.bounds("e")
     assert box is not None
     assert np.all(box.lo <= places[1])
     assert np.all(box.hi >= places[1])
-    parent = engine.world_from_parent(node)
+    parent = engine.views.places.world_from_parent(node)
     np.testing.assert_allclose(parent @ [0.0, 0.1, 0.0, 1.0], [*places[1], 1.0], atol=1e-9)
 
 
@@ -149,9 +149,9 @@ def test_the_scale_of_a_model_takes_along_what_rides_on_its_bones(engine: Engine
     large = msgspec.structs.replace(FIGURE, transform=Transform(scale=(2.0, 2.0, 2.0)))
     take(engine, large, emitter(position=(0.0, 0.1, 0.0), on=ON_HAND))
     engine.advance(0.0)
-    frame = engine.character("figure").joint_frame("hand_l")
+    frame = engine.views.characters["figure"].joint_frame("hand_l")
     expected = frame[:3, 3] + 0.2 * frame[:3, 1]
-    np.testing.assert_allclose(engine.view("e").placement[:3, 3], expected, atol=1e-9)
+    np.testing.assert_allclose(engine.views.view("e").placement[:3, 3], expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("deformers", [(), (Twist(), Wave(height=20.0, frequency=0.5))])
@@ -173,7 +173,7 @@ def test_skin_emits_where_it_is_with_the_velocity_that_it_has(engine: Engine, de
 
 
 def skin(engine: Engine) -> np.ndarray:
-    character = engine.character("figure")
+    character = engine.views.characters.get("figure")
     places = character.primary.read()["position"][:, :3].astype(np.float64)
     return places @ character.world_from_model[:3, :3].T + character.world_from_model[:3, 3]
 
@@ -217,7 +217,7 @@ def test_a_bone_says_where_skin_emits(engine: Engine, humanoid: CharacterModel) 
     take(engine, FIGURE, emitter(on=ON_FIGURE, **settings))
     for _ in range(30):
         engine.step(0.0)
-    character = engine.character("figure")
+    character = engine.views.characters.get("figure")
     assert humanoid.skeleton is not None
     box = character.joint_bounds(humanoid.skeleton.index("hand_l"))
     places = alive(engine)["position"][:, :3]
@@ -241,7 +241,7 @@ def test_an_image_says_where_skin_emits_and_is_waited_for_without_a_stop(
     take(engine, FIGURE, node)
     engine.teleport(0.0)
     run(engine, 0, 30)
-    rest = engine.character("figure")
+    rest = engine.views.characters.get("figure")
     places = alive(engine)["position"][:, :3]
     chosen = humanoid.mesh.texcoords[:, 0] % 1.0 < 0.5
     assert 0.1 < chosen.mean() < 0.9
@@ -274,7 +274,7 @@ def test_a_missing_model_or_bone_is_told_once(engine: Engine) -> None:
     assert texts(engine) == []
     assert ready(engine) == {"bone"}
     np.testing.assert_allclose(alive(engine, "bone")["position"][:, :3], [[1.0, 2.0, 3.0]] * 3)
-    np.testing.assert_allclose(engine.view("bone").placement[:3, 3], [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(engine.views.view("bone").placement[:3, 3], [1.0, 2.0, 3.0])
     take(engine, FIGURE, changed(msgspec.structs.replace(on_skin, attachment=ON_FIGURE), density_bone="tail"), on_bone)
     assert texts(engine) == ["SKIN: Figure has no bone 'tail' to say where it emits; it emits everywhere"]
     run(engine, 3, 4)
@@ -511,7 +511,7 @@ def simulate(engine: Engine, steps: int, every: int) -> list[list[str]]:
             take(engine, *busy(0))
             engine.step(0.0)
             engine.simulation.check()
-            engine.collect()
+            engine.context.collect()
             live.append(sorted(engine.context.live))
     return live
 

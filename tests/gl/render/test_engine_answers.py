@@ -15,7 +15,7 @@ PLACED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, 130.0, -10.0), sca
 
 def shown_vertices(stage: Stage, node: str) -> np.ndarray:
     """The skinned vertices of a node in the world, shape (V, 3)."""
-    character, matrix = stage.engine.character(node), stage.engine.world_from_model(node)
+    character, matrix = stage.engine.views.characters.get(node), stage.engine.views.characters[node].world_from_model
     positions = character.primary.read()["position"][:, :3].astype(float)
     return positions @ matrix[:3, :3].T + matrix[:3, 3]
 
@@ -28,7 +28,7 @@ def test_the_box_of_a_node_holds_what_is_drawn(stage: Stage, assets, method: Ski
     stage.engine.set_model("model", model, {})
     for time in (0.0, 0.31, 0.9):
         stage.look(node, time=time)
-        box, vertices = stage.engine.bounds("model"), shown_vertices(stage, "model")
+        box, vertices = stage.engine.views.bounds("model"), shown_vertices(stage, "model")
         assert box is not None
         slack = 1e-5 * box.extent
         assert (vertices >= box.lo - slack).all()
@@ -40,28 +40,28 @@ def test_a_model_that_comes_later_takes_the_settings_of_its_node(stage: Stage) -
     node = model_node(skinning=SkinningMethod.LBS, hidden_sections="nothing")
     stage.look(node)
     stage.engine.set_model("model", model_of(quad()), {})
-    assert stage.engine.view("model").settings == node.settings
+    assert stage.engine.views.view("model").settings == node.settings
 
 
 def test_the_box_of_all_is_around_the_visible_ones(stage: Stage) -> None:
     left, right = Transform(position=(-5.0, 0.0, 0.0)), Transform(position=(5.0, 0.0, 0.0))
     models = {"a": model_of(quad()), "b": model_of(quad())}
     stage.show(models, model_node("a", transform=left), model_node("b", transform=right))
-    box = stage.engine.bounds()
+    box = stage.engine.views.bounds()
     np.testing.assert_allclose([box.lo, box.hi], [[-6.0, 0.5, 0.0], [6.0, 2.5, 0.0]])
-    np.testing.assert_allclose(stage.engine.bounds("b").lo, [4.0, 0.5, 0.0])
+    np.testing.assert_allclose(stage.engine.views.bounds("b").lo, [4.0, 0.5, 0.0])
     stage.look(model_node("a", transform=left), model_node("b", transform=right, visible=False))
-    np.testing.assert_allclose(stage.engine.bounds().hi, [-4.0, 2.5, 0.0])
+    np.testing.assert_allclose(stage.engine.views.bounds().hi, [-4.0, 2.5, 0.0])
 
 
 def test_joints_are_where_the_pose_puts_them(stage: Stage, assets) -> None:
     model = load_model(assets / "ezm" / "dude" / "dude.ezm")
     stage.show({"model": model}, model_node(unit_scale=0.0254, transform=PLACED), time=0.4)
     pose = evaluate_pose(model, model.clips[0], 0.4)
-    matrix = stage.engine.world_from_model("model")
+    matrix = stage.engine.views.characters["model"].world_from_model
     expected = pose.model_from_joint[:, :3, 3] @ matrix[:3, :3].T + matrix[:3, 3]
-    np.testing.assert_allclose(stage.engine.joint_positions("model"), expected, atol=1e-12)
-    np.testing.assert_array_equal(stage.engine.pose("model").palette, pose.palette)
+    np.testing.assert_allclose(stage.engine.views.characters["model"].joint_positions(), expected, atol=1e-12)
+    np.testing.assert_array_equal(stage.engine.views.characters["model"].pose.palette, pose.palette)
 
 
 def test_the_box_of_a_joint_holds_what_only_it_moves(stage: Stage, assets) -> None:
@@ -70,7 +70,7 @@ def test_the_box_of_a_joint_holds_what_only_it_moves(stage: Stage, assets) -> No
     vertices = shown_vertices(stage, "model")
     alone = (model.skin.weights[:, 0] > 0.999).nonzero()[0]
     for joint in np.unique(model.skin.joints[alone, 0]):
-        box = stage.engine.joint_bounds("model", int(joint))
+        box = stage.engine.views.characters["model"].joint_bounds(int(joint))
         own = vertices[alone[model.skin.joints[alone, 0] == joint]]
         slack = 1e-4 * box.extent
         assert (own >= box.lo - slack).all()
@@ -81,7 +81,10 @@ def test_a_joint_that_moves_nothing_has_a_box_around_itself(stage: Stage, assets
     model = load_model(assets / "ezm" / "dude" / "dude.ezm")
     stage.show({"model": model}, model_node(unit_scale=0.01), time=0.4)
     idle = next(joint for joint in range(model.skeleton.joint_count) if not (model.skin.joints == joint).any())
-    box, place = stage.engine.joint_bounds("model", idle), stage.engine.joint_positions("model")[idle]
+    box, place = (
+        stage.engine.views.characters["model"].joint_bounds(idle),
+        stage.engine.views.characters["model"].joint_positions()[idle],
+    )
     np.testing.assert_allclose((box.lo + box.hi) / 2.0, place)
     np.testing.assert_allclose(box.size, 0.1 * 0.01 * model.mesh.bounds.extent)
 
@@ -89,7 +92,7 @@ def test_a_joint_that_moves_nothing_has_a_box_around_itself(stage: Stage, assets
 def test_counts_are_those_of_the_visible_models(stage: Stage) -> None:
     bar = twisted_bar()
     stage.show({"a": bar, "b": model_of(quad())})
-    counted = stage.engine.statistics()
+    counted = stage.engine.views.counts()
     assert counted.vertices == bar.mesh.vertex_count + 4
     assert counted.triangles == bar.mesh.triangle_count + 2
     assert counted.bones == 2
@@ -98,11 +101,9 @@ def test_counts_are_those_of_the_visible_models(stage: Stage) -> None:
 
 def test_what_is_not_there_has_no_answer(stage: Stage) -> None:
     engine = stage.engine
-    answers = (engine.model_of("x"), engine.pose("x"), engine.view("x"), engine.world_from_model("x"),
-               engine.character("x"), engine.system("x"), engine.bounds("x"), engine.bounds(),
-               engine.joint_bounds("x", 0), engine.compare("x", 0.0))  # fmt: skip
-    assert answers == (None,) * 10
-    assert engine.joint_positions("x").shape == (0, 3)
+    views = engine.views
+    answers = engine.model_of("x"), views.view("x"), views.bounds("x"), views.bounds(), engine.compare("x", 0.0)
+    assert answers == (None,) * 5
 
 
 def test_the_comparison_measures_the_twist(stage: Stage) -> None:
@@ -121,7 +122,7 @@ def test_the_comparison_measures_the_twist(stage: Stage) -> None:
 
 def test_poses_are_evaluated_and_skinned_only_when_something_changed(stage: Stage) -> None:
     stage.show({"model": twisted_bar()}, model_node(), time=0.3)
-    character = stage.engine.character("model")
+    character = stage.engine.views.characters.get("model")
     pose, writes = character.pose, character.primary.write_count
     stage.look(model_node(transform=PLACED), time=0.3)
     assert (character.pose, character.primary.write_count) == (pose, writes)

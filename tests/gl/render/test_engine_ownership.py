@@ -110,6 +110,6 @@ def test_a_model_that_cannot_be_uploaded_is_not_there_by_half(stage: Stage, cont
     with pytest.raises(GLLimitError, match=r"empty\.png"):
         stage.engine.set_model("model", model, {empty: np.zeros((4, 0, 4), np.uint8)})
     assert stage.engine.model_of("model") is None
-    assert stage.engine.bounds() is None
+    assert stage.engine.views.bounds() is None
     stage.picture()
     assert alive(context) == before

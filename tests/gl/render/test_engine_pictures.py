@@ -52,7 +52,7 @@ def test_a_real_character_is_drawn_with_its_images_in_every_mode(stage: Stage, a
     images = {path: load_image(path) for path in {m.texture_path for m in model.materials} if path}
     stage.engine.set_model("model", model, images)
     stage.look(model_node(skinning=method), LIGHTS[0], time=0.4)
-    box = stage.engine.bounds()
+    box = stage.engine.views.bounds()
     assert box is not None
     camera = FRONT.framed(box.lo, box.hi, 160 / 120)
     shaded = stage.picture(camera)
@@ -67,7 +67,7 @@ def test_a_thousand_bones_bend_and_are_drawn(stage: Stage) -> None:
     straight = stage.picture()
     stage.look(model_node(), LIGHTS[0], time=0.99, bones=True)
     assert (np.abs(stage.picture() - straight).max(axis=2) > 8).sum() > 50
-    assert stage.engine.statistics().bones == 1000
+    assert stage.engine.views.counts().bones == 1000
 
 
 def test_an_empty_model_draws_nothing_and_has_no_box(stage: Stage) -> None:
@@ -77,8 +77,8 @@ def test_an_empty_model_draws_nothing_and_has_no_box(stage: Stage) -> None:
     for display, comparison in itertools.product(DisplayMode, SkinningComparison):
         stage.show({"model": empty}, model_node(), LIGHTS[0], display=display, comparison=comparison)
         np.testing.assert_array_equal(stage.picture(), nothing)
-    assert stage.engine.bounds() is None
-    assert stage.engine.bounds("model") is None
+    assert stage.engine.views.bounds() is None
+    assert stage.engine.views.bounds("model") is None
     assert stage.engine.pick(FRONT, (160, 120), 80, 60) is None
 
 
@@ -123,8 +123,8 @@ def test_a_hidden_node_is_not_drawn_counted_or_picked(stage: Stage) -> None:
     nothing = stage.picture()
     stage.show({"model": twisted_bar()}, model_node(visible=False), LIGHTS[0], bones=True)
     np.testing.assert_array_equal(stage.picture(), nothing)
-    assert stage.engine.statistics().vertices == 0
-    assert stage.engine.bounds() is None
+    assert stage.engine.views.counts().vertices == 0
+    assert stage.engine.views.bounds() is None
     assert stage.engine.pick(FRONT, (160, 120), 80, 60) is None
 
 

@@ -36,13 +36,13 @@ def test_the_steps_show_what_an_upload_at_once_shows(stage: Stage, monkeypatch: 
     count = sum(1 for _ in stage.engine.model_upload("model", prepared, mips))
     assert count > prepared.records.rest.nbytes // BYTES
     stage.look(model_node(), time=0.5)
-    sliced, records = stage.picture(), stage.engine.character("model").primary.read()
+    sliced, records = stage.picture(), stage.engine.views.characters["model"].primary.read()
     monkeypatch.undo()
     stage.engine.set_model("model", model, images)
     stage.look(model_node(), time=0.5)
     assert sliced.std() > 1.0
     assert np.array_equal(stage.picture(), sliced)
-    assert stage.engine.character("model").primary.read().tobytes() == records.tobytes()
+    assert stage.engine.views.characters["model"].primary.read().tobytes() == records.tobytes()
 
 
 def test_buffers_of_any_length_arrive_whole(context: Context) -> None:

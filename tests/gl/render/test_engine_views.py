@@ -87,8 +87,8 @@ def test_the_difference_is_the_distance_of_the_methods_on_the_ramp(stage: Stage)
     """Half way up, matrices blended over a turn of 120 degrees halve the radius of 0.4, which rotations keep."""
     bar = twisted_bar(120.0)
     stage.show({"model": bar}, model_node(), LIGHT, time=0.999999, comparison=SkinningComparison.DIFFERENCE)
-    primary = stage.engine.character("model").primary.read()["position"][:, :3]
-    secondary = stage.engine.character("model").secondary.read()["position"][:, :3]
+    primary = stage.engine.views.characters["model"].primary.read()["position"][:, :3]
+    secondary = stage.engine.views.characters["model"].secondary.read()["position"][:, :3]
     distances = np.linalg.norm(primary - secondary, axis=1)
     assert distances.max() == pytest.approx(0.2, rel=1e-3)
     ramp = ramp_colours(Ramp.VIRIDIS).astype(float)

@@ -122,11 +122,11 @@ def test_ends_of_all_ranges_give_pictures_steps_bounds_and_files(
             engine.step(step / 60)
         engine.refresh(0.0)
         engine.draw(output, state.camera)
-        for box in [engine.bounds(), *(engine.bounds(node.id) for node in scene.nodes)]:
+        for box in [engine.views.bounds(), *(engine.views.bounds(node.id) for node in scene.nodes)]:
             if box is not None:
                 engine.draw(output, state.camera.framed(box.lo, box.hi, SIZE[0] / SIZE[1]))
-        assert engine.statistics().vertices >= 0
-        assert len(engine.marks()) <= len(scene.nodes)
+        assert engine.views.counts().vertices >= 0
+        assert len(engine.views.marks()) <= len(scene.nodes)
         engine.pick(state.camera, SIZE, 20.0, 10.0)
         engine.simulation.check()
         assert [reported for reported in engine.simulation.take_problems() if "after error" in reported.text] == []

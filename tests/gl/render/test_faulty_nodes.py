@@ -1,19 +1,24 @@
 """What goes wrong with one node is told once and ends that node's part of the picture, not the program."""
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
 
+import shaders
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.errors import GLLimitError
 from sim.gl.framebuffer import Framebuffer
+from sim.gl.library import ShaderLibrary
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.system import ClothSystem
 from sim.kinds.cloth.view import ClothView
 from sim.kinds.collider.settings import ColliderSettings
+from sim.kinds.emitter.settings import EmitterSettings
 from sim.render.mesh_pass import SurfaceItem
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
@@ -63,7 +68,7 @@ def test_a_view_that_fails_is_left_out_and_told_once(
         patch.setattr(cls, name, faulty)
         engine.apply(SCENE)
         for _ in range(3):
-            engine.statistics(), engine.marks(), engine.bounds()
+            engine.views.counts(), engine.views.marks(), engine.views.bounds()
             shown = picture(engine)
         (node, text), *more = reported(engine)
     assert (node, more) == ("sheet", [])
@@ -114,3 +119,107 @@ def test_what_a_driver_refuses_is_told_as_it_is(engine: Engine, monkeypatch: pyt
     monkeypatch.setattr(ClothSystem, "apply", refuses)
     engine.apply(SCENE)
     assert reported(engine) == [("sheet", "buffer texture 'near': 131136 texels, the driver allows 65536")]
+
+
+@pytest.mark.parametrize("cls", [ClothSystem, ClothView])
+def test_a_node_whose_constructor_fails_is_left_out_and_tried_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, survived: list[BaseException], cls: type
+) -> None:
+    glow = Node(id="glow", name="Glow", settings=EmitterSettings())
+    with monkeypatch.context() as patch:
+        patch.setattr(cls, "__init__", faulty)
+        for step in (1, 2):
+            engine.apply(Scene(nodes=(CLOTH, glow, BALL)))
+            engine.step(step / 60)
+        assert [node for node, _ in reported(engine)] == ["sheet"], "once"
+        assert engine.simulation.systems["glow"].is_ready
+        assert ("sheet" in engine.simulation.systems) is (cls is ClothView)
+        assert (engine.views.view("sheet") is None) is (cls is ClothView)
+    moved = msgspec.structs.replace(CLOTH, transform=Transform(position=(0.0, 2.1, 0.0)))
+    engine.apply(Scene(nodes=(moved, glow, BALL)))
+    engine.step(3 / 60)
+    assert engine.simulation.systems["sheet"].is_ready
+    assert engine.views.view("sheet") is not None
+    assert reported(engine) == []
+    survived.clear()
+
+
+@pytest.mark.parametrize(("cls", "name"), [(ClothSystem, "__init__"), (ClothSystem, "apply"), (ClothView, "__init__"),
+                                           (ClothView, "apply"), (ClothView, "parts")])  # fmt: skip
+def test_reloaded_shaders_try_failed_nodes_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, survived: list[BaseException], cls: type, name: str
+) -> None:
+    engine.apply(SCENE)
+    expected = picture(engine)
+    engine.apply(Scene(nodes=(BALL,)))
+    with monkeypatch.context() as patch:
+        patch.setattr(cls, name, faulty)
+        engine.apply(SCENE)
+        picture(engine)
+        assert [node for node, _ in reported(engine)] == ["sheet"]
+        engine.reload_shaders([])
+        engine.apply(SCENE)
+        picture(engine)
+        assert [node for node, _ in reported(engine)] == ["sheet"], "still faulty, which is reported again"
+    engine.reload_shaders([])
+    engine.apply(SCENE)
+    assert np.array_equal(picture(engine), expected)
+    assert reported(engine) == []
+    survived.clear()
+
+
+def test_a_typo_in_a_shader_leaves_out_its_nodes_until_it_is_repaired(
+    context: Context, tmp_path: Path, survived: list[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
+    root = tmp_path / "shaders"
+    shutil.copytree(shaders.ROOT, root)
+    library = ShaderLibrary(context, root)
+    engine = Engine(context, library)
+    sound = {path: path.read_text() for path in (root / "cloth").rglob("*.glsl")}
+    for path, text in sound.items():
+        path.write_text(text + "\nthis is a typo;\n")
+    glow = Node(id="glow", name="Glow", settings=EmitterSettings())
+    engine.apply(Scene(nodes=(CLOTH, glow)))
+    engine.step(1 / 60)
+    assert {node for node, _ in reported(engine)} == {"sheet"}
+    assert engine.simulation.systems["glow"].is_ready
+    for path, text in sound.items():
+        path.write_text(text)
+    engine.reload_shaders([path.relative_to(root).as_posix() for path in sound])
+    engine.apply(Scene(nodes=(CLOTH, glow)))
+    engine.simulation.reset()
+    engine.teleport(0.0)
+    for step in range(3):
+        engine.step(step / 60)
+    assert np.abs(engine.simulation.systems["sheet"].arrays()["velocities"].read()).max() > 0.0
+    assert reported(engine) == []
+    engine.release()
+    library.release()
+    survived.clear()
+    caplog.clear()  # its records hold the half made cloth
+
+
+def test_a_state_that_cannot_be_restored_leaves_out_its_node(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, survived: list[BaseException]
+) -> None:
+    other = msgspec.structs.replace(CLOTH, id="other", name="Other")
+    engine.apply(Scene(nodes=(CLOTH, other)))
+    engine.teleport(0.0)
+    engine.step(1 / 60)
+    state, places = engine.simulation.state(), engine.simulation.systems["other"].state()
+    engine.step(2 / 60)
+    true = ClothSystem.restore
+
+    def fails(system: ClothSystem, *arguments: object) -> object:
+        return faulty() if system is engine.simulation.systems["sheet"] else true(system, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ClothSystem, "restore", fails)
+        assert engine.restore(state, 1 / 60) == {"sheet"}
+    assert [node for node, _ in reported(engine)] == ["sheet"]
+    assert engine.simulation.systems["other"].state() == places
+    assert engine.restore(state, 1 / 60) == frozenset(), "the node takes part again once a state can be restored"
+    before = engine.simulation.systems["sheet"].state()
+    engine.step(2 / 60)
+    assert engine.simulation.systems["sheet"].state() != before
+    survived.clear()

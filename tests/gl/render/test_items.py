@@ -113,7 +113,7 @@ def test_a_line_goes_from_vertex_to_vertex_in_its_colour(stage: Stage) -> None:
 def test_a_line_is_as_wide_as_it_says(stage: Stage, width: float) -> None:
     level = np.array([[-1.0, 1.5, 0.0], [1.0, 1.5, 0.0]])
     stage.look(rope(width=width))
-    view = stage.engine.view("rope")
+    view = stage.engine.views.view("rope")
     records = np.zeros(len(PLACES), RECORD)
     records["position"][:, :3] = level[[0, 1, 1, 1]]
     view._buffer.write(records)
@@ -125,7 +125,7 @@ def test_a_line_that_passes_the_eye_is_cut_off_there(stage: Stage) -> None:
     stage.look(rope(width=4.0))
     records = np.zeros(len(PLACES), RECORD)
     records["position"][:, :3] = [(0.5, 1.0, -2.0), (0.5, 1.0, 20.0), (0.5, 1.0, 20.0), (0.5, 1.0, 20.0)]
-    stage.engine.view("rope")._buffer.write(records)
+    stage.engine.views.view("rope")._buffer.write(records)
     found = drawn(stage, rope(width=4.0))
     assert found.any()
     assert not found[:, :80].any()
@@ -184,9 +184,9 @@ def test_a_line_before_a_wall_is_clicked_from_beside_it_and_one_behind_is_not(st
 
 def test_it_is_counted_framed_and_marked(stage: Stage) -> None:
     stage.look(rope((0.0, 2.5, 0.0)))
-    assert stage.engine.statistics() == Counts(vertices=4)
-    np.testing.assert_array_equal(stage.engine.bounds().lo, PLACES.min(axis=0))
-    assert [(mark.node_id, mark.position) for mark in stage.engine.marks()] == [("rope", (0.0, 2.5, 0.0))]
+    assert stage.engine.views.counts() == Counts(vertices=4)
+    np.testing.assert_array_equal(stage.engine.views.bounds().lo, PLACES.min(axis=0))
+    assert [(mark.node_id, mark.position) for mark in stage.engine.views.marks()] == [("rope", (0.0, 2.5, 0.0))]
     column, row = pixel_of(FRONT, SIZE, (0.0, 2.5, 0.0))
     assert tuple(stage.picture(overlay=Overlay(marks=True))[row, column]) == (0, 255, 0)
     selected = Overlay(marks=True, selected_nodes={"rope"})
@@ -206,6 +206,6 @@ def test_what_did_not_change_is_told_nothing(stage: Stage, monkeypatch: pytest.M
     assert reported == ["rope"]
     stage.look(rope(width=3.0), model_node())
     assert reported == ["rope", "rope"]
-    assert stage.engine.view("rope") is not None
+    assert stage.engine.views.view("rope") is not None
     stage.look()
-    assert stage.engine.view("rope") is None
+    assert stage.engine.views.view("rope") is None

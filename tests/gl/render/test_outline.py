@@ -74,7 +74,9 @@ def test_a_selected_bone_is_drawn_alone_without_the_overlay_of_bones_and_its_cha
     stage.show({"model": many_bones(5)}, model_node())
     overlay = Overlay(selected=JointRef("model", 2), selected_nodes={"model"})
     rows = np.flatnonzero(changed(stage, overlay).any(axis=1))
-    heights = [pixel_of(FRONT, (160, 120), place)[1] for place in stage.engine.joint_positions("model")]
+    heights = [
+        pixel_of(FRONT, (160, 120), place)[1] for place in stage.engine.views.characters["model"].joint_positions()
+    ]
     assert rows[0] >= heights[3] - 8
     assert rows[-1] <= heights[2] + 8
     assert heights[3] < rows.mean() < heights[2] + 4

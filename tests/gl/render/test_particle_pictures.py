@@ -372,7 +372,7 @@ def test_emitters_are_marked_where_they_stand(stage: Stage) -> None:
     assert np.abs(marked - plain)[:, :60].max() == 0
     selected = stage.picture(overlay=Overlay(marks=True, selected_nodes={"emitter"}))
     assert np.abs(selected - marked)[30:55, 60:100].max() > 30
-    assert [mark.node_id for mark in stage.engine.marks()] == ["emitter"]
+    assert [mark.node_id for mark in stage.engine.views.marks()] == ["emitter"]
 
 
 def test_nothing_near_the_eye_is_cut_off(stage: Stage) -> None:
@@ -389,4 +389,4 @@ def test_the_living_are_counted(stage: Stage) -> None:
         stage.engine.step((index + 1) / 60.0)
     living = stage.engine.simulation.systems["emitter"].emitter.count()
     assert living == pytest.approx(6, abs=1)
-    assert stage.engine.statistics().particles == living
+    assert stage.engine.views.counts().particles == living

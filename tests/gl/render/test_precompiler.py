@@ -93,7 +93,7 @@ def state_after(context: Context, scene: Scene, steps: int = 4) -> bytes:
     engine.restart(0.0)
     for step in range(steps):
         engine.step((step + 1) * STEP_TIME)
-    found = engine.state()
+    found = engine.simulation.state()
     engine.release()
     return found
 

@@ -17,7 +17,7 @@ BALL = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.2)
 
 
 def tip(stage: Stage) -> np.ndarray:
-    return stage.engine.joint_positions("model")[3]
+    return stage.engine.views.characters["model"].joint_positions()[3]
 
 
 def test_a_light_shines_and_is_marked_where_it_is_carried(stage: Stage) -> None:
@@ -25,7 +25,7 @@ def test_a_light_shines_and_is_marked_where_it_is_carried(stage: Stage) -> None:
                 settings=LightSettings(shadow=False))  # fmt: skip
     carrier = model_node("carrier", transform=Transform(position=(0.5, 1.5, 1.0)))
     stage.show({"wall": model_of(quad(3.0, 3.0))}, model_node("wall"), carrier, light)
-    assert [mark.position for mark in stage.engine.marks()] == [(0.5, 1.5, 3.0)]
+    assert [mark.position for mark in stage.engine.views.marks()] == [(0.5, 1.5, 3.0)]
     carried = stage.picture()
     stage.look(model_node("wall"), carrier, light_node((0.5, 1.5, 3.0), "lamp", shadow=False))
     np.testing.assert_array_equal(stage.picture(), carried)
@@ -37,7 +37,7 @@ def test_a_body_goes_with_the_bone_that_carries_it(stage: Stage) -> None:
     for time in (0.0, 0.4, 0.8):
         stage.look(model_node(), ball, time=time)
         place = tip(stage)
-        box = stage.engine.bounds("ball")
+        box = stage.engine.views.bounds("ball")
         np.testing.assert_allclose((box.lo + box.hi) / 2.0, place, atol=1e-9)
         column, row = pixel_of(FRONT, SIZE, place)
         assert stage.engine.pick(FRONT, SIZE, column, row).node == "model"
@@ -51,10 +51,10 @@ def test_a_body_goes_with_the_bone_that_carries_it(stage: Stage) -> None:
 def test_bodies_neither_widen_the_picture_nor_are_picked_while_they_are_hidden(stage: Stage) -> None:
     wide = Node(id="wide", transform=Transform(position=(1.6, 1.5, 0.0)), settings=BALL)
     stage.show({"model": model_of(quad())}, model_node(), wide)
-    np.testing.assert_allclose(stage.engine.bounds().hi, [1.0, 2.5, 0.0])
-    np.testing.assert_allclose(stage.engine.bounds("wide").hi, [1.8, 1.7, 0.2])
+    np.testing.assert_allclose(stage.engine.views.bounds().hi, [1.0, 2.5, 0.0])
+    np.testing.assert_allclose(stage.engine.views.bounds("wide").hi, [1.8, 1.7, 0.2])
     column, row = pixel_of(FRONT, SIZE, (1.6, 1.5, 0.0))
     assert isinstance(stage.engine.pick(FRONT, SIZE, column, row), Pick)
     stage.look(model_node(), wide, solids=False)
     assert stage.engine.pick(FRONT, SIZE, column, row) is None
-    assert stage.engine.bounds("wide") is not None
+    assert stage.engine.views.bounds("wide") is not None

@@ -1,0 +1,342 @@
+"""Runs the simulation of an engine step by step; the editor and the command line use the same runner.
+
+Steps count from the start of the simulation, which is the pre-roll before the start of the scene: step 0 is that
+moment, before anything moved.  A cached step is an exact state: continuing from it gives the same bits as the first
+time.
+"""
+
+import math
+import operator
+from collections.abc import Hashable
+
+import msgspec
+
+from sim.cache.history import Branch
+from sim.cache.keys import start_key, step_key
+from sim.cache.simulation_cache import CachedState, SimulationCache
+from sim.cache.step_store import StepStore
+from sim.engine import Engine
+from sim.kinds.contract import Grab
+from sim.scene.clock import STEP_TIME, step_at, step_end
+
+_NEAR = 1e-3
+"""Distance from a step, as a part of a step, within which the step itself is shown."""
+
+CATCH_UP = 2
+"""Steps that are simulated per frame where cached steps were evicted."""
+
+
+class SimulationRunner:
+    """Steps, seeks and resets the simulation of an engine, and caches its steps.
+
+    Call `take` after every `Engine.apply`.
+
+    Args:
+        store: Where steps are cached; without one, `advance` simulates every step, and only `reset` goes back.
+
+    Attributes:
+        shown: The step that is shown, or will be with the next frame.
+        is_catching_up: Whether the requested step was evicted and is being simulated again, frame by frame.
+    """
+
+    def __init__(self, engine: Engine, store: StepStore | None = None) -> None:
+        self.engine = engine
+        self.cache = SimulationCache(store or StepStore(0))
+        self._is_cached = store is not None
+        if self._is_cached:
+            engine.simulation.cached = self.cache
+        self._marks: dict[tuple[CachedState | None, ...], object] = {}
+        self._inputs: tuple[object, ...] = ()
+        self._start_key: Hashable = None
+        self._start, self._preroll = 0.0, 0
+        self._position: tuple[Branch[CachedState], int, int] | None = None
+        """Branch and step of the engine's state, and the step whose baked states it shows."""
+        self.shown = 0
+        self.is_catching_up = False
+
+    @property
+    def start_time(self) -> float:
+        """Start of the scene [s]; the pre-roll is over by then."""
+        return self._start
+
+    @property
+    def preroll(self) -> int:
+        """Steps before the start of the scene."""
+        return self._preroll
+
+    def step_of(self, time: float) -> int:
+        """The step nearest to a scene time [s]."""
+        return max(step_at(self._start, time) + self._preroll, 0)
+
+    def time_of(self, step: int) -> float:
+        """Scene time at the end of a step [s]."""
+        return step_end(self._start, step - self._preroll)
+
+    # --- the scene ------------------------------------------------------------------------------------
+
+    def take(self, time: float) -> None:
+        """Takes the scene of the engine while scene time `time` [s] is shown.
+
+        Cached steps up to that time stay; the following steps are on another branch if the scene changed what is
+        simulated.  Settings that were used before find their steps again.
+        """
+        world = self.engine.world
+        contents = (*world.meshes.values(), *world.images.values(), *world.strands.values())
+        inputs = (world.scene, *world.in_force.values(), *world.characters.values(), *contents)
+        if len(inputs) == len(self._inputs) and all(map(operator.is_, inputs, self._inputs)):
+            return
+        self._inputs = inputs
+        playback = world.scene.playback
+        self._start, self._preroll = playback.start_time, round(playback.run_up / STEP_TIME)
+        if not self._is_cached:
+            return
+        self.cache.baked = {node.id for node in world.scene.nodes if node.baked}
+        history, key, start = self.cache.history, step_key(world), start_key(world)
+        if key == history.branch.settings:
+            self._start_key = start
+            return
+        self.cache.version += 1
+        self._marks.clear()
+        self.cache.flush()
+        if start != self._start_key:
+            self._start_key = start
+            self.restart()
+            return
+        shown = self._shown_at(self.step_of(time))
+        was_there = self._position == (history.owner(shown), shown, shown)
+        state = None if was_there else self.state_at(shown)
+        if history.change(shown, key):
+            if state is not None:
+                self.engine.restore(state, self.time_of(shown))
+                self.engine.simulation.reconsider()
+            self._put(shown)  # as the new settings found it: they may have moved what is held
+        else:
+            self._position = None
+
+    def restart(self) -> None:
+        """Starts a run from the first step with the current settings; finds the cached steps of such a run again."""
+        self.cache.history.restart(step_key(self.engine.world))
+        self._position, self.shown = None, 0
+        self.cache.version += 1
+
+    def reset(self) -> None:
+        """Starts a run from the first step, and resets the engine to it."""
+        if self._is_cached:
+            self.restart()
+            self.settle()
+        else:
+            self.engine.restart(self.time_of(0))
+            self.shown = 0
+
+    def clear(self) -> None:
+        """Forgets all cached steps."""
+        self.cache.clear()
+        self._start_key = self._position = None
+        self._inputs = ()
+        self._marks.clear()
+        self.shown = 0
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether everything shown was simulated with the current settings from the first step."""
+        return self.cache.history.is_fresh
+
+    @property
+    def step_count(self) -> int:
+        """Steps up to the shown one, including those simulated while the user dragged at a paused time."""
+        return self.shown + self.cache.history.pulls(self.shown)
+
+    # --- showing --------------------------------------------------------------------------------------
+
+    def show(self, time: float) -> float:
+        """Restores the cached step at a scene time [s], or the last one before it; shows baked states in any case.
+
+        Returns:
+            The scene time to show everything else at [s].
+        """
+        if not self.engine.simulation.has_state:
+            return time
+        wanted = self.step_of(time)
+        self._flush_unless_at(wanted)
+        self.shown = self._shown_at(wanted)
+        self.is_catching_up = self._can_catch_up(wanted)
+        if self.is_catching_up:
+            for step in range(self.shown + 1, min(self.shown + CATCH_UP, wanted) + 1):
+                self.advance(step)
+            self.is_catching_up = self.shown < wanted
+        self._go_to(self.shown, wanted)
+        if self._position is None:
+            return self.show(time)
+        return self.time_of(wanted) if abs(self.time_of(wanted) - time) <= STEP_TIME else time
+
+    def show_between(self, time: float) -> float:
+        """Like `show`, but interpolates between two cached steps; for looking only."""
+        step = math.floor((time - self._start) / STEP_TIME) + self._preroll
+        share = (time - self.time_of(step)) / STEP_TIME if step >= 0 else 0.0
+        if not self.engine.simulation.has_state or not _NEAR < share < 1.0 - _NEAR:
+            return self.show(time)
+        self.cache.flush()
+        states = self.state_at(step), self.state_at(step + 1)
+        baked = self.engine.simulation.baked_steps
+        if None in states and not (step in baked and step + 1 in baked):
+            return self.show(time)
+        self.engine.show_interpolated(states, step, share, time)
+        self._position, self.shown, self.is_catching_up = None, step + 1, False
+        return time
+
+    def settle(self) -> None:
+        """Restores the shown step in the engine now."""
+        self._go_to(self.shown)
+
+    def _can_catch_up(self, wanted: int) -> bool:
+        """Whether the steps up to one were simulated with the current settings and then evicted."""
+        history = self.cache.history
+        return self.shown < wanted <= history.reached and history.owner(self.shown + 1) is history.branch
+
+    def can_reach(self, step: int) -> bool:
+        """Whether a step is cached, or can be simulated next."""
+        return self._has(step) or self._has(step - 1)
+
+    def is_held(self, time: float) -> bool:
+        """Whether an earlier step is shown at a scene time [s], because its own is missing."""
+        wanted = self.step_of(time)
+        return self._shown_at(wanted) != wanted
+
+    def missing(self, step: int) -> int:
+        """How many steps must be simulated to reach a step."""
+        return step - self._shown_at(step)
+
+    # --- simulating -----------------------------------------------------------------------------------
+
+    def advance(self, step: int, grab: Grab | None = None) -> bool:
+        """Goes to a step: takes it from the cache, or simulates it from the one before.
+
+        Args:
+            grab: What the user drags; the step is then always simulated.
+
+        Returns:
+            False if neither the step nor the one before is there.
+        """
+        if not self._is_cached:
+            self._simulate(step, grab)
+            return True
+        self._flush_unless_at(step - 1)
+        if self._has(step) and grab is None:
+            self.shown = step
+            return True
+        if step < 1 or not self._has(step - 1):
+            return False
+        self._go_to(step - 1)
+        if not self._has(step - 1):
+            return False
+        history = self.cache.history
+        if grab is not None and history.fork(step - 1):
+            self._put(step - 1)
+        was_evicted = step <= history.reached and history.owner(step) is history.branch and grab is None
+        self._simulate(step, grab)
+        if was_evicted:
+            self.cache.add(step, self.engine.simulation.capture())
+            self._position = history.owner(step), step, step
+        else:
+            self._put(step)
+        return True
+
+    def _simulate(self, step: int, grab: Grab | None) -> None:
+        self.engine.simulation.show(self.time_of(step - 1))
+        self.engine.prefetch_poses(step, self.time_of)
+        self.engine.step(self.time_of(step), grab)
+        self.shown = step
+
+    def pull(self, grab: Grab) -> None:
+        """Simulates one step of what the user drags while time is paused; it replaces the shown step."""
+        self._go_to(self.shown)
+        history = self.cache.history
+        history.fork(self.shown)
+        self.engine.simulation.show(self.time_of(self.shown))
+        self.engine.step(self.time_of(self.shown), grab)
+        history.branch.pulls += 1
+        self._put(self.shown)
+
+    def altered(self) -> None:
+        """Caches the shown step again after its state was changed; the following steps continue from it."""
+        self.cache.history.fork(self.shown)
+        self._put(self.shown)
+
+    def note_stopped(self) -> None:
+        """Records at which step nodes have stopped."""
+        stopped_at = self.cache.history.branch.stopped
+        for node in self.engine.simulation.stopped:
+            if node not in stopped_at:
+                stopped_at[node] = self.shown
+                self.cache.version += 1
+
+    # --- cached steps ---------------------------------------------------------------------------------
+
+    def mark(self, step: int) -> object:
+        """An object that identifies the cached state of a step; None if there is none."""
+        cached = self.cache.history.get(step)
+        if cached is not None or step not in self.engine.simulation.baked_steps:
+            return cached
+        history = self.cache.history
+        parts = tuple(history.elsewhere(node).get(step) for node, _ in history.branch.settings)
+        return self._marks.setdefault(parts, object())
+
+    def state_at(self, step: int) -> bytes | None:
+        """The state after a step; None if it is not cached.  Waits for the GPU if it is being read back."""
+        state = self.cache.get(step)
+        if state is not None or step not in self.engine.simulation.baked_steps:
+            return state
+        states = {node: self.cache.state(node, step) for node, _ in self.cache.history.branch.settings}
+        return msgspec.msgpack.encode((step, step, {node: one for node, one in states.items() if one is not None}))
+
+    def release(self) -> None:
+        self.cache.release()
+
+    def _shown_at(self, wanted: int) -> int:
+        latest, baked = self.cache.history.latest(wanted), self.engine.simulation.baked_steps
+        if baked and baked[0] <= wanted:
+            latest = max(latest, min(wanted, baked[-1]))
+        position = self._position
+        if position is not None and latest < position[1] <= wanted and self._is_at(position[1]):
+            return position[1]
+        return latest
+
+    def _is_at(self, step: int) -> bool:
+        return self._position is not None and self._position[:2] == (self.cache.history.owner(step), step)
+
+    def _flush_unless_at(self, step: int) -> None:
+        """Stores all pending states, which may evict steps, unless the engine is at this step."""
+        if not self._is_at(step):
+            self.cache.flush()
+
+    def _has(self, step: int) -> bool:
+        if not step or self.cache.history.get(step) is not None or self._is_at(step):
+            return True
+        return step in self.engine.simulation.baked_steps
+
+    def _go_to(self, step: int, baked: int | None = None) -> None:
+        """Restores a step, and shows the baked states of the same or another one."""
+        baked, branch = step if baked is None else baked, self.cache.history.owner(step)
+        if not self._is_at(step):
+            self._restore(step)
+            self._position = branch, step, step
+            if step and self.cache.history.get(step) is None and step not in self.engine.simulation.baked_steps:
+                self._position = None  # its bake turned out to be damaged
+        if self._position is None or self._position[2] == baked:
+            return
+        if self.engine.show_baked(baked, self.time_of(baked)):
+            self._position = branch, step, baked
+        elif self._position[2] != step:
+            self._restore(step)
+            self._position = branch, step, step
+
+    def _restore(self, step: int) -> None:
+        state = self.state_at(step)
+        if state is None:
+            self.engine.restart(self.time_of(0))
+        else:
+            self.engine.restore(state, self.time_of(step))
+
+    def _put(self, step: int) -> None:
+        self.cache.put(step, self.engine.simulation.capture())
+        self._position = self.cache.history.branch, step, step

@@ -1,0 +1,53 @@
+"""Python calls of one step and of one edit of the cape; work is proportional to what changed."""
+
+import os
+import sys
+from collections.abc import Callable
+
+import pytest
+
+import resources
+from app.cli.run import SceneRun
+from app.cli.scene import opened
+from sim.gl.context import Context
+from sim.scene.scene import ParamRef, with_value
+
+ROOT = os.path.dirname(os.path.abspath(resources.__file__)).removesuffix("resources")
+STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 485, 48, 125, 20
+
+
+def calls_of(work: Callable[[], object]) -> list[str]:
+    """Files of all calls of Python functions of the product; wrappers that only tests install are left out."""
+    files: list[str] = []
+
+    def count(frame: object, event: str, _argument: object) -> None:
+        if event == "call":
+            file = frame.f_code.co_filename  # type: ignore[attr-defined]
+            if file.startswith(ROOT) and ".venv" not in file and not file.startswith(f"{ROOT}tests"):
+                files.append(file)
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return files
+
+
+@pytest.fixture(scope="module")
+def cape() -> object:
+    return opened(resources.path("projects") / "cape.sinew")
+
+
+def test_a_step_and_an_edit_of_the_cape_take_few_calls(context: Context, cape: object) -> None:
+    run = SceneRun(context, cape)  # type: ignore[arg-type]
+    scene, engine = run.engine.views.scene, run.engine
+    run.advance_to(19)
+    step = calls_of(lambda: engine.step(run.runner.time_of(20)))
+    assert len(step) <= STEP_CALLS
+    assert len(set(step)) <= STEP_FILES
+    cloth = next(node for node in scene.nodes if node.kind == "cloth")
+    edited = with_value(scene, ParamRef(cloth.id, "cloth", "internal_damping"), 0.0123)
+    assert len(calls_of(lambda: engine.apply(edited))) <= APPLY_CALLS
+    assert len(calls_of(lambda: engine.apply(edited))) <= SAME_CALLS
+    run.release()
