@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel
-from sim.characters.look_settings import MaterialLook
 from sim.characters.materials import dressed_materials, lost_images
+from sim.characters.settings import MaterialLook
 from sim.kinds import KINDS
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view_state import Selection, selection_of

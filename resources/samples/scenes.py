@@ -12,9 +12,8 @@ from sim.characters.settings import ModelSettings, SkinningMethod
 from sim.colliders.state import ColliderShape
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.presets import with_preset
-from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
+from sim.kinds.emitter.settings import Blending, EmissionAim, EmitterSettings, EmitterSource, ParticleLook
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
 from sim.scene.playback import LoopMode, PlaybackSettings

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.pose import Pose
-from sim.animation.pose_offsets import Offset, with_offsets
+from sim.animation.pose import Offset, Pose, with_offsets
 from sim.animation.root_motion import root_motion, without_travel
 from sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
-from sim.maths.local_to_model import model_from_local
+from sim.maths.hierarchy import model_from_local
 from sim.maths.transform import compose
 
 TOGETHER = 960

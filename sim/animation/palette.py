@@ -14,6 +14,7 @@ from sim.maths.transform import polar
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
+
 _RIGID = 5e-6
 """Largest deviation of an element from a rotation that counts as float noise of the file, not as scale."""
 

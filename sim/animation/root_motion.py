@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Clip, Interpolation, LocalPose, Skeleton
-from sim.maths.local_to_model import model_from_local
+from sim.maths.hierarchy import model_from_local
 from sim.maths.transform import compose
 
 Float64 = npt.NDArray[np.float64]
+
 
 _TRAVEL_SHARE = 0.1
 """A path shorter than this share of the skeleton's size is sway, not travel: walking in place sways by 5 %."""

@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from sim.bench.plain_cloth import NumpyCloth, PlainCloth
 from sim.bench.row import Case, Row, measure
-from sim.colliders.layout import arranged
-from sim.colliders.pack import pack_colliders
+from sim.colliders.pack import arranged, pack_colliders
 from sim.colliders.scene_colliders import Colliders
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.back_end import BackEndChoice

@@ -12,8 +12,7 @@ from sim.bench.cloth import of_a_substep
 from sim.bench.frame import silent_gl
 from sim.bench.plain_hair import PlainHair
 from sim.bench.row import Case, Row, measure, row_of
-from sim.colliders.layout import arranged
-from sim.colliders.pack import pack_colliders
+from sim.colliders.pack import arranged, pack_colliders
 from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, shapes_of
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.engine import Engine

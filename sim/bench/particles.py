@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from sim.bench.plain_particles import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
 from sim.bench.row import Case, Row, measure
-from sim.colliders.layout import arranged
-from sim.colliders.pack import pack_colliders
+from sim.colliders.pack import arranged, pack_colliders
 from sim.colliders.scene_colliders import Colliders, shapes_of
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.engine import Engine
@@ -24,12 +23,10 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.emitter.block import EmitterBlock
 from sim.kinds.emitter.buffers import PARTICLE
-from sim.kinds.emitter.emission import EmissionMode, EmitterSource
 from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.inputs import EmitterInputs
-from sim.kinds.emitter.kernels import features_of
+from sim.kinds.emitter.passes import EmitterInputs, features_of
 from sim.kinds.emitter.presets import with_preset
-from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sim.kinds.emitter.settings import EmissionMode, EmitterSettings, EmitterSource, ParticleLook
 from sim.kinds.emitter.system import EmitterSystem
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME

@@ -12,7 +12,7 @@ from sim.animation.pose import Pose
 from sim.assets.influences import joint_boxes, reach_of
 from sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel, Targets
 from sim.characters.comparison import ComparisonStatistics, MethodComparison
-from sim.characters.deformers.warping import warped_boxes, warps_of
+from sim.characters.deformers.functions import warped_boxes, warps_of
 from sim.characters.front import front_in
 from sim.characters.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
 from sim.characters.playing import RunUp, parts_of, pose_of, poses_of

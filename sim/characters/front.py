@@ -1,5 +1,9 @@
 """Where the front of a figure is, as the names of its bones tell."""
 
+import math
+import re
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -8,8 +12,42 @@ from sim.assets.model import CharacterModel
 from sim.characters.placement import world_from_model
 from sim.characters.playing import pose_of
 from sim.characters.settings import ModelSettings
-from sim.maths.facing import facing
 from sim.maths.transform import transform_points
+
+_SIDE = re.compile(r"(?<![A-Za-z])(?:(?i:left|right)|[LlRr](?![A-Za-z]))|(?:Left|Right)(?![a-z])")
+"""The word for a side in a name: `thigh_l`, `L_Hand`, `Bip01 R Foot`, `leftArm`, `mixamorig:LeftArm`, `ArmRight`."""
+
+_CLEAR = 0.5
+"""Least length of the mean of unit vectors from right to left, in the plane of the ground: how much they agree."""
+
+
+def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: npt.NDArray[np.floating]) -> float | None:
+    """Yaw of where a figure looks, to the nearest quarter of a turn; None where its names do not tell.
+
+    Only pairs that hang from the same bone count, as thighs, collar bones and eyes do: what hangs from these swings.
+
+    Args:
+        names: Of its bones.
+        parents: Index of the parent of each, or -1, shape (B,).
+        positions: Where they are, y up, shape (B, 3).
+
+    Returns:
+        Angle about y from +z towards +x [°], as `sim.scene.camera` has it.
+    """
+    sides: dict[tuple[str, int], dict[str, int]] = {}
+    for index, (name, parent) in enumerate(zip(names, parents.tolist(), strict=True)):
+        for found in _SIDE.finditer(name):
+            rest = f"{name[: found.start()]}*{name[found.end() :]}"
+            sides.setdefault((rest, parent), {}).setdefault(found.group()[0].lower(), index)
+    pairs = [(both["l"], both["r"]) for both in sides.values() if len(both) == 2]
+    if not pairs:
+        return None
+    left, right = np.asarray(positions, np.float64)[np.array(pairs).T]
+    lengths = np.linalg.norm(left - right, axis=1, keepdims=True)
+    x, _, z = ((left - right) / np.maximum(lengths, np.finfo(float).tiny)).mean(axis=0).tolist()
+    if not math.hypot(x, z) > _CLEAR:
+        return None
+    return round(math.degrees(math.atan2(-z, x)) / 90.0) * 90.0 % 360.0
 
 
 def front_in(model: CharacterModel, pose: Pose, placement: npt.NDArray[np.float64]) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sim.assets.materials import TextureFolder
 from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material
-from sim.characters.look_settings import TEXTURES, MaterialLook
+from sim.characters.settings import TEXTURES, MaterialLook
 from sim.maths.srgb import light_of
 
 Looks = Sequence[MaterialLook]

@@ -8,6 +8,7 @@ from sim.characters.settings import FlipV, ModelSettings, UpAxis
 
 Matrix = npt.NDArray[np.float64]
 
+
 # One rotation outside the skeleton shows a z-up model upright: (x, y, z) becomes (x, z, -y).
 _Y_UP_FROM_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
 

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.animation.evaluate import assembled, bind_pose, evaluate_pose, evaluate_poses
-from sim.animation.pose import Pose
-from sim.animation.pose_offsets import Offset
+from sim.animation.pose import Offset, Pose
 from sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose
 from sim.characters.placement import active_clip, up_axis
 from sim.characters.settings import ModelSettings

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sim.animation.palette import rigid_and_scale
 from sim.animation.pose import Pose, Warps
 from sim.assets.model import Mesh, Skin
-from sim.characters.deformers.warping import mask_of, seams_of, warped
+from sim.characters.deformers.functions import mask_of, seams_of, warped
 from sim.characters.settings import SkinningMethod
 from sim.maths import dual_quaternion, quaternion
 

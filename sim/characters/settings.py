@@ -5,14 +5,129 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from sim.assets.formats import MODEL_FORMATS
+from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sim.assets.model import Interpolation
 from sim.characters.deformers.settings import AnyDeformer
-from sim.characters.look_settings import PART as MATERIAL
-from sim.characters.look_settings import Looks, MaterialLook, look_of, with_look
-from sim.characters.pose_settings import PART, BonePose, Bones, pose_of, with_pose
 from sim.scene.params import Effect, Role, Scale, Settings, param
 from sim.scene.strips import STRIPS_MAX, Strip
+from sim.scene.vectors import Colour
+
+MATERIAL_PART = "material:"
+"""What the address of a value of a material begins with; its name in the file follows."""
+
+LOOKS_MAX = 4096
+Name = Annotated[str, msgspec.Meta(max_length=4096)]
+
+
+def _texture(doc: str, label: str) -> msgspec.Meta:
+    return param(
+        f"{doc}; stored relative to the project.", group="Textures", label=label, role=Role.PATH,
+        suffixes=IMAGE_FORMATS.suffixes, effect=Effect.VIEW,
+    )  # fmt: skip
+
+
+def _colour(doc: str, label: str) -> msgspec.Meta:
+    return param(doc, group="Colours", label=label, role=Role.COLOUR, effect=Effect.VIEW)
+
+
+class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is other of one material than in the file: None is as there, an empty path no texture."""
+
+    material: Name = ""
+    diffuse: Annotated[
+        Colour | None, _colour("Colour of the surface, which the colour texture is multiplied by.", "Base colour")
+    ] = None
+    specular: Annotated[Colour | None, _colour("Colour of highlights, seen from the front.", "Highlights")] = None
+    emission: Annotated[Colour | None, _colour("Light that the surface gives off by itself.", "Own light")] = None
+    shininess: (
+        Annotated[
+            float,
+            param("How narrow highlights are: the exponent of Phong.", lo=0.0, hi=1e4, soft=(1.0, 1e4), scale=Scale.LOG,
+                  group="Colours", effect=Effect.VIEW),
+        ]
+        | None
+    ) = None  # fmt: skip
+    opacity: (
+        Annotated[
+            float,
+            param("How much of the surface is seen, where the file lets something show through.", lo=0.0, hi=1.0,
+                  step=0.01, group="Colours", effect=Effect.VIEW),
+        ]
+        | None
+    ) = None  # fmt: skip
+    texture: Annotated[str | None, _texture("Colours", "Colour")] = None
+    emission_image: Annotated[str | None, _texture("Colours that the own light is multiplied by", "Own light")] = None
+    normal_image: Annotated[
+        str | None, _texture("Normals beside those of the mesh: right, up the image, outwards", "Normals")
+    ] = None
+    surface_image: Annotated[str | None, _texture("Roughness in green and metal in blue", "Roughness, metal")] = None
+    occlusion_image: Annotated[
+        str | None, _texture("Part of the light from around that arrives, in red", "Occlusion")
+    ] = None
+
+
+Looks = Annotated[tuple[MaterialLook, ...], msgspec.Meta(max_length=LOOKS_MAX)]
+
+TEXTURES = ("texture", "emission_image", "normal_image", "surface_image", "occlusion_image")
+"""Names of the textures of a material, that of the colour first."""
+
+
+def look_of(looks: tuple[MaterialLook, ...], material: str) -> MaterialLook:
+    """What is other of one material; nothing where it is not among them."""
+    return next((look for look in looks if look.material == material), MaterialLook(material=material))
+
+
+def with_look(looks: tuple[MaterialLook, ...], changed: MaterialLook) -> tuple[MaterialLook, ...]:
+    """The same with another look of one material; one that changes nothing is left out."""
+    place = next((index for index, look in enumerate(looks) if look.material == changed.material), len(looks))
+    cached = (changed,) if changed != MaterialLook(material=changed.material) else ()
+    return (*looks[:place], *cached, *looks[place + 1 :])
+
+
+BONE_PART = "bone:"
+"""What the address of a value of a bone begins with; its name follows."""
+
+Part = Annotated[float, msgspec.Meta(ge=-1e3, le=1e3)]
+Way = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+Angle = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+
+
+class BonePose(msgspec.Struct, frozen=True, kw_only=True):
+    """What is done to one bone on top of the clip, in the frame that the clip gives it."""
+
+    bone: str = ""
+    position: Annotated[
+        tuple[Way, Way, Way],
+        param("Move of the bone on top of the clip, along its own axes, in units of the file.", lo=-1e6, hi=1e6,
+              step=0.01, group="Pose on top of the clip", effect=Effect.POSE, bounded=False),
+    ] = (0.0, 0.0, 0.0)  # fmt: skip
+    rotation: Annotated[
+        tuple[Angle, Angle, Angle],
+        param("Turn of the bone on top of the clip, about its own axes x, y and z in turn.", unit="°", lo=-1e6, hi=1e6,
+              step=1.0, group="Pose on top of the clip", effect=Effect.POSE, bounded=False),
+    ] = (0.0, 0.0, 0.0)  # fmt: skip
+    scale: Annotated[
+        tuple[Part, Part, Part],
+        param("Scale of the bone on top of the clip, along its own axes.", lo=-1e3, hi=1e3, step=0.01,
+              group="Pose on top of the clip", effect=Effect.POSE, bounded=False),
+    ] = (1.0, 1.0, 1.0)  # fmt: skip
+
+
+Bones = tuple[BonePose, ...]
+
+
+def bone_pose(bones: Bones, bone: str) -> BonePose:
+    """What is done to one bone; nothing where it is not among them."""
+    return next((posed for posed in bones if posed.bone == bone), BonePose(bone=bone))
+
+
+def with_bone_pose(bones: Bones, posed: BonePose) -> Bones:
+    """The same with another pose of one bone; one that does nothing is left out."""
+    rest = [other for other in bones if other.bone != posed.bone]
+    if posed != BonePose(bone=posed.bone):
+        place = next((index for index, other in enumerate(bones) if other.bone == posed.bone), len(rest))
+        rest.insert(place, posed)
+    return tuple(rest)
 
 
 class UpAxis(enum.Enum):
@@ -148,16 +263,16 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     ] = ()  # fmt: skip
 
     def part(self, name: str) -> msgspec.Struct | None:
-        if name.startswith(MATERIAL):
-            return look_of(self.materials, name.removeprefix(MATERIAL))
-        return pose_of(self.pose, name.removeprefix(PART)) if name.startswith(PART) else super().part(name)
+        if name.startswith(MATERIAL_PART):
+            return look_of(self.materials, name.removeprefix(MATERIAL_PART))
+        return bone_pose(self.pose, name.removeprefix(BONE_PART)) if name.startswith(BONE_PART) else super().part(name)
 
     def with_part(self, name: str, value: msgspec.Struct) -> "ModelSettings":
         if isinstance(value, MaterialLook):
             return msgspec.structs.replace(self, materials=with_look(self.materials, value))
         if not isinstance(value, BonePose):
             return super().with_part(name, value)
-        return msgspec.structs.replace(self, pose=with_pose(self.pose, value))
+        return msgspec.structs.replace(self, pose=with_bone_pose(self.pose, value))
 
 
 def section_list(names: str) -> tuple[str, ...]:

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.animation.palette import dual_quaternions, lbs_rows, rigid_and_scale
-from sim.animation.pose import Pose
-from sim.assets.model import Mesh, Skin
-from sim.characters.morphs import FEW, MorphBuffers
+from sim.animation.pose import Pose, Warps
+from sim.assets.model import Mesh, Skin, Targets
+from sim.characters.deformers.functions import mask_of, seams_of
+from sim.characters.deformers.settings import FUNCTIONS
 from sim.characters.settings import SkinningMethod
-from sim.characters.warp_buffers import WARP_CASES, WarpBuffers
 from sim.gl.back_end import BackEnd
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import copy_buffer, upload_buffer
@@ -25,6 +25,118 @@ from sim.gl.record import Record, record
 from sim.gl.task import Task, finish
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
+
+Float64 = npt.NDArray[np.float64]
+
+
+NOT_SENT = (-1,)
+"""Joints of masks that the buffer does not hold yet."""
+
+WARP_CASES = " ".join(
+    f"case {number}: warp = {name}(a, b, c, p, n, s); break;" for number, name in enumerate(FUNCTIONS)
+)
+"""Macro of `shaders/model/warps.glsl`: every function by its number."""
+
+
+class WarpBuffers:
+    """Values and masks as `shaders/model/warps.glsl` reads them.
+
+    Args:
+        context: Where they live.
+        mesh: What is deformed.
+        skin: Its weights, or None.
+    """
+
+    def __init__(self, context: Context, mesh: Mesh, skin: Skin | None) -> None:
+        self._mesh, self._skin = mesh, skin
+        self._value_buffer = Buffer(context, 16, usage="stream", label="deformers")
+        self._values = BufferTexture(context, self._value_buffer, "rgba32f")
+        self._mask_buffer = Buffer(context, 16, usage="dynamic", label="deformer masks")
+        self._masks = BufferTexture(context, self._mask_buffer, "rgba32f")
+        self._masked: tuple[int, ...] = ()
+        self._seams: Float64 | None = None
+        self._looks_for_seams = True
+
+    def uniforms(self, warps: Warps) -> dict[str, Any]:
+        """Uniforms of the kernel for what the deformers do at a moment."""
+        masked = tuple(dict.fromkeys(bone for bone in warps.bones if bone >= 0))
+        if self._looks_for_seams and "bulge" in warps.functions:
+            self._looks_for_seams, self._seams = False, seams_of(self._mesh)
+            if self._seams is not None:
+                self._masked = NOT_SENT
+        if masked != self._masked and (masked or self._seams is not None):
+            masks = [mask_of(self._mesh, self._skin, bone) for bone in masked if self._skin is not None]
+            masks += [self._seams] if self._seams is not None else []
+            self._mask_buffer.orphan(np.concatenate(masks).astype(np.float32))
+            self._masked = masked
+        texels = np.zeros((len(warps.functions), 4, 4), np.float32)
+        texels[:, 0, 0] = [FUNCTIONS.index(function) for function in warps.functions]
+        texels[:, 0, 1] = [masked.index(bone) if bone >= 0 else -1 for bone in warps.bones]
+        texels[:, 1:] = warps.values.reshape(-1, 3, 4)
+        self._value_buffer.orphan(texels)
+        return {
+            "u_warps": self._values,
+            "u_warp_count": len(texels),
+            "u_masks": self._masks,
+            "u_vertex_count": self._mesh.vertex_count,
+            "u_seams": len(masked) if self._seams is not None else -1,
+        }
+
+    def release(self) -> None:
+        for owned in (self._values, self._value_buffer, self._masks, self._mask_buffer):
+            owned.release()
+
+
+WEIGHT_MIN = 1e-6
+"""Targets with a smaller weight, of either sign, are left out."""
+
+FEW = 4
+"""So many slots are uniforms of the kernel; more take a program with a loop, which is slower by itself."""
+
+
+class MorphBuffers:
+    """Differences and slots as `shaders/model/deform.glsl` reads them.
+
+    Args:
+        context: Where they live.
+        targets: The morph targets.
+        deltas: Their differences, owned from now on.
+
+    Raises:
+        GLLimitError: If there are more differences than the driver can address.
+    """
+
+    def __init__(self, context: Context, targets: Targets, deltas: Buffer) -> None:
+        self._deltas = BufferTexture(context, deltas, "rgba32f", label="morph differences")
+        self._more_buffer = Buffer(context, 16, usage="stream", label="morph slots")
+        self._more = BufferTexture(context, self._more_buffer, "rgba32ui")
+        self._weight_of = targets.weight_of
+        self._table = np.zeros((len(targets.firsts), 4), np.int32)
+        self._table[:, 0] = targets.starts * targets.deltas.shape[1]
+        self._table[:, 1], self._table[:, 2] = targets.firsts, targets.counts - 1
+
+    def slots(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+        """A row for each target that acts with some weights, shape (M,)."""
+        used = weights.take(self._weight_of).astype(np.float32)
+        active = np.flatnonzero(np.abs(used) > WEIGHT_MIN)
+        slots = self._table.take(active, 0)
+        slots[:, 3] = used.take(active).view(np.int32)
+        return slots
+
+    def uniforms(self, slots: npt.NDArray[np.int32]) -> dict[str, Any]:
+        """Uniforms of the kernel for the targets that act, at least one."""
+        few = np.zeros((FEW, 4), np.int32)
+        few[: len(slots)] = slots[:FEW]
+        uniforms: dict[str, Any] = {"u_slots": few, "u_deltas": self._deltas}
+        if len(slots) > FEW:
+            self._more_buffer.orphan(slots[FEW:].view(np.uint32))
+            uniforms |= {"u_more_slots": self._more, "u_more_slot_count": len(slots) - FEW}
+        return uniforms
+
+    def release(self) -> None:
+        for owned in (self._more, self._more_buffer, self._deltas, self._deltas.buffer):
+            owned.release()
+
 
 SKINNED = record("Skinned", position=(4, "f4"), normal=(4, "f4"))
 """position.xyz, 1 | normal.xyz, 0; model space, file units."""

@@ -11,6 +11,7 @@ Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]
 UInt32 = npt.NDArray[np.uint32]
 
+
 PLANE_HALF_SIZE = 5.0
 """A plane is drawn as a square that reaches this far [m]; the solid has no end."""
 

@@ -1,16 +1,114 @@
 """Packs solids for the GPU: a fixed number of texels each, as shaders/common/collide.glsl reads them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.motion import motions
 from sim.colliders.state import ColliderShape, ColliderState, bounding_radius, core
 from sim.maths import quaternion
 
-Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
+Float32 = npt.NDArray[np.float32]
+
+
+_NO_TURN = 1e-12
+"""Length of the vector part of a quaternion below which the turn is rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Rigid motions over a step, of N colliders at once.
+
+    Attributes:
+        centre: Origin of the collider at the start [m], shape (N, 3).
+        travel: How far it goes over the step [m], shape (N, 3).
+        orientation: Rotation at the start, unit quaternions (N, 4).
+        axis: Axis of the turn in the world, unit vectors (N, 3).
+        angle: Turn over the whole step [rad], 0 to π, shape (N,).
+    """
+
+    centre: Float64
+    travel: Float64
+    orientation: Float64
+    axis: Float64
+    angle: Float64
+
+    def at(self, fraction: float) -> tuple[Float64, Float64]:
+        """Centres (N, 3) and orientations (N, 4) at a fraction of the step, 0 to 1."""
+        turn = quaternion.from_axis_angle(self.axis, fraction * self.angle)
+        return self.centre + fraction * self.travel, quaternion.multiply(turn, self.orientation)
+
+
+def motions(start: Float64, end: Float64) -> Motion:
+    """Motions between rigid placements (N, 4, 4) at the start and at the end of a step; the turn is the shorter one."""
+    first, last = quaternion.from_matrix(np.stack([start[:, :3, :3], end[:, :3, :3]]))
+    turn = quaternion.multiply(last, quaternion.conjugate(first))
+    turn = np.where(turn[:, 3:] < 0.0, -turn, turn)
+    length = np.linalg.norm(turn[:, :3], axis=1)
+    turns = length > _NO_TURN
+    axis = np.where(turns[:, None], turn[:, :3] / np.where(turns, length, 1.0)[:, None], [0.0, 1.0, 0.0])
+    angle = np.where(turns, 2.0 * np.arctan2(length, turn[:, 3]), 0.0)
+    return Motion(start[:, :3, 3].copy(), end[:, :3, 3] - start[:, :3, 3], first, axis, angle)
+
+
+@lru_cache(maxsize=64)
+def motion_of(state: ColliderState) -> Motion:
+    """Motion of one collider, arrays of length 1; kept, because every substep asks for it."""
+    return motions(state.world_from_start[None], state.world_from_end[None])
+
+
+PLANES_MAX = 4
+OVALS_MAX = 2
+"""More ellipsoids than this are searched for what is near, like the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColliderLayout:
+    """What the kernel may take for granted of a list of colliders.
+
+    Attributes:
+        planes: How many at the front are planes that do not turn.
+        ovals: How many after them are ellipsoids.
+        still: Whether none moves over the step.
+    """
+
+    planes: int = 0
+    ovals: int = 0
+    still: bool = False
+
+    @property
+    def defines(self) -> dict[str, object]:
+        return {
+            "PLANES": str(self.planes),
+            "OVALS": str(self.ovals),
+            "COLLIDE_STILL": self.still,
+            "COLLIDE_NEAR": True,
+        }
+
+
+ANY_ORDER = ColliderLayout()
+
+
+def arranged(states: Sequence[ColliderState]) -> tuple[list[ColliderState], ColliderLayout]:
+    """The colliders in the best order, and what that order is; otherwise they keep theirs."""
+    planes = [state for state in states if _is_level(state)][:PLANES_MAX]
+    ovals = [state for state in states if state.shape is ColliderShape.ELLIPSOID]
+    ovals = ovals if len(ovals) <= OVALS_MAX else []
+    front = {id(state) for state in (*planes, *ovals)}
+    others = [state for state in states if id(state) not in front]
+    still = all(np.array_equal(state.world_from_start, state.world_from_end) for state in states)
+    return [*planes, *ovals, *others], ColliderLayout(len(planes), len(ovals), still)
+
+
+def _is_level(state: ColliderState) -> bool:
+    if state.shape is not ColliderShape.PLANE:
+        return False
+    start, end = state.world_from_start, state.world_from_end
+    return np.array_equal(start[:3, :3], end[:3, :3]) or not motion_of(state).angle.any()
+
 
 SOLID_TEXELS = 6
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.layout import ANY_ORDER, ColliderLayout, arranged
-from sim.colliders.pack import fixed_part, has_fixed_part_of, pack_colliders
+from sim.colliders.pack import ANY_ORDER, ColliderLayout, arranged, fixed_part, has_fixed_part_of, pack_colliders
 from sim.colliders.state import ColliderPlacement, ColliderShape, ColliderState
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
@@ -17,6 +16,8 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.scene import NodeId
 
 Float64 = npt.NDArray[np.float64]
+
+
 Shapes = frozenset[ColliderShape]
 ANY_SHAPE: Shapes = frozenset(ColliderShape)
 

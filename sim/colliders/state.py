@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 Float64 = npt.NDArray[np.float64]
 
+
 SMALLEST_SIZE = 1e-4
 """Least size of a solid [m]."""
 

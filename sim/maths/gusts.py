@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 Float64 = npt.NDArray[np.float64]
+
+
 Vec3 = tuple[float, float, float]
 
 WAVE_COUNT = 8

@@ -13,6 +13,7 @@ import numpy.typing as npt
 UInt32 = npt.NDArray[np.uint32]
 Float64 = npt.NDArray[np.float64]
 
+
 _MULTIPLIER = np.uint32(1664525)
 _INCREMENT = np.uint32(1013904223)
 _HALF = np.uint32(16)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 UInt8 = npt.NDArray[np.uint8]
 Float64 = npt.NDArray[np.float64]
 
+
 SIZE = 256
 
 

@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 Float64 = npt.NDArray[np.float64]
+
+
 Colour = tuple[float, float, float]
 
 

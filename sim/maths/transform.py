@@ -10,6 +10,7 @@ from sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 
+
 _SINGULAR = 1e-12
 """Ratio of smallest to largest singular value below which a matrix is taken as flat."""
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.characters.skeleton_lines import BoneSegments
+from sim.characters.prepared import BoneSegments
 from sim.kinds.contract import Mark
 from sim.render.overlay_pass import BONE, MARKER
 from sim.scene.scene import NodeId

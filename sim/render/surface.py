@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Sampled, Section
-from sim.characters.look_settings import MaterialLook, look_of
 from sim.characters.materials import dressed_materials
-from sim.characters.settings import DoubleSided
+from sim.characters.settings import DoubleSided, MaterialLook, look_of
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import upload_buffer
 from sim.gl.context import Context

@@ -4,9 +4,9 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.handles import KnobKind
 from sim.kinds.emitter.presets import PRESETS, with_preset
+from sim.kinds.emitter.settings import EmissionAim, EmitterSource
 from sim.scene.camera import Camera
 from sim.scene.scene import Attachment, ParamRef
 from sim.scene.view_state import Selection

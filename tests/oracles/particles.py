@@ -11,11 +11,9 @@ import numpy.typing as npt
 
 from sim.colliders.state import ColliderState
 from sim.kinds.emitter.births import GENERATIONS, Schedule, generation_of, hash_number, slot_of
-from sim.kinds.emitter.constants import chunk_budget_of, constants_of
-from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.block import Pattern, chunk_budget_of, constants_of, pattern_at
 from sim.kinds.emitter.outline import angle_direction
-from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
-from sim.maths.curl_noise import Pattern, pattern_at
+from sim.kinds.emitter.settings import CollisionResponse, EmissionAim, EmissionMode, EmitterSettings, EmitterSource
 from sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
 from sim.scene.clock import STEP_TIME
 from sim.skin.surface_table import face_at, triangle_shares

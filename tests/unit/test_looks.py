@@ -15,7 +15,6 @@ from app.files.project_error import ProjectError
 from app.files.project_file import load_project, save_project
 from sim.assets.load import load_model
 from sim.assets.model import AlphaMode, EmbeddedImage, Material, Sampler
-from sim.characters.look_settings import MaterialLook
 from sim.characters.materials import (
     TOLD_MAX,
     MissingImage,
@@ -26,7 +25,7 @@ from sim.characters.materials import (
     lost_images,
     lost_lines,
 )
-from sim.characters.settings import ModelSettings
+from sim.characters.settings import MaterialLook, ModelSettings
 from sim.kinds.model.kind import files_of
 from sim.scene.params import ParamError, paths_of
 from sim.scene.scene import Node, ParamRef, Scene, value_at

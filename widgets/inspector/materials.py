@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from sim.assets.mip_levels import MipImage
 from sim.assets.model import CharacterModel, ImageSource, Material
-from sim.characters.look_settings import PART, TEXTURES, MaterialLook, look_of
 from sim.characters.materials import dressed, idle_values, lost_name, own_image
+from sim.characters.settings import MATERIAL_PART, TEXTURES, MaterialLook, look_of
 from sim.maths.srgb import srgb_from_linear
 from sim.scene.params import Param, Role, param_of
 from sim.scene.scene import Node, NodeId, ParamRef
@@ -98,7 +98,7 @@ class MaterialRows(QObject):
         if record.declared.role is Role.COLOUR:
             return ColourEditor(record.label, own=lambda: self._own_colour(ref))
         number = NumberEditor(record)
-        material, _ = self._of(ref.owner, ref.part.removeprefix(PART))
+        material, _ = self._of(ref.owner, ref.part.removeprefix(MATERIAL_PART))
         if material is not None:
             number.field.set_fallback(getattr(material, ref.name))
         return number
@@ -112,11 +112,11 @@ class MaterialRows(QObject):
         return material_of(model, name) if model is not None else None, look_of(looks, name)
 
     def _own_colour(self, ref: ParamRef) -> Colour:
-        material, _ = self._of(ref.owner, ref.part.removeprefix(PART))
+        material, _ = self._of(ref.owner, ref.part.removeprefix(MATERIAL_PART))
         return shown_colour(getattr(material, ref.name)) if material is not None else (1.0, 1.0, 1.0)
 
     def _texture(self, ref: ParamRef, value: str | None) -> TextureFacts:
-        material, _ = self._of(ref.owner, ref.part.removeprefix(PART))
+        material, _ = self._of(ref.owner, ref.part.removeprefix(MATERIAL_PART))
         return self._facts(ref.owner, material, ref.name, value) if material is not None else TextureFacts()
 
     def _facts(self, node_id: NodeId, material: Material, name: str, value: str | None) -> TextureFacts:

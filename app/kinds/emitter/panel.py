@@ -6,7 +6,7 @@ from typing import Any
 from app.editor.editor_context import EditorContext
 from app.kinds.emitter.tool import EmitterTool
 from sim.kinds.contract import Command, Panel
-from sim.kinds.emitter.emission import SURFACE_SOURCES
+from sim.kinds.emitter.settings import SURFACE_SOURCES
 from sim.scene.scene import Node, ParamRef
 from widgets.inspector.node_head import head_button
 from widgets.kinds.emitter.population import Population, PopulationBar

@@ -5,9 +5,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from app.editor.editor_context import EditorContext
-from sim.characters.look_settings import PART
 from sim.characters.materials import TOLD_MAX, MissingImage, located, lost_images, lost_lines
-from sim.characters.settings import ModelSettings
+from sim.characters.settings import MATERIAL_PART, ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.contract import Command
 from sim.scene.scene import NodeId, ParamRef
@@ -54,7 +53,7 @@ class Textures:
         if chosen is None:
             return
         values = {
-            ParamRef(node_id, f"{PART}{material}", texture): path
+            ParamRef(node_id, f"{MATERIAL_PART}{material}", texture): path
             for node_id, file in places.items()
             for (material, texture), path in located(lost[node_id], file, chosen).items()
         }

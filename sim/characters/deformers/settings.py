@@ -20,6 +20,7 @@ from sim.scene.vectors import Colour
 
 Float64 = npt.NDArray[np.float64]
 
+
 VALUES = 12
 """Numbers that a function takes."""
 

@@ -9,8 +9,7 @@ from sim.gl.record import record
 from sim.gl.texture import BufferTexture
 from sim.gl.transform_feedback import padded_count
 from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.springs import SpringKind
-from sim.kinds.cloth.table import face_table, neighbour_table
+from sim.kinds.cloth.springs import SpringKind, face_table, neighbour_table
 
 CLOTH_STATE = record("ClothState", position=(4, "f4"), velocity=(4, "f4"))
 """position.xyz [m], 1 / share | velocity.xyz [m/s], 0; world space.  The inverse mass is 1 / share / mass_scale.

@@ -3,9 +3,12 @@
 Owns every part of one cloth.  It knows neither scene nor viewport; the caller makes the context current.
 """
 
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.model import Material
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -13,22 +16,32 @@ from sim.gl.ping_pong import PingPong
 from sim.gl.staging import BufferSpan
 from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.buffers import ClothTables, rest_records
-from sim.kinds.cloth.explosion import stop_reason
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
 from sim.kinds.cloth.pin_targets import ClothPins, PinTargetTable
 from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.sheet import ClothSheet
+from sim.kinds.cloth.sheet import ClothSheet, SpringLines
 from sim.kinds.cloth.solver import ClothInputs, ClothSolver
-from sim.kinds.cloth.spring_lines import SpringLines
+from sim.kinds.cloth.stability import stop_reason
 from sim.kinds.cloth.surface import ClothSurface
 from sim.kinds.packing import State, blended, unpacked_state
+from sim.maths.srgb import light_of
 from sim.maths.transform import transform_points
 from sim.scene.params import Effect, SettingsError, changed_effects
 from sim.skin.attachment import SurfaceAttachment
 from sim.skin.pose_snapshot import moved, turned
 
 Float64 = npt.NDArray[np.float64]
+
+
+def fabric(settings: ClothSettings, *, textured: bool) -> Material:
+    """The material of a cloth, whose texture takes the place of its colour where there is one."""
+    path = Path(settings.texture) if textured else None
+    return Material(
+        "fabric", path.name if path else None, path,
+        diffuse=(1.0, 1.0, 1.0) if textured else light_of(settings.colour), specular=(0.02, 0.02, 0.02), shininess=8.0,
+    )  # fmt: skip
+
 
 NO_INPUTS = ClothInputs()
 

@@ -16,6 +16,7 @@ from sim.kinds.cloth.surface import ClothSurface
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
+
 BEND_SPAN = 2
 """Bend springs reach over two cells."""
 

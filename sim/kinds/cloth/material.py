@@ -17,6 +17,7 @@ from sim.kinds.cloth.settings import ClothMode, ClothSettings
 
 Float64 = npt.NDArray[np.float64]
 
+
 AIR_DENSITY = 1.225
 """Of dry air at sea level and 15 degrees [kg/m³]."""
 

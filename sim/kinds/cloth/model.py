@@ -6,14 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kinds.cloth.grid import GridShape, cell_shares, grid_springs, grid_surface
-from sim.kinds.cloth.mesh_springs import area_shares, mesh_springs
 from sim.kinds.cloth.pins import pin_flags
 from sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource
-from sim.kinds.cloth.springs import Springs
+from sim.kinds.cloth.springs import Springs, area_shares, mesh_springs
 from sim.kinds.cloth.surface import ClothSurface, weld
 from sim.scene.params import SettingsError
 
 Float64 = npt.NDArray[np.float64]
+
 
 _LIGHTEST = 0.05
 """Smallest share of a particle, as a part of the mean: lighter ones would need far too short steps."""

@@ -19,13 +19,14 @@ from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.cloth.buffers import PIN
 from sim.skin.attachment import SurfaceAttachment
 
+Bool = npt.NDArray[np.bool_]
+Float64 = npt.NDArray[np.float64]
+
+
 ORDER = np.dtype([("order", "f4")])
 FREE, AS_BEFORE, HERE = 0.0, 1.0, 2.0
 
 ATTACHED = np.dtype([("corners", "f4", 3), ("height", "f4"), ("weights", "f4", 3), ("held", "f4")])
-
-Bool = npt.NDArray[np.bool_]
-Float64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from sim.scene.params import SettingsError
 
 Bool = npt.NDArray[np.bool_]
 
+
 _ENTRY = re.compile(r"(?P<minus>-?)(?P<first>\d+)(?:-(?P<last>\d+))?")
 
 

@@ -30,6 +30,7 @@ from sim.skin.pose_snapshot import PoseSnapshot, motions, moved, nearest, of_joi
 Float64 = npt.NDArray[np.float64]
 Chosen = npt.NDArray[np.intp] | slice
 
+
 ALL = slice(None)
 
 _DIRECTIONS = np.array([d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(d)])

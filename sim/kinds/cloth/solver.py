@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.colliders.layout import ANY_ORDER
+from sim.colliders.pack import ANY_ORDER
 from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary

@@ -20,6 +20,7 @@ from sim.skin.pose_snapshot import PoseSnapshot
 
 Float64 = npt.NDArray[np.float64]
 
+
 FAR = 0.1
 """Part of the extent of a cloth; where time or scene jump and it would go further in a step, it is carried there."""
 

@@ -15,8 +15,7 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.fabric import fabric
+from sim.kinds.cloth.cloth import Cloth, fabric
 from sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sim.kinds.cloth.system import ClothSystem
 from sim.kinds.contract import NOTHING, Counts, View, World

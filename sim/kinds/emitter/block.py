@@ -1,6 +1,8 @@
 """The uniform block of an emitter: its settings and one step of it, as shaders/emitter/emitter.glsl reads them."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -8,10 +10,99 @@ import numpy.typing as npt
 from sim.gl.context import Context
 from sim.gl.uniform_block import UniformBlock
 from sim.kinds.emitter.births import Segment, generation_of, slot_of
-from sim.kinds.emitter.constants import constants_of
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.maths.curl_noise import Pattern
 from sim.scene.clock import STEP_TIME
+
+Float64 = npt.NDArray[np.float64]
+
+
+_SLOW_DRAG = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class EmitterConstants:
+    """Derived numbers.
+
+    Attributes:
+        left: What drag leaves of a velocity over a substep.
+        gain: Time of a substep that counts for an acceleration [s].
+        life: Mean lifetime [steps].
+        rise: 1 - cosine of half the opening of the cone.
+        angles: Middle and span of yaw, middle and span of pitch [rad].
+        attraction: Strength of the pull times the square of its radius [m³/s²].
+        vortex: Axis of length 1 times strength and square of the radius.
+    """
+
+    left: float
+    gain: float
+    life: float
+    rise: float
+    angles: tuple[float, float, float, float]
+    attraction: float
+    vortex: tuple[float, float, float]
+
+
+def constants_of(settings: EmitterSettings) -> EmitterConstants:
+    """The numbers of these settings; an axis without a length is y."""
+    axis = np.asarray(settings.vortex_axis, np.float64)
+    length = float(np.linalg.norm(axis))
+    axis = axis / length if length > 1e-12 else np.array([0.0, 1.0, 0.0])
+    square = settings.attractor_radius**2
+    left, gain, _ = chunk_budget_of(settings.drag, settings.substep_time)
+    yaw, yaw_span, pitch, pitch_span = (
+        math.radians(angle) for angle in (settings.yaw, settings.yaw_spread, settings.pitch, settings.pitch_spread)
+    )
+    x, y, z = (axis * settings.vortex * square).tolist()
+    return EmitterConstants(
+        left=left,
+        gain=gain,
+        life=settings.lifetime / STEP_TIME,
+        rise=2.0 * math.sin(0.5 * math.radians(settings.cone_angle)) ** 2,
+        angles=(yaw, yaw_span, pitch, pitch_span),
+        attraction=settings.attraction * square,
+        vortex=(x, y, z),
+    )
+
+
+def chunk_budget_of(drag: float, time: float) -> tuple[float, float, float]:
+    """What drag leaves of a velocity after a time [s], and how an acceleration counts for velocity and place.
+
+    exp(-c t), y = (1 - exp(-c t)) / c and z = (t - y) / c; 1, t and t² / 2 without drag.
+    """
+    x = drag * time
+    if x < _SLOW_DRAG:
+        return math.exp(-x), time * (1.0 - x * (0.5 - x / 6.0)), time * time * (0.5 - x * (1.0 / 6.0 - x / 24.0))
+    gain = -math.expm1(-x) / drag
+    return math.exp(-x), gain, (time - gain) / drag
+
+
+PHASES = 1024
+RATES = (1.0, 0.7548776662, 1.3247179572)
+"""Three rates of change without a common period, so that the whirls never come back."""
+
+_WORD = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The whirls at one moment."""
+
+    phases: tuple[int, int, int]  # How far the slopes have changed, 0 to 1023
+    # How far they went with the wind in the skewed lattice, as part of a cell, shape (3,)
+    shift: tuple[float, float, float]
+    origin: tuple[int, int, int]  # And in whole cells
+
+
+def pattern_at(time: float, change: float, wind: tuple[float, float, float], scale: float) -> Pattern:
+    """The pattern at a time [s], changing `change` times a second, carried by the wind [m/s], in cells of `scale`."""
+    x, y, z = (int(time * change * rate * PHASES) % PHASES for rate in RATES)
+    gone = [component * time / scale for component in wind]
+    skew = sum(gone) / 3.0
+    cells = [math.floor(part + skew) for part in gone]
+    shift = [part + skew - cell for part, cell in zip(gone, cells, strict=True)]
+    origin = [(cell + _WORD // 2) % _WORD - _WORD // 2 for cell in cells]
+    return Pattern((x, y, z), (shift[0], shift[1], shift[2]), (origin[0], origin[1], origin[2]))
+
 
 SEGMENT_MAX = 64
 
@@ -37,8 +128,6 @@ FIELDS: dict[str, str | tuple[str, int]] = {
     "counts": "ivec4",
     "segments": ("vec4", SEGMENT_MAX),
 }
-
-Float64 = npt.NDArray[np.float64]
 
 
 class EmitterBlock:

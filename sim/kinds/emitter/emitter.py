@@ -13,17 +13,16 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.staging import BufferSpan
 from sim.gl.texture import BufferTexture
-from sim.kinds.emitter.births import Schedule, slot_ranges
+from sim.kinds.emitter.births import Schedule, check_emitter, schedule_of, slot_ranges, slots_needed, starvation
 from sim.kinds.emitter.buffers import BROKEN_BELOW, DEAD, FILLED_AT_ONCE, ScratchPool, dead_records, padded_slots
 from sim.kinds.emitter.count import ParticleCount, ParticleCounts
-from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionMode
-from sim.kinds.emitter.inputs import NO_INPUTS, EmitterInputs
-from sim.kinds.emitter.passes import EmitterPasses, Substep, substeps_of
-from sim.kinds.emitter.plan import check_emitter, schedule_of, slots_needed, starvation
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.passes import NO_INPUTS, EmitterInputs, EmitterPasses, Substep, substeps_of
+from sim.kinds.emitter.settings import SURFACE_SOURCES, EmissionMode, EmitterSettings
 from sim.kinds.packing import State, blended, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects
+
+UInt32 = npt.NDArray[np.uint32]
 
 
 def check_room(context: Context, settings: EmitterSettings, faces: npt.NDArray[np.uint32] | None) -> None:
@@ -41,9 +40,6 @@ def check_room(context: Context, settings: EmitterSettings, faces: npt.NDArray[n
         raise SettingsError(f"source {settings.source.value}: there is no surface to emit from")
     if len(faces) > limit:
         raise SettingsError(f"{len(faces)} faces emit: this driver holds {limit} at most")
-
-
-UInt32 = npt.NDArray[np.uint32]
 
 
 def particles_between(one: bytes, other: bytes, share: float) -> bytes:

@@ -13,14 +13,15 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
-from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.outline import FLIGHT, reach
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 from sim.maths.transform import transform_points
 from sim.scene.handles import CIRCLE, RING_POINTS, HandleView, along_axis, polyline_distance
 from sim.scene.picking import ray_plane
 
 Float64 = npt.NDArray[np.float64]
+
+
 Cursor = tuple[float, float]
 
 ARROW_TIME = FLIGHT

@@ -7,9 +7,17 @@ from typing import Any
 import msgspec
 
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
-from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.presets import PRESET_FIELDS, PRESETS, with_preset
-from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
+from sim.kinds.emitter.settings import (
+    SURFACE_SOURCES,
+    Blending,
+    CollisionResponse,
+    EmissionAim,
+    EmissionMode,
+    EmitterSettings,
+    EmitterSource,
+    ParticleLook,
+)
 from sim.printable import titled
 from sim.scene.params import Settings, with_lengths
 from sim.scene.scene import Attachment, Node

@@ -6,10 +6,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.emitter.emission import EmissionAim, EmitterSource
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 
 Float64 = npt.NDArray[np.float64]
+
+
 Segments = Float64
 """Lines, shape (n, 2, 3)."""
 

@@ -4,8 +4,15 @@ from typing import Any
 
 import msgspec
 
-from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
-from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
+from sim.kinds.emitter.settings import (
+    Blending,
+    CollisionResponse,
+    EmissionAim,
+    EmissionMode,
+    EmitterSettings,
+    EmitterSource,
+    ParticleLook,
+)
 from sim.scene.params import validated
 
 _FRAME = 1.0 / 60.0

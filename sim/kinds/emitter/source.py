@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds
-from sim.kinds.emitter.constants import chunk_budget_of
-from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmitterSource
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.block import chunk_budget_of
+from sim.kinds.emitter.settings import SURFACE_SOURCES, EmissionAim, EmitterSettings, EmitterSource
 from sim.scene.scene import Node, Scene
 from sim.scene.world_transforms import Figures, PosedCharacter, WorldTransforms
 
 Float64 = npt.NDArray[np.float64]
+
 
 REACH_MAX = 5.0
 """Farthest that a box around an emitter reaches beyond its source [m]."""

@@ -1,6 +1,7 @@
 """EmitterSystem: the particles of a node, made, followed and stepped as the scene has it, or shown at any moment."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +12,113 @@ from sim.assets.model import Material
 from sim.characters.character import Character
 from sim.characters.placement import texture_origin_bottom
 from sim.characters.settings import ModelSettings
+from sim.colliders.scene_colliders import Colliders
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import Array, Services, StepInputs, System, World
+from sim.kinds.emitter.births import hash_number
 from sim.kinds.emitter.buffers import ScratchPool
-from sim.kinds.emitter.drawn_particles import shown_particles
-from sim.kinds.emitter.emission import EmitterSource
 from sim.kinds.emitter.emitter import Emitter, particles_between
-from sim.kinds.emitter.follow import SourceFollower
-from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sim.kinds.emitter.passes import EmitterInputs
+from sim.kinds.emitter.settings import EmitterSettings, EmitterSource, ParticleLook
 from sim.kinds.emitter.source import emits_from_surface, missing_density, missing_source
 from sim.kinds.packing import State
-from sim.scene.scene import Node
+from sim.maths.hash import RandomStream, birth_numbers
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Attachment, Node
 from sim.scene.stops import values_at
+from sim.scene.transform import node_matrix
 from sim.skin.tables import SurfaceTables, TableKey
-from sim.skin.trail import SkinTrails
+from sim.skin.trail import SkinTrails, SurfaceTrail
 
+Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
+
+
+class SourceFollower:
+    """Frames of a source from step to step; each begins where the one before ended.
+
+    What is taken from one carrier to another, and what follows a jump in time, begins where it ends.
+    """
+
+    def __init__(self) -> None:
+        self._last: Float64 | None = None
+        self._node: Node | None = None
+        self._own: Float64 = np.eye(4)
+        self._carrier: tuple[object, Attachment] = (None, Attachment())
+
+    def teleport(self) -> None:
+        """Time jumped: the next step begins where it ends, so that nothing is born with the speed of the jump."""
+        self._last = None
+
+    def inputs(self, node: Node, world: World, trail: SurfaceTrail | None, colliders: Colliders) -> EmitterInputs:
+        """What acts on an emitter during the step that ends with the figures as they stand now."""
+        end = self._frame(node, world, trail)
+        start = end if self._last is None else self._last
+        self._last = end
+        surface, aim = (None, None) if trail is None else (trail.motion(), self._aim(node, world))
+        return EmitterInputs(start, end, colliders, surface, aim)
+
+    def rest(self, node: Node, world: World, trail: SurfaceTrail | None) -> EmitterInputs:
+        """What the formula of time alone takes: the source as it is now, without a motion."""
+        frame = self._frame(node, world, trail)
+        if trail is None:
+            return EmitterInputs(frame, frame)
+        return EmitterInputs(frame, frame, surface=trail.rest(), world_from_aim=self._aim(node, world))
+
+    def settle(self, node: Node, world: World, trail: SurfaceTrail | None) -> None:
+        """A step that ended with the figures as they stand now was restored."""
+        self._last = self._frame(node, world, trail)
+
+    def _frame(self, node: Node, world: World, trail: SurfaceTrail | None) -> Float64:
+        """World from the source now; the very same array while nothing moves it."""
+        if node is not self._node:
+            self._node, self._own = node, node_matrix(node.transform)
+        carrier = (world.characters.get(node.attachment.node), node.attachment)
+        if self._carrier != carrier:
+            self._carrier = carrier
+            self.teleport()
+        if trail is not None:
+            return trail.character.world_from_model
+        return world.places.world_from_parent(node) @ self._own if node.attachment.node else self._own
+
+    def _aim(self, node: Node, world: World) -> Float64:
+        """Axes of the directions that do not follow the normals of a surface."""
+        return world.places.world_from_node(node)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnParticles:
+    """What is drawn.
+
+    Attributes:
+        lives: Whether anything is, shape (n,).
+        share: Of the life that is over, 0 to 1, shape (n,).
+        size: Width [m], before the change over the life, shape (n,).
+        random: A particle's own numbers for life, 0 to 1, shape (n, 3): picture, turn, one to spare.
+    """
+
+    lives: npt.NDArray[np.bool_]
+    share: Float64
+    size: Float64
+    random: Float64
+
+
+def shown_particles(settings: EmitterSettings, left: Float64, generations: npt.ArrayLike) -> DrawnParticles:
+    """What is drawn of the first slots of an emitter.
+
+    Args:
+        settings: Of the emitter.
+        left: Lives left [steps], shape (n,).
+        generations: How often each slot was used before, shape (n,).
+    """
+    counted = np.asarray(generations).astype(np.int64)
+    numbers = hash_number(np.arange(len(counted)), counted, settings.capacity)
+    lives = birth_numbers(settings.seed, numbers, RandomStream.LIFE)
+    life = settings.lifetime / STEP_TIME * (1.0 + settings.lifetime_variance * (2.0 * lives[:, 0] - 1.0))
+    size = settings.size * (1.0 + settings.size_variance * (2.0 * lives[:, 2] - 1.0))
+    share = np.clip(1.0 - left / life, 0.0, 1.0)
+    return DrawnParticles(left >= 0.0, share, size, birth_numbers(settings.seed, numbers, RandomStream.LOOK))
 
 
 class EmitterSystem(System):

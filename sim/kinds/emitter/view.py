@@ -12,9 +12,8 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.texture import Texture2D
 from sim.kinds.contract import NOTHING, Counts, Mark, View, World
 from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.gradient_texture import GradientTexture
 from sim.kinds.emitter.outline import emitter_outline
-from sim.kinds.emitter.particles import Particles
+from sim.kinds.emitter.particles import GradientTexture, Particles
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box
 from sim.kinds.emitter.system import EmitterSystem
@@ -26,6 +25,8 @@ from sim.scene.scene import Node
 from sim.scene.world_transforms import Figures, WorldTransforms, vector
 
 UInt8 = npt.NDArray[np.uint8]
+Float64 = npt.NDArray[np.float64]
+
 
 RADIUS = 9.0
 """Of the star on the screen [px]."""
@@ -109,9 +110,6 @@ class EmitterView(View):
             item = Particles.of(self._node, emitter, self._life.texture(emitter.settings), self._picture, self.reach)
             self._particles = (key, item)
         return self._particles[1]
-
-
-Float64 = npt.NDArray[np.float64]
 
 
 def emitter_placement(places: WorldTransforms, characters: Figures, node: Node) -> Float64:

@@ -6,9 +6,8 @@ import numpy as np
 
 from sim.assets.model import Bounds
 from sim.characters.character import Character
-from sim.characters.prepared import PreparedModel
+from sim.characters.prepared import BoneSegments, PreparedModel
 from sim.characters.settings import DoubleSided, ModelSettings, section_list
-from sim.characters.skeleton_lines import BoneSegments
 from sim.characters.skinning import upload_skinning
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary

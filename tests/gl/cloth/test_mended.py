@@ -13,9 +13,8 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.settings import ClothSettings, PinPreset
-from sim.kinds.cloth.sound_states import PROOF, TRIES
 from sim.kinds.cloth.stability import stable_substeps
-from sim.kinds.cloth.system import ClothSystem
+from sim.kinds.cloth.system import PROOF, TRIES, ClothSystem
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 
@@ -121,7 +120,7 @@ def test_so_does_the_undo_of_the_cause_where_kept_steps_are_played_again(context
 
 
 def test_settings_under_which_it_ran_are_believed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.kinds.cloth.sound_states.StabilityEstimator.allows", lambda *_: False)
+    monkeypatch.setattr("sim.kinds.cloth.system.StabilityEstimator.allows", lambda *_: False)
     stage.stop()
     stage.change(stretch_stiffness=1e6)
     assert stage.cloth.stopped
@@ -178,7 +177,7 @@ def test_a_fabric_that_no_substeps_would_hold_is_told(
     context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
-    monkeypatch.setattr("sim.kinds.cloth.explosion.SUBSTEPS_MAX", 100)
+    monkeypatch.setattr("sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
     cloth = Cloth(context, library, msgspec.structs.replace(SOUND, stretch_stiffness=1e7))
     assert stopped(cloth).endswith("no number of substeps is enough, a softer or heavier fabric keeps it stable")
 

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.colliders.layout import arranged
+from sim.colliders.pack import arranged
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary

@@ -10,11 +10,10 @@ from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.emitter.buffers import ScratchPool
-from sim.kinds.emitter.emission import EmissionMode, EmitterSource
 from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.inputs import NO_INPUTS, EmitterInputs
+from sim.kinds.emitter.passes import NO_INPUTS, EmitterInputs
 from sim.kinds.emitter.presets import PRESETS, with_preset
-from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sim.kinds.emitter.settings import CollisionResponse, EmissionMode, EmitterSettings, EmitterSource
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError
 from tests.gl.back_ends import ON_BOTH

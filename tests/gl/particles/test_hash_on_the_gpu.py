@@ -14,9 +14,9 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record, record
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.block import FIELDS, SEGMENT_MAX
-from sim.kinds.emitter.drawn_particles import shown_particles
 from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.system import shown_particles
 from sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg4d
 from tests.gl.shader_files import make_library
 

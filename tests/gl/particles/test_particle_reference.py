@@ -9,11 +9,10 @@ from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.births import schedule_of
 from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.inputs import EmitterInputs, SurfaceInput
-from sim.kinds.emitter.plan import schedule_of
-from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sim.kinds.emitter.passes import EmitterInputs, SurfaceInput
+from sim.kinds.emitter.settings import CollisionResponse, EmissionAim, EmissionMode, EmitterSettings, EmitterSource
 from sim.maths.transform import compose
 from sim.skin.surface_table import face_table, vertex_table
 from tests.gl.back_ends import ON_BOTH

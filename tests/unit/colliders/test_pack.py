@@ -6,8 +6,7 @@ import msgspec
 import numpy as np
 
 from shaders import ROOT
-from sim.colliders.layout import arranged
-from sim.colliders.pack import SOLID_TEXELS, pack_colliders
+from sim.colliders.pack import SOLID_TEXELS, arranged, pack_colliders
 from sim.colliders.state import ColliderShape
 from tests.oracles.contact import RESTING_ACCELERATION
 from tests.oracles.sweep import SWEEP_SLOP

@@ -4,13 +4,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.constants import chunk_budget_of, constants_of
-from sim.kinds.emitter.emission import EmissionMode
-from sim.kinds.emitter.gradient_texture import TABLE_SIZE, life_table
-from sim.kinds.emitter.plan import check_emitter, slots_needed, starvation
+from sim.kinds.emitter.births import check_emitter, slots_needed, starvation
+from sim.kinds.emitter.block import chunk_budget_of, constants_of, pattern_at
+from sim.kinds.emitter.particles import TABLE_SIZE, life_table
 from sim.kinds.emitter.presets import KEPT_FIELDS, PRESET_FIELDS, PRESETS, with_preset
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.maths.curl_noise import pattern_at
+from sim.kinds.emitter.settings import EmissionMode, EmitterSettings
 from sim.scene.params import SettingsError, params_of, validated
 from tests.oracles.curl_noise import curl_noise
 
