@@ -32,7 +32,10 @@ def active_clip(settings: ModelSettings, model: CharacterModel) -> Clip | None:
     """
     if settings.bind_pose or not model.clips:
         return None
-    return next((clip for clip in model.clips if clip.name == settings.clip), model.clips[0])
+    for clip in model.clips:
+        if clip.name == settings.clip:
+            return clip
+    return model.clips[0]
 
 
 def world_from_model(settings: ModelSettings, model: CharacterModel, world_from_node: Matrix) -> Matrix:

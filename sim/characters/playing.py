@@ -32,7 +32,10 @@ def strips_of(settings: ModelSettings, model: CharacterModel) -> tuple[Strip, ..
 
 def clip_of(model: CharacterModel, name: str) -> Clip:
     """A clip of a model by its name; one that the file does not hold falls back to the first."""
-    return next((clip for clip in model.clips if clip.name == name), model.clips[0])
+    for clip in model.clips:
+        if clip.name == name:
+            return clip
+    return model.clips[0]
 
 
 def parts_of(settings: ModelSettings, model: CharacterModel, time: float) -> tuple[StripSample, ...]:

@@ -56,7 +56,7 @@ class ClothTool(Tool):
         cloth = self._cloth(reference.node) if reference else None
         if reference is None or cloth is None:
             return ""
-        pin = "let go" if reference.particle < len(cloth.pinned) and cloth.pinned[reference.particle] else "pin"
+        pin = "let go" if reference.particle < len(cloth.pins.flags) and cloth.pins.flags[reference.particle] else "pin"
         if self.marks.count:
             pin = f"pin or let go {self.marks.count} selected"
         return f"Particle {reference.particle} · Drag: pull · P: {pin} · Shift+Drag: select · Right click: more"
@@ -138,7 +138,7 @@ class ClothTool(Tool):
     def toggle_pins(self, numbers: Mapping[NodeId, tuple[int, ...]] | None = None) -> None:
         """Holds particles, or lets them go where all are held; those of `pinnable` by default."""
         wanted = self.pinnable() if numbers is None else numbers
-        held = {node_id: cloth.pinned for node_id in wanted if (cloth := self._cloth(node_id)) is not None}
+        held = {node_id: cloth.pins.flags for node_id in wanted if (cloth := self._cloth(node_id)) is not None}
         wanted = {node_id: wanted[node_id] for node_id in held}
         if wanted:
             toggle_pins(self._document, wanted, held)
@@ -147,7 +147,7 @@ class ClothTool(Tool):
 
     def is_held(self, numbers: Mapping[NodeId, tuple[int, ...]]) -> bool:
         cloths = {node_id: self._cloth(node_id) for node_id in numbers}
-        return all(cloth is not None and cloth.pinned[list(numbers[n])].all() for n, cloth in cloths.items())
+        return all(cloth is not None and cloth.pins.flags[list(numbers[n])].all() for n, cloth in cloths.items())
 
     def _cloth(self, node_id: NodeId) -> Cloth | None:
         """The particles of a node; None for one that has none."""

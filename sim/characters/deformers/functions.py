@@ -180,31 +180,48 @@ def mask_of(mesh: Mesh, skin: Skin, joint: int) -> Float64:
 
 
 def seams_of(mesh: Mesh) -> Float64 | None:
-    """Where vertices at the same place have different normals: their mean direction, and 1, at every vertex, (V, 4).
+    """The mean of the different normals at one position, and 1, at every vertex with several of them, shape (V, 4).
 
-    Elsewhere 0; None where there is no such vertex.  Opposite sides of a sheet have no mean.
+    Zeros elsewhere; None if there is no such vertex.  Opposite sides of a sheet have no mean.
     """
-    places, place_of = np.unique(_marks(mesh.positions), return_inverse=True)
-    if len(places) == mesh.vertex_count:
+    marks = _hashes(mesh.positions)
+    ordered = np.sort(marks)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(repeated):
         return None
-    # What is split for its textures alone counts once.
-    _, first = np.unique(places[place_of] ^ (_marks(mesh.normals) << np.uint64(1)), return_index=True)
-    owners, counts = place_of[first], np.bincount(place_of[first], minlength=len(places))
-    means = np.stack([np.bincount(owners, mesh.normals[first, axis], len(places)) for axis in range(3)], axis=1)
+    places = repeated[np.concatenate([[True], repeated[1:] != repeated[:-1]])]
+    # Most vertices are alone at their position: a table of the upper bits finds them faster than a binary search.
+    may_repeat = np.zeros(1 << 22, bool)
+    may_repeat[places >> np.uint64(42)] = True
+    shared = np.flatnonzero(may_repeat[marks >> np.uint64(42)])
+    place_of = np.searchsorted(places, marks[shared])
+    is_shared = places.take(place_of, mode="clip") == marks[shared]
+    shared, place_of = shared[is_shared], place_of[is_shared]
+    normals = mesh.normals[shared]
+    # Vertices that are split for their texture coordinates alone count once.
+    _, first = np.unique(marks[shared] ^ (_hashes(normals) << np.uint64(1)), return_index=True)
+    owners, normals = place_of[first], normals[first]
+    counts = np.bincount(owners, minlength=len(places))
+    means = np.stack([np.bincount(owners, normals[:, axis], len(places)) for axis in range(3)], axis=1)
     lengths = np.linalg.norm(means, axis=1)
     is_seam = (counts > 1) & (lengths > _OPPOSITE * counts)
+    if not is_seam.any():
+        return None
     means[~is_seam], lengths[~is_seam] = 0.0, 1.0
-    return np.column_stack([means / lengths[:, None], is_seam])[place_of] if is_seam.any() else None
+    seams = np.zeros((mesh.vertex_count, 4))
+    seams[shared] = np.column_stack([means / lengths[:, None], is_seam])[place_of]
+    return seams
 
 
-def _marks(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.uint64]:
-    """A number for each vector, the same for the same ones alone, but for a chance of one in 10^19."""
-    bits = (np.ascontiguousarray(vectors, np.float32) + np.float32(0.0)).view(np.uint32).astype(np.uint64)
-    marks = np.zeros(len(bits), np.uint64)
-    for column in bits.T:
-        marks = (marks ^ column) * np.uint64(0x9E3779B97F4A7C15)
-        marks ^= marks >> np.uint64(29)
-    return marks
+def _hashes(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.uint64]:
+    """A number for each vector; different vectors have the same one with a chance of one in 10^19."""
+    bits = (np.ascontiguousarray(vectors, np.float32) + np.float32(0.0)).view(np.uint32)
+    hashes = np.zeros(len(bits), np.uint64)
+    for axis in range(bits.shape[1]):
+        hashes ^= bits[:, axis]
+        hashes *= np.uint64(0x9E3779B97F4A7C15)
+        hashes ^= hashes >> np.uint64(29)
+    return hashes
 
 
 def warped(

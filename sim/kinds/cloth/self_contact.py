@@ -15,8 +15,9 @@ from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.record import Record, record
-from sim.gl.texture import BufferTexture
+from sim.gl.texture import BufferTexture, TexelBuffer
 from sim.gl.transform_feedback import padded_count
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.cloth.model import ClothModel
@@ -130,12 +131,12 @@ def width(lists: Record) -> int:
     return lists.dtype.itemsize // 4
 
 
-class SelfContact:
-    """Finds what may touch in one cloth.
+class SelfContact(Owner):
+    """Finds the particles of one cloth that may touch.
 
     Args:
-        context: Where the buffers live.
-        library: Where the programs come from.
+        context: The context of its buffers.
+        library: Source of its programs.
         model: Topology and rest shape.
     """
 
@@ -147,28 +148,28 @@ class SelfContact:
         places = rest[tree.order]
         places[:, 3] = tree.order
         rest[:, 3] = tree.leaves(self._count)
-        self._rest = self._texture(context, rest.ravel(), "rest")
-        self._places = self._texture(context, places.ravel(), "places")
-        self._nodes = self._texture(context, NODE.zeros(tree.node_count), "tree")
-        self._level = Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level")
+        self._rest = self._texels(context, rest.ravel(), "rest")
+        self._places = self._texels(context, places.ravel(), "places")
+        self._nodes = self._texels(context, NODE.zeros(tree.node_count), "tree")
+        self._level = self.owns(Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level"))
         root = NEAR.zeros(1).view(np.uint32)
         root[1:] = END
-        self._root = self._texture(context, root, "root", "r32ui")
-        self._near = [self._texture(context, NEAR.zeros(tree.leaf_count), "near", "r32ui") for _ in range(2)]
-        self._lists = self._texture(context, CONTACTS.zeros(padded), "contacts", "r32ui")
-        self._vertices = VertexArray(context, label="cloth contacts")
+        self._root = self._texels(context, root, "root", "r32ui")
+        self._near = [self._texels(context, NEAR.zeros(tree.leaf_count), "near", "r32ui") for _ in range(2)]
+        self._lists = self._texels(context, CONTACTS.zeros(padded), "contacts", "r32ui")
+        self._vertices = self.owns(VertexArray(context, label="cloth contacts"))
         self._place = Kernel(library, "cloth/tree_place.glsl", NODE)
         self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
         self._nodes_near = Kernel(library, "cloth/near_list.glsl", NEAR, defines={"FAN": FAN, "LISTED": width(NEAR)})
         widths = {"NEAR": width(NEAR), "LISTED": width(CONTACTS), "LEAF": tree.leaf_size}
         self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=widths, records=self._count)
 
-    def find(self, state: BufferTexture, cached: float, span: float) -> BufferTexture:
-        """List what may come nearer than a distance; records of `CONTACTS` for each particle, as texels.
+    def find(self, state: BufferTexture, clearance: float, span: float) -> BufferTexture:
+        """Lists the particles that may come nearer than a distance; records of `CONTACTS` for each particle.
 
         Args:
             state: Two texels a particle: position, 1 / share | velocity, 0.
-            cached: The distance [m].
+            clearance: The distance [m].
             span: How long the lists are used [s].
         """
         tree = self._tree
@@ -180,48 +181,35 @@ class SelfContact:
             "u_first_place": tree.first_place,
             "u_span": span,
             "u_count": self._count,
-            "u_reach": (1.0 + MARGIN) * cached,
-            "u_neighbourhood": NEIGHBOURHOOD * cached,
+            "u_reach": (1.0 + MARGIN) * clearance,
+            "u_neighbourhood": NEIGHBOURHOOD * clearance,
         }
         for kernel in (self._place, self._node, self._nodes_near, self._list):
             for name, value in values.items():
                 kernel.program.set_if_active(name, value)
-        self._find_balls()
-        self._list.program["u_leaves"] = self._find_near()
-        self._list.run(self._vertices, self._lists.buffer, self._lists.buffer.count)
-        return self._lists
-
-    def release(self) -> None:
-        for texture in (self._rest, self._places, self._nodes, self._root, *self._near, self._lists):
-            texture.release()
-            texture.buffer.release()
-        self._level.release()
-        self._vertices.release()
-
-    def _find_balls(self) -> None:
-        tree = self._tree
+        # Bounding spheres, from the particles up to the root
         self._write_level(self._place, tree.first_place, len(tree.order))
         child, children = tree.first_place, tree.leaf_size
         for level in range(tree.depth, -1, -1):
             first = first_of_level(level)
             self._write_level(self._node, first, FAN**level, u_first_child=child, u_children=children)
             child, children = first, FAN
-
-    def _find_near(self) -> BufferTexture:
-        """From the root to the leaves; returns the lists of these."""
+        # Near nodes, from the root down to the leaves
         above = self._root
-        for level in range(1, self._tree.depth + 1):
+        for level in range(1, tree.depth + 1):
             lists = self._near[level % 2]
             first, count = first_of_level(level), FAN**level
             self._nodes_near.run(self._vertices, lists.buffer, count, u_above=above, u_first=first)
             above = lists
-        return above
+        self._list.program["u_leaves"] = above
+        self._list.run(self._vertices, self._lists.buffer, self._lists.buffer.count)
+        return self._lists
 
     def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
-        """Levels are written beside the tree: a kernel must not write what it reads."""
+        """Writes a level to a buffer of its own and copies it: a kernel must not write what it reads."""
         kernel.run(self._vertices, self._level, count, **uniforms)
         size = NODE.dtype.itemsize
         self._level.copy_to(self._nodes.buffer, count * size, target_offset=first * size)
 
-    def _texture(self, context: Context, data: np.ndarray, name: str, pixels: str = "rgba32f") -> BufferTexture:
-        return BufferTexture(context, Buffer(context, data, usage="copy", label=f"cloth {name}"), pixels)
+    def _texels(self, context: Context, data: np.ndarray, name: str, pixels: str = "rgba32f") -> TexelBuffer:
+        return self.owns(TexelBuffer(context, data, pixels, usage="copy", label=f"cloth {name}"))

@@ -74,7 +74,7 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     settings, bindings_of = cloth.settings, carrier.settings
     assert isinstance(bindings_of, ModelSettings)
     is_own = settings.source is ClothSource.MESH and settings.mesh_path == bindings_of.path
-    held = cloth.pinned.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
+    held = cloth.pins.flags.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
     plain = (settings.pin_target, settings.pin_bone, settings.mesh_section, held, world.start_time)
     mesh = world.meshes.get(settings.mesh_path) if is_own else None
     return SkinBindingKey(cloth.model, character, bindings_of, mesh, plain)
@@ -107,7 +107,7 @@ class SkinBinding:
 
     def __init__(self, key: SkinBindingKey, cloth: Cloth, *, is_own: bool) -> None:
         self.key, self.is_own = key, is_own
-        self._points, self._held = cloth.rest(), np.flatnonzero(cloth.pinned)
+        self._points, self._held = cloth.rest(), np.flatnonzero(cloth.pins.flags)
         self._reference = self.at(key.character.pose_at(key.plain[-1]))
         self._in_model = transform_points(inverse_affine(key.character.world_from_model), self._points)
 

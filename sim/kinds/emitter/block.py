@@ -21,34 +21,24 @@ _SLOW_DRAG = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class EmitterConstants:
-    """Derived numbers.
+    """Numbers derived from settings."""
 
-    Attributes:
-        left: What drag leaves of a velocity over a substep.
-        gain: Time of a substep that counts for an acceleration [s].
-        life: Mean lifetime [steps].
-        rise: 1 - cosine of half the opening of the cone.
-        angles: Middle and span of yaw, middle and span of pitch [rad].
-        attraction: Strength of the pull times the square of its radius [m³/s²].
-        vortex: Axis of length 1 times strength and square of the radius.
-    """
-
-    left: float
-    gain: float
-    life: float
-    rise: float
-    angles: tuple[float, float, float, float]
-    attraction: float
-    vortex: tuple[float, float, float]
+    left: float  # Factor of a velocity after a substep of drag
+    gain: float  # Time for which an acceleration acts in a substep, with drag [s]
+    life: float  # Mean lifetime [steps]
+    rise: float  # 1 - cosine of half the opening of the cone
+    angles: tuple[float, float, float, float]  # Middle and span of yaw, middle and span of pitch [rad]
+    attraction: float  # Attraction times the square of its radius [m³/s²]
+    vortex: tuple[float, float, float]  # Unit axis times strength and square of the radius
 
 
 def constants_of(settings: EmitterSettings) -> EmitterConstants:
-    """The numbers of these settings; an axis without a length is y."""
+    """Derived numbers; a vortex axis without length is y."""
     axis = np.asarray(settings.vortex_axis, np.float64)
     length = float(np.linalg.norm(axis))
     axis = axis / length if length > 1e-12 else np.array([0.0, 1.0, 0.0])
     square = settings.attractor_radius**2
-    left, gain, _ = chunk_budget_of(settings.drag, settings.substep_time)
+    left, gain, _ = drag_terms(settings.drag, settings.substep_time)
     yaw, yaw_span, pitch, pitch_span = (
         math.radians(angle) for angle in (settings.yaw, settings.yaw_spread, settings.pitch, settings.pitch_spread)
     )
@@ -64,8 +54,8 @@ def constants_of(settings: EmitterSettings) -> EmitterConstants:
     )
 
 
-def chunk_budget_of(drag: float, time: float) -> tuple[float, float, float]:
-    """What drag leaves of a velocity after a time [s], and how an acceleration counts for velocity and place.
+def drag_terms(drag: float, time: float) -> tuple[float, float, float]:
+    """Factors of the velocity, and of an acceleration for velocity and position, after a time [s] with drag [1/s].
 
     exp(-c t), y = (1 - exp(-c t)) / c and z = (t - y) / c; 1, t and t² / 2 without drag.
     """
@@ -78,19 +68,18 @@ def chunk_budget_of(drag: float, time: float) -> tuple[float, float, float]:
 
 PHASES = 1024
 RATES = (1.0, 0.7548776662, 1.3247179572)
-"""Three rates of change without a common period, so that the whirls never come back."""
+"""Three rates of change without a common period, so that the turbulence never repeats."""
 
 _WORD = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The whirls at one moment."""
+    """The turbulence at one moment, for the curl noise of shaders/common/curl_noise.glsl."""
 
-    phases: tuple[int, int, int]  # How far the slopes have changed, 0 to 1023
-    # How far they went with the wind in the skewed lattice, as part of a cell, shape (3,)
-    shift: tuple[float, float, float]
-    origin: tuple[int, int, int]  # And in whole cells
+    phases: tuple[int, int, int]  # Change of the slopes, 0 to 1023
+    shift: tuple[float, float, float]  # Travel with the wind in the skewed lattice, as a part of a cell
+    origin: tuple[int, int, int]  # The same in whole cells
 
 
 def pattern_at(time: float, change: float, wind: tuple[float, float, float], scale: float) -> Pattern:
@@ -130,77 +119,70 @@ FIELDS: dict[str, str | tuple[str, int]] = {
 }
 
 
-class EmitterBlock:
-    """Writes the block; what did not change costs nothing."""
+class EmitterBlock(UniformBlock):
+    """The block, with what was written last."""
 
     def __init__(self, context: Context) -> None:
-        self._block = UniformBlock(context, "Emitter", FIELDS)
-        self._block["world_from_start"] = self._block["world_from_end"] = np.eye(4)
-        self._block["world_from_aim"] = np.eye(4)
+        super().__init__(context, "Emitter", FIELDS)
+        self["world_from_start"] = self["world_from_end"] = np.eye(4)
+        self["world_from_aim"] = np.eye(4)
         self._placed: tuple[Float64 | None, ...] = (None, None, None)
         self._counts = [0, 0, 0, 0]
 
     def set_settings(self, settings: EmitterSettings) -> None:
-        """Take everything that stays the same from step to step."""
-        constants, block = constants_of(settings), self._block
-        block["gravity"] = (*settings.gravity, settings.drag)
-        block["air"] = (*settings.wind, settings.inherited_velocity)
-        block["pace"] = (constants.left, constants.gain, STEP_TIME, settings.clearance)
-        block["attractor"] = (*settings.attractor, settings.attractor_radius**2)
-        block["pull"] = (*constants.vortex, constants.attraction)
-        block["angles"] = constants.angles
-        block["shape"] = (*settings.source_size, settings.source_radius)
-        block["cone"] = (constants.rise, settings.source_hollow, 0.0, 0.0)
-        block["life"] = (constants.life, settings.lifetime_variance, settings.speed, settings.speed_variance)
-        block["numbers"] = (settings.seed, settings.capacity, settings.turbulence_seed, 0)
-        block["whirl"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
+        constants = constants_of(settings)
+        self["gravity"] = (*settings.gravity, settings.drag)
+        self["air"] = (*settings.wind, settings.inherited_velocity)
+        self["pace"] = (constants.left, constants.gain, STEP_TIME, settings.clearance)
+        self["attractor"] = (*settings.attractor, settings.attractor_radius**2)
+        self["pull"] = (*constants.vortex, constants.attraction)
+        self["angles"] = constants.angles
+        self["shape"] = (*settings.source_size, settings.source_radius)
+        self["cone"] = (constants.rise, settings.source_hollow, 0.0, 0.0)
+        self["life"] = (constants.life, settings.lifetime_variance, settings.speed, settings.speed_variance)
+        self["numbers"] = (settings.seed, settings.capacity, settings.turbulence_seed, 0)
+        self["whirl"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
 
     def set_source(self, start: Float64, end: Float64, aim: Float64 | None = None) -> None:
-        """Placements (4, 4) of the source at the start and at the end of the step, and of the axes that aim from skin.
+        """World transforms (4, 4) of the source at the start and the end of the step, and of the axes of directions.
 
-        Without the last one these are those of the source at the end.
+        The axes are those of the source at the end if None.  Arrays that are the same object are not written again.
         """
         aim = end if aim is None else aim
         if self._placed[0] is not start:
-            self._block["world_from_start"] = start
+            self["world_from_start"] = start
         if self._placed[1] is not end:
-            self._block["world_from_end"] = end
+            self["world_from_end"] = end
         if self._placed[2] is not aim:
-            self._block["world_from_aim"] = aim
+            self["world_from_aim"] = aim
         self._placed = (start, end, aim)
 
     def set_surface(self, face_count: int, texels_per_vertex: int) -> None:
         self._counts[1:3] = face_count, texels_per_vertex
-        self._block["counts"] = self._counts
+        self["counts"] = self._counts
 
     def set_pattern(self, pattern: Pattern) -> None:
-        self._block["whirl_phases"] = (*pattern.phases, 0)
-        self._block["whirl_shift"] = (*pattern.shift, 0.0)
-        self._block["whirl_cells"] = (*pattern.origin, 0)
+        self["whirl_phases"] = (*pattern.phases, 0)
+        self["whirl_shift"] = (*pattern.shift, 0.0)
+        self["whirl_cells"] = (*pattern.origin, 0)
 
     def set_births(self, segments: Sequence[Segment], capacity: int, origin: float) -> None:
-        """Births of a span, whose moments count from `origin` [steps since the start].
+        """Births of a span, whose times count from `origin` [steps since the start].
 
-        Of more births than slots only the last ones are taken, and of too many segments likewise.
+        Only the last `capacity` births and the last `SEGMENT_MAX` segments are written.
         """
         segments = segments[-SEGMENT_MAX:]
         if not segments:
-            self._block.edit("births")[0] = 0
+            self.edit("births")[0] = 0
             return
         first = segments[0].first
         count = segments[-1].first + segments[-1].count - first
         skipped = max(count - capacity, 0)
         begin = first + skipped
         births = slot_of(begin, capacity), count - skipped, generation_of(begin, capacity), skipped
-        self._block.edit("births")[0] = births
-        table = [(one.first - first, one.moment - origin, one.spacing, 0.0) for one in segments]
-        self._block.edit("segments")[: len(table)] = table
+        self.edit("births")[0] = births
+        table = [(run.first - first, run.moment - origin, run.spacing, 0.0) for run in segments]
+        self.edit("segments")[: len(table)] = table
         if self._counts[0] != len(segments):
             self._counts[0] = len(segments)
-            self._block["counts"] = self._counts
-
-    def bind(self) -> None:
-        self._block.bind()
-
-    def release(self) -> None:
-        self._block.release()
+            self["counts"] = self._counts

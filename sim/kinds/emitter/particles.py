@@ -1,4 +1,4 @@
-"""The particles of an emitter, as an item of a picture."""
+"""Draws the particles of an emitter: the item of a frame, its shader programs, and the texture of changes over life."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ import numpy as np
 from sim.assets.model import Bounds
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.program import Program
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
@@ -40,37 +41,23 @@ LEAST_COVERED, HALF_COVERED = 0.1, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The particles of an emitter in one pass.
-
-    Attributes:
-        particles: Of which emitter.
-        ctx: For which pass.
-        stride: Slots to one that is drawn.
-        lights: Lamps that light them.
-        casts: Whether it is a light that sees them.
-        sprites: Whether point sprites are drawn; None for what suits their size.
-        picks: Whether it is to tell what is under the mouse.
-    """
+    """The particles of an emitter in one pass."""
 
     particles: "Particles"
     ctx: PassContext
-    stride: int = 1
+    stride: int = 1  # Every n-th slot is drawn
     lights: int = 0
-    casts: bool = False
-    sprites: bool | None = None
+    casts: bool = False  # Seen by a light
+    sprites: bool | None = None  # Whether point sprites are drawn; None chooses by their size
     picks: bool = False
 
 
-class ParticlePrograms:
-    """Makes programs when they are first needed, and draws with them.
+class ParticlePrograms(Owner):
+    """Compiles programs when they are first needed, and draws with them.
 
-    Small round spots and pictures are point sprites, one vertex each; streaks, and what may become large, are quads:
-    drivers bound the size of points, and a point vanishes as a whole when its centre leaves the picture. On a software
-    renderer a million sprites take two thirds of the time of a million quads.
-
-    Args:
-        context: Where they live.
-        library: Where they come from.
+    Small round particles and images are point sprites, one vertex each.  Streaks, and particles that may become large,
+    are quads: drivers limit the size of points, and a point is clipped as a whole when its centre leaves the viewport.
+    On a software renderer a million sprites take two thirds of the time of a million quads.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -80,10 +67,10 @@ class ParticlePrograms:
         self._last: tuple[PassContext, Projection] | None = None
         self._set_for: dict[Program, PassContext] = {}
         self._sprites: set[Program] = set()
-        self._nothing = VertexArray(context, label="particles drawn")
+        self._no_source = self.owns(VertexArray(context, label="particles drawn"))
 
     def prepared(self, batch: Batch) -> Program:
-        """The program for a batch with everything set; what all of a pass share is set once."""
+        """The program for a batch with all uniforms set; those of the pass are set once a pass."""
         projection = self._projection(batch.ctx)
         program, particles = self._program(batch, projection), batch.particles
         if self._set_for.get(program) is not batch.ctx:
@@ -92,7 +79,7 @@ class ParticlePrograms:
         settings = particles.settings
         for name, value in particles.emitter.look_uniforms.items():
             program[name] = value
-        program["u_state"], program["u_life"] = particles.emitter.state, particles.life
+        program["u_state"], program["u_life"] = particles.emitter.side.texture, particles.life
         program["u_stride"], program["u_swell"] = batch.stride, lod_scale(batch.stride)
         if batch.ctx.scene_depth is not None:
             program["u_softness"] = settings.softness
@@ -104,15 +91,15 @@ class ParticlePrograms:
         return program
 
     def draw(self, program: Program, first: int, count: int) -> None:
-        """Draws so many particles of a batch with its program, from the first one on."""
+        """Draws particles of a batch with its program."""
         program["u_first"] = first
         if program in self._sprites:
-            self._nothing.draw(program, "points", count=count)
+            self._no_source.draw(program, "points", count=count)
         elif count:
-            self._nothing.draw(program, "triangle_strip", count=4, instances=count)
+            self._no_source.draw(program, "triangle_strip", count=4, instances=count)
 
     def release(self) -> None:
-        self._nothing.release()
+        super().release()
         self._last = None
         self._set_for.clear()
 
@@ -175,13 +162,12 @@ _SOLID = PipelineState(alpha_coverage=True, colour_mask=(True, True, True, False
 
 @dataclass(eq=False, kw_only=True)
 class Particles(Item):
-    """Opaque ones stand among the surfaces, all others gather; other settings need another item.
+    """The particles of an emitter with fixed settings; opaque ones are drawn with the surfaces, the others blend.
 
     Attributes:
-        emitter: The particles themselves.
-        life: Colour, opacity and size over the life.
-        picture: The image of a textured particle, where there is one.
-        reach: Tells where they are, as far as is known.
+        life: Colour, opacity and size over the life, see `life_table`.
+        picture: The image of textured particles.
+        reach: Returns their bounds in the world, if known.
     """
 
     group: str = "particles"
@@ -215,7 +201,7 @@ class Particles(Item):
 
     @cached_property
     def look(self) -> ParticleLook:
-        """Form of its particles: round spots stand in for a picture that is not there."""
+        """Form of the particles; round if the image is missing."""
         is_textured = self.settings.look is ParticleLook.TEXTURED
         return ParticleLook.ROUND if is_textured and self.picture is None else self.settings.look
 
@@ -226,7 +212,7 @@ class Particles(Item):
 
     @cached_property
     def largest(self) -> float:
-        """Width of the largest particle that occurs [m]."""
+        """Largest width of a particle [m]."""
         factor = max(stop[1] for stop in self.settings.size_over_life)
         return self.settings.size * (1.0 + self.settings.size_variance) * factor
 
@@ -252,36 +238,24 @@ class Particles(Item):
         programs.draw(program, part.first, part.count)
 
 
-class GradientTexture:
-    """Follows the settings of an emitter; what did not change is not sent again.
+TABLE_SIZE = 256
 
-    Args:
-        context: Where it lives.
-    """
+
+class GradientTexture(Owner):
+    """`life_table` on the GPU; written only when the settings change."""
 
     def __init__(self, context: Context) -> None:
-        self._texture = Texture2D(context, (TABLE_SIZE, 2), "rgba32f", filtering="nearest", label="particle life")
-        self._shown: tuple[object, ...] | None = None
+        texture = Texture2D(context, (TABLE_SIZE, 2), "rgba32f", filtering="nearest", label="particle life")
+        self._texture = self.owns(texture)
+        self._written: tuple[object, ...] | None = None
 
     def texture(self, settings: EmitterSettings) -> Texture2D:
-        """The texture for these settings; rows as `sim.kinds.emitter.particles.life_table` has them.
-
-        Raises:
-            SettingsError: For stops that are out of order.
-        """
-        wanted = (
-            settings.colour_over_life, settings.opacity_over_life, settings.size_over_life, settings.brightness
-        )  # fmt: skip
-        if self._shown != wanted:
+        """Raises SettingsError for stops that are out of order."""
+        key = (settings.colour_over_life, settings.opacity_over_life, settings.size_over_life, settings.brightness)
+        if self._written != key:
             self._texture.write(life_table(settings))
-            self._shown = wanted
+            self._written = key
         return self._texture
-
-    def release(self) -> None:
-        self._texture.release()
-
-
-TABLE_SIZE = 256
 
 
 def life_table(settings: EmitterSettings) -> Float32:

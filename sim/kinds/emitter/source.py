@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds
-from sim.kinds.emitter.block import chunk_budget_of
+from sim.kinds.emitter.block import drag_terms
 from sim.kinds.emitter.settings import SURFACE_SOURCES, EmissionAim, EmitterSettings, EmitterSource
 from sim.scene.scene import Node, Scene
 from sim.scene.world_transforms import Figures, PosedCharacter, WorldTransforms
@@ -68,8 +68,8 @@ def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64
 
 @functools.lru_cache(maxsize=64)
 def _paces(drag: float, life: float) -> tuple[Float64, Float64]:
-    """How velocity and acceleration count for the way at moments of a life [s], (T, 1) each; see `chunk_budget_of`."""
-    paces = np.array([chunk_budget_of(drag, time) for time in np.linspace(0.0, life, 17)[1:].tolist()])
+    """How velocity and acceleration count for the way at moments of a life [s], (T, 1) each; see `drag_terms`."""
+    paces = np.array([drag_terms(drag, time) for time in np.linspace(0.0, life, 17)[1:].tolist()])
     return paces[:, 1:2], paces[:, 2:3]
 
 

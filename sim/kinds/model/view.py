@@ -92,13 +92,13 @@ class ModelView(CharacterView):
 
     def arrays(self, second: bool = False) -> SurfaceArrays:
         """Vertex arrays of the first or second way of skinning; each can show its distance to the other."""
-        compared = self.character.compared
-        if self._arrays is None or compared != self._compared:
+        secondary = self.character.secondary
+        if self._arrays is None or (secondary is not None) != self._compared:
             self._release_arrays()
             first = self.character.primary.vertices
-            other = self.character.secondary.vertices if compared else first
+            other = secondary.vertices if secondary is not None else first
             self._arrays = (SurfaceArrays(self._static, first, other), SurfaceArrays(self._static, other, first))
-            self._compared = compared
+            self._compared = secondary is not None
         return self._arrays[1 if second else 0]
 
     def show_weights(self, joint: int | None) -> None:

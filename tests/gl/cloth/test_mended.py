@@ -185,14 +185,14 @@ def test_a_fabric_that_no_substeps_would_hold_is_told(
 def test_pins_that_pull_too_far_are_told(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, SOUND)
     cloth.step()
-    cloth.set_pin_targets(cloth.model.positions + np.array([3.0, 0.0, 0.0]))
+    cloth.pins.set_targets(cloth.model.positions + np.array([3.0, 0.0, 0.0]))
     assert "its pins pull further than the fabric can follow; fewer pins" in stopped(cloth)
 
 
 def test_pins_that_pull_apart_are_told(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, SOUND)
     cloth.step()
-    cloth.set_pin_targets(cloth.model.positions * np.array([8.0, 1.0, 1.0]))
+    cloth.pins.set_targets(cloth.model.positions * np.array([8.0, 1.0, 1.0]))
     assert "its pins pull further" in stopped(cloth)
 
 
@@ -205,5 +205,5 @@ def test_weight_that_no_substeps_would_help_against_is_told(context: Context, li
 
 def test_a_start_that_is_stretched_already_is_told(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, msgspec.structs.replace(SOUND, stretch_stiffness=1.0))
-    cloth.stand(cloth.model.positions * np.array([1.0, 8.0, 1.0]))
+    cloth.start_from(cloth.model.positions * np.array([1.0, 8.0, 1.0]))
     assert "in the pose that it starts in; a higher stretch limit" in stopped(cloth)

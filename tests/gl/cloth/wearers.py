@@ -123,7 +123,7 @@ class Wearer:
         assert self.cloth_node is not None
         self.wear(self.cloth_node, **changes)
 
-    def jump(self, time: float) -> None:
+    def teleport(self, time: float) -> None:
         self.playhead = Playhead(time, True, 1)
         self.engine.teleport(time)
 
