@@ -1,4 +1,4 @@
-"""The result of evaluating a clip: what skinning, drawing and picking read."""
+"""Pose: the result of evaluating a clip, and offsets of single joints on top of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ Float64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Warps:
-    """What deformers do to the bind pose at one moment, before joints move it.
+    """Deformers at one moment, which act on the bind pose before the joints move it.
 
     Attributes:
         functions: Names of D functions, in order.
-        values: What each takes, shape (D, 12).
-        bones: Joint whose weights say where each acts, or -1 for everywhere; length D.
-        light: What the surface gives off by itself, linear RGB, shape (3,).
+        values: Their arguments, shape (D, 12).
+        bones: Joint whose weights limit each function, or -1; length D.
+        light: Emission of the surface, linear RGB, shape (3,).
     """
 
     functions: tuple[str, ...]
@@ -38,17 +38,17 @@ class Warps:
 
 
 class Pose(msgspec.Struct, frozen=True, eq=False):
-    """All joints at one moment, in file space, and how the bind pose is deformed before they move it.
+    """All joints at one moment, in file space, and the deformation of the bind pose before they move it.
 
-    A record of msgspec is made eight times as fast as a frozen dataclass, and poses are made by the thousand.
+    A msgspec struct is created eight times as fast as a frozen dataclass, and there are thousands of poses.
 
     Attributes:
         local: Local transforms of the joints.
-        model_from_joint: Where each joint is, shape (B, 4, 4).
-        palette: What each entry of the skin's palette, as a rule each joint, does to a vertex of the bind pose,
+        model_from_joint: Model matrix of each joint, shape (B, 4, 4).
+        palette: Matrix of each palette entry, usually one a joint, for vertices in the bind pose,
             `model_from_joint @ bind_from_model`, shape (P, 4, 4).
-        centres: Where their joints were in the bind pose, shape (P, 3): the points that their scale keeps.
-        warps: What deformers do; None where there are none.
+        centres: Bind positions of their joints, shape (P, 3), about which scales act.
+        warps: Deformers, or None.
     """
 
     local: LocalPose
@@ -58,7 +58,7 @@ class Pose(msgspec.Struct, frozen=True, eq=False):
     warps: Warps | None = None
 
     def same_shape(self, other: "Pose") -> bool:
-        """Whether morph targets and deformers act alike in both."""
+        """Whether morph targets and deformers are the same in both."""
         mine, theirs = self.warps, other.warps
         alike = mine is theirs or (mine is not None and theirs is not None and mine.same(theirs))
         return alike and np.array_equal(self.local.weights, other.local.weights)
@@ -68,7 +68,11 @@ Vector = tuple[float, float, float]
 
 
 class Offset(Protocol):
-    """What is done to one joint on top of a pose."""
+    """An offset of one joint on top of a pose: a translation, a rotation and a scale in the frame of the joint.
+
+    With the local transform T(p) R(q) S(s) of a joint and its offset (d, r, f) the result is T(p + q d) R(q r) S(s f),
+    so the clip below stays visible.
+    """
 
     @property
     def bone(self) -> str:
@@ -76,19 +80,19 @@ class Offset(Protocol):
 
     @property
     def position(self) -> Vector:
-        """A move along the axes of the joint, in units of the file."""
+        """Translation along the axes of the joint, in units of the file."""
 
     @property
     def rotation(self) -> Vector:
-        """A turn about x, then y, then z of the joint [°]."""
+        """Rotation about x, then y, then z of the joint [°]."""
 
     @property
     def scale(self) -> Vector:
-        """A scale along the axes of the joint."""
+        """Scale along the axes of the joint."""
 
 
 def with_offsets(skeleton: Skeleton, local: LocalPose, offsets: Sequence[Offset]) -> LocalPose:
-    """Local transforms with offsets; those of joints that the skeleton does not have are left out."""
+    """Local transforms with offsets; joints that the skeleton does not have are ignored."""
     found = [(joint, offset) for offset in offsets if (joint := skeleton.find(offset.bone)) is not None]
     if not found:
         return local
@@ -103,7 +107,7 @@ def with_offsets(skeleton: Skeleton, local: LocalPose, offsets: Sequence[Offset]
 
 
 def frame_below(skeleton: Skeleton, pose: Pose, offset: Offset) -> Float64 | None:
-    """Frame of the model that an offset which a pose has is relative to, shape (4, 4); None for a joint not there."""
+    """Model-space frame that an offset of the pose is relative to, shape (4, 4); None if there is no such joint."""
     joint = skeleton.find(offset.bone)
     if joint is None:
         return None

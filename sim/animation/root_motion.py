@@ -1,4 +1,4 @@
-"""Finds the joint that carries a character through a clip, and takes its travel away."""
+"""Finds the joint that moves a character through a clip, and removes its travel."""
 
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -15,13 +15,13 @@ Float64 = npt.NDArray[np.float64]
 
 
 _TRAVEL_SHARE = 0.1
-"""A path shorter than this share of the skeleton's size is sway, not travel: walking in place sways by 5 %."""
+"""Paths shorter than this part of the skeleton's size are sway, not travel: walking in place sways by 5 %."""
 
 _CARRIED_SHARE = 0.25
-"""A joint that carries a smaller share of all joints is a prop, not the body."""
+"""A joint with a smaller part of all joints below it is a prop, not the body."""
 
 _SAMPLE_MAX = 256
-"""Poses looked at; longer clips are sampled evenly."""
+"""Most poses that are examined; longer clips are sampled evenly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class RootMotion:
 
     Attributes:
         joint: The motion joint.
-        start: Its place at the start of the clip, shape (3,), file space.
+        start: Its position at the start of the clip, shape (3,), file space.
         horizontal: 1 for the axes of the ground, 0 for the up axis, shape (3,).
-        travellers: Topmost joints that move of their own accord, the motion joint among them.
+        travellers: Topmost joints with travel of their own, including the motion joint.
         carried: The travellers and everything below them.
     """
 
@@ -44,19 +44,19 @@ class RootMotion:
 
 
 _FOUND: WeakKeyDictionary[Clip, dict[str, tuple[Skeleton, RootMotion | None]]] = WeakKeyDictionary()
-"""Searching takes some milliseconds and depends on the clip alone, so it is done once for each."""
+"""Results by clip: a search takes some milliseconds."""
 
 
 def root_motion(skeleton: Skeleton, clip: Clip, up_axis: str) -> RootMotion | None:
-    """The travel of a clip over the ground, or None for a clip that stays in place.
+    """The travel of a clip over the ground; None for a clip that stays in place.
 
-    The motion joint is, among the joints that travel of their own accord, the one that carries the most
-    joints; on a body that is the shallowest.  A joint's own travel is the path its local translation
-    draws over the ground, turned by its parent: a head that sweeps forward because the spine bends does not travel.
+    The motion joint is, among the joints with travel of their own, the one with the most joints below it.  The own
+    travel of a joint is the path of its local translation over the ground, rotated by its parent: a head that sweeps
+    forward because the spine bends does not travel.
 
     Args:
-        skeleton: The skeleton the clip belongs to.
-        clip: Must be hashable by identity; the answer is remembered as long as the clip lives.
+        skeleton: The skeleton of the clip.
+        clip: Hashed by identity; the result is cached as long as the clip lives.
         up_axis: "y" or "z", in either case.
     """
     known = _FOUND.setdefault(clip, {})
@@ -71,9 +71,9 @@ def without_travel(
 ) -> tuple[LocalPose, Float64]:
     """Pose with the motion joint kept, over the ground, where it was at the start of the clip.
 
-    Every carried joint moves by the same horizontal vector, so the shape of the pose, its height and its
-    turning stay; joints above the motion joint stay where they are.  The local translations of the
-    travellers follow, so that local and model transforms still agree.
+    Every carried joint moves by the same horizontal vector, so the shape of the pose, its height and its rotation stay;
+    joints above the motion joint do not move.  The local translations of the travellers follow, so that local and model
+    transforms still agree.
     """
     travel = (model_from_joint[motion.joint, :3, 3] - motion.start) * motion.horizontal
     model = model_from_joint.copy()

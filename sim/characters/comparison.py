@@ -1,7 +1,4 @@
-"""MethodComparison: how far one pose, skinned by linear blending and by dual quaternions, lies apart.
-
-Owns the staging buffers only.  Statistics are read without waiting for the GPU and are therefore a frame or more old.
-"""
+"""Difference between linear blend and dual quaternion skinning of one pose."""
 
 import time
 from dataclasses import dataclass
@@ -19,7 +16,7 @@ INTERVAL = 0.2
 """Shortest time between two statistics [s]."""
 
 COST_SHARE = 0.1
-"""Largest part of the time that statistics may take; large meshes get them less often."""
+"""Largest part of the time for statistics; large meshes get them less often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +24,7 @@ class ComparisonStatistics:
     """Difference of two deformations of one mesh, in file units.
 
     Attributes:
-        maximum, mean: Distance of the vertices of one from their twins.
+        maximum, mean: Distance between corresponding vertices.
         vertex: The vertex with the largest distance.
         bind_volume, lbs_volume, dqs_volume: Enclosed volumes, cubed units; 0 for an empty mesh.
     """
@@ -41,12 +38,12 @@ class ComparisonStatistics:
 
     @property
     def lbs_volume_change(self) -> float:
-        """Gained volume of linear blending as a part of that of the bind pose; 0 where that has none."""
+        """Volume change of linear blending relative to the bind pose; 0 if that has no volume."""
         return self._change(self.lbs_volume)
 
     @property
     def dqs_volume_change(self) -> float:
-        """Gained volume of dual quaternions as a part of that of the bind pose; 0 where that has none."""
+        """Volume change of dual quaternions relative to the bind pose; 0 if that has no volume."""
         return self._change(self.dqs_volume)
 
     def _change(self, volume: float) -> float:
@@ -56,14 +53,8 @@ class ComparisonStatistics:
 class MethodComparison:
     """Statistics of two skinned meshes that the caller keeps in the same pose.
 
-    Args:
-        context: Where the buffers live.
-        mesh: Geometry of both in the bind pose.
-        lbs: Skinned by linear blending.
-        dqs: Skinned by dual quaternions.
-
     Attributes:
-        statistics: The last ones that arrived, or None.
+        statistics: The newest ones, a frame or more old; None before the first arrive.
     """
 
     def __init__(self, context: Context, mesh: Mesh, lbs: SkinnedMesh, dqs: SkinnedMesh) -> None:
@@ -76,7 +67,7 @@ class MethodComparison:
         self._next_time = -np.inf
 
     def poll(self, now: float) -> bool:
-        """Advance the statistics without waiting; call once a frame.
+        """Reads statistics without waiting, and requests new ones; call once a frame.
 
         Args:
             now: Monotonic time [s].

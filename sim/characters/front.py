@@ -1,4 +1,4 @@
-"""Where the front of a figure is, as the names of its bones tell."""
+"""The front of a character, from the names of its bones: left bones are on its left side."""
 
 import math
 import re
@@ -15,24 +15,24 @@ from sim.characters.settings import ModelSettings
 from sim.maths.transform import transform_points
 
 _SIDE = re.compile(r"(?<![A-Za-z])(?:(?i:left|right)|[LlRr](?![A-Za-z]))|(?:Left|Right)(?![a-z])")
-"""The word for a side in a name: `thigh_l`, `L_Hand`, `Bip01 R Foot`, `leftArm`, `mixamorig:LeftArm`, `ArmRight`."""
+"""The side in a name: `thigh_l`, `L_Hand`, `Bip01 R Foot`, `leftArm`, `mixamorig:LeftArm`, `ArmRight`."""
 
 _CLEAR = 0.5
-"""Least length of the mean of unit vectors from right to left, in the plane of the ground: how much they agree."""
+"""Least length of the mean of the unit vectors from right to left, on the ground: how much they agree."""
 
 
 def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: npt.NDArray[np.floating]) -> float | None:
-    """Yaw of where a figure looks, to the nearest quarter of a turn; None where its names do not tell.
+    """Yaw of the front of a skeleton, a multiple of 90°; None if the names do not tell.
 
-    Only pairs that hang from the same bone count, as thighs, collar bones and eyes do: what hangs from these swings.
+    Only pairs with the same parent count, such as thighs, collar bones and eyes: bones further down swing.
 
     Args:
-        names: Of its bones.
-        parents: Index of the parent of each, or -1, shape (B,).
-        positions: Where they are, y up, shape (B, 3).
+        names: Of the bones.
+        parents: Index of each parent, or -1, shape (B,).
+        positions: Of the bones, y up, shape (B, 3).
 
     Returns:
-        Angle about y from +z towards +x [°], as `sim.scene.camera` has it.
+        Angle about y from +z towards +x [°], as in `sim.scene.camera`.
     """
     sides: dict[tuple[str, int], dict[str, int]] = {}
     for index, (name, parent) in enumerate(zip(names, parents.tolist(), strict=True)):
@@ -51,7 +51,7 @@ def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: np
 
 
 def front_in(model: CharacterModel, pose: Pose, placement: npt.NDArray[np.float64]) -> float:
-    """Yaw of where a model looks in a pose, to a quarter of a turn; that of +z where its bones do not tell [°].
+    """Yaw of the front of a model in a pose [°]; that of +z if the bone names do not tell.
 
     Args:
         model: The model.
@@ -65,6 +65,6 @@ def front_in(model: CharacterModel, pose: Pose, placement: npt.NDArray[np.float6
 
 
 def front_at_first(model: CharacterModel) -> float:
-    """The same of a file that was just opened, in the first pose of its first clip [°]."""
+    """The same for a file that was just opened, in the first pose of its first clip [°]."""
     settings = ModelSettings()
     return front_in(model, pose_of(model, settings, 0.0, (0.0, 0.0)), world_from_model(settings, model, np.eye(4)))

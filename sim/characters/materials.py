@@ -1,4 +1,4 @@
-"""Materials of a model as they are drawn: those of its file, with what the settings of the node say instead."""
+"""Materials of a model: those of its file, with the overrides of the node."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -13,14 +13,14 @@ from sim.maths.srgb import light_of
 
 Looks = Sequence[MaterialLook]
 TOLD_MAX = 10
-"""Missing images of a model that get a line each; one more tells how many others there are."""
+"""Missing images of a model that get a line each; one more line counts the others."""
 
 _NAMED_MAX = 3
 _WHITE = (1.0, 1.0, 1.0)
 
 
 def dressed(material: Material, look: MaterialLook) -> Material:
-    """A material as it is drawn; colours of settings are encoded for screens, those of materials are light."""
+    """A material with overrides; colours of settings are sRGB, colours of materials are linear."""
     colours = {name: getattr(look, name) for name in ("diffuse", "specular", "emission")}
     numbers = {name: getattr(look, name) for name in ("shininess", "opacity")}
     changes: dict[str, Any] = {name: light_of(colour) for name, colour in colours.items() if colour is not None}
@@ -45,7 +45,7 @@ def dressed(material: Material, look: MaterialLook) -> Material:
 
 
 def dressed_materials(model: CharacterModel, looks: Looks) -> tuple[Material, ...]:
-    """The materials of a model as they are drawn, in the order of the file."""
+    """The materials of a model with their overrides, in the order of the file."""
     if not looks:
         return model.materials
     known = {look.material: look for look in reversed(looks)}
@@ -53,18 +53,18 @@ def dressed_materials(model: CharacterModel, looks: Looks) -> tuple[Material, ..
 
 
 def own_image(material: Material, name: str) -> ImageSource | None:
-    """The image that the file gives a material, by the name of the texture among settings."""
+    """The image of the file for a texture of the settings."""
     image: ImageSource | None = material.image if name == "texture" else getattr(material, name)
     return image
 
 
 def lost_name(material: Material, name: str) -> str:
-    """What the file calls an image of a material that was not found; "" where nothing is missing."""
+    """File name of a missing image of a material; "" if it is not missing."""
     return dict(material.lost).get(name, "")
 
 
 def idle_values(material: Material) -> frozenset[str]:
-    """Values of a material that say nothing, as others of it decide."""
+    """Values of a material without effect because of others."""
     idle = set()
     if material.alpha_mode is AlphaMode.OPAQUE:
         idle.add("opacity")
@@ -97,12 +97,12 @@ class MissingImage:
 def lost_images(
     model: CharacterModel, looks: Looks, is_gone: Callable[[str], bool] = lambda _: False
 ) -> tuple[MissingImage, ...]:
-    """Images that were not found and that nothing stands in for, in the order of the materials.
+    """Missing images that no override replaces, in the order of the materials.
 
     Args:
         model: The model.
-        looks: What is other of its materials.
-        is_gone: Whether the image that a look names is missing too; it is listed by its path.
+        looks: Overrides of its materials.
+        is_gone: Whether the image that an override names is missing too; it is listed by its path.
     """
     found: dict[str, list[tuple[str, str]]] = {}
     known = {look.material: look for look in reversed(looks)}
@@ -117,7 +117,7 @@ def lost_images(
 
 
 def lost_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
-    """A line for each of the first images that were not found, and one that counts the others."""
+    """A line for each of the first missing images, and one that counts the others."""
     lines = tuple(one.line for one in lost[:TOLD_MAX])
     more = len(lost) - len(lines)
     return (*lines, f"{more:,} more textures were not found") if more else lines
@@ -126,13 +126,13 @@ def lost_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
 def located(
     lost: Sequence[MissingImage], file: str, chosen: Path, find: Callable[[str], Path | None] | None = None
 ) -> dict[tuple[str, str], str]:
-    """Paths for lost images after the user found one; others that lie beside it come along.
+    """Paths for missing images after the user located one; others in its folder are found too.
 
     Args:
-        lost: What is missing.
-        file: The one that was looked for, as the model file calls it.
-        chosen: Where it is.
-        find: Finds a file of a recorded name in the folder of the chosen one.
+        lost: The missing images.
+        file: The located one, by its name in the model file.
+        chosen: Its path.
+        find: Finds a file of a recorded name in the folder of the located one.
 
     Returns:
         The path for each material and texture.

@@ -14,7 +14,7 @@ _Y_UP_FROM_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 
 
 
 def up_axis(settings: ModelSettings, model: CharacterModel) -> str:
-    """The file's axis that points up, "y" or "z": the user's choice, else the rule of the importer."""
+    """The file's axis that points up, "y" or "z"."""
     return model.default_up_axis.lower() if settings.up_axis is UpAxis.AUTO else settings.up_axis.value
 
 
@@ -26,9 +26,9 @@ def texture_origin_bottom(settings: ModelSettings, model: CharacterModel) -> boo
 
 
 def active_clip(settings: ModelSettings, model: CharacterModel) -> Clip | None:
-    """The clip that drives the model: the named one, else the first; None for the bind pose.
+    """The clip of a node: the named one, else the first; None for the bind pose.
 
-    A name that the file does not hold (it may have been replaced) falls back to the first clip.
+    A name that the file does not have (it may have been replaced) falls back to the first clip.
     """
     if settings.bind_pose or not model.clips:
         return None
@@ -39,7 +39,7 @@ def active_clip(settings: ModelSettings, model: CharacterModel) -> Clip | None:
 
 
 def world_from_model(settings: ModelSettings, model: CharacterModel, world_from_node: Matrix) -> Matrix:
-    """Placement of a model's file space in the world [m], shape (4, 4), by that of its node."""
+    """World transform of a model's file space [m], shape (4, 4), by that of its node."""
     scaled = np.diag([settings.unit_scale] * 3 + [1.0])
     turned = _Y_UP_FROM_Z_UP if up_axis(settings, model) == "z" else np.eye(4)
     return world_from_node @ scaled @ turned

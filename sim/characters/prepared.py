@@ -1,4 +1,4 @@
-"""A model together with everything that can be worked out before the GPU is needed; made on any thread."""
+"""Everything about a model that can be computed before the GPU is needed, on any thread."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ from sim.characters.skinning import SkinningRecords, skinning_records
 
 @dataclass(frozen=True, slots=True)
 class BoneSegments:
-    """Segments of the drawn skeleton.
+    """Bones of the skeleton overlay.
 
     Attributes:
-        heads: Joint at the thick end, shape (S,); clicking the segment selects it.
+        heads: Joint at the thick end, shape (S,); a click selects it.
         tails: Its child at the thin end, shape (S,).
         joints: Joints that are drawn as dots, shape (J,).
     """
@@ -31,7 +31,11 @@ class BoneSegments:
 
 
 def bone_segments(skeleton: Skeleton, skin: Skin | None) -> BoneSegments:
-    """Segments and dots of the joints that belong to the body; all joints where nothing is weighted."""
+    """Segments and dots of the joints that belong to the body; all joints if none has weights.
+
+    Joints without weights, neither above nor below a joint with weights (scene roots, cameras, mesh nodes), are left
+    out: their transforms may be far from the body.
+    """
     weighted = weighted_vertex_counts(skin, skeleton.joint_count) > 0
     if not weighted.any():
         weighted = np.ones(skeleton.joint_count, dtype=bool)
@@ -64,13 +68,12 @@ def _inherited_up(skeleton: Skeleton, flags: npt.NDArray[np.bool_]) -> npt.NDArr
 
 @dataclass(frozen=True, slots=True)
 class PreparedModel:
-    """What the upload of a model reads.
+    """The input of a model upload.
 
     Attributes:
         model: The character.
         records: Vertices and influences as their buffers hold them.
-        boxes: Entries of the palette that move something, shape (J,), and corners of their boxes, shape (J, 8, 3); None
-            without them.
+        boxes: Palette entries with weights, shape (J,), and corners of their boxes, (J, 8, 3); None without joints.
         reach: Lowest and highest corner, (3,) each, of the bind pose with its morph targets.
         segments: Bones of the overlay; None without a skeleton.
     """
@@ -83,7 +86,6 @@ class PreparedModel:
 
 
 def prepare_model(model: CharacterModel) -> PreparedModel:
-    """Works out records, boxes and bones of a model; touches no OpenGL."""
     content_sum(model)  # known from then on: it takes long
     skin, skeleton, bounds = model.skin, model.skeleton, model.mesh.bounds
     lowest, highest = reach_of(model.mesh) if model.mesh.targets is not None else (bounds.lo[None], bounds.hi[None])

@@ -1,4 +1,4 @@
-"""Settings of a character that is read from a file.  Pure; knows no OpenGL."""
+"""Settings of a character that is loaded from a file, of its materials and of its bones."""
 
 import enum
 from typing import Annotated, ClassVar
@@ -13,7 +13,7 @@ from sim.scene.strips import STRIPS_MAX, Strip
 from sim.scene.vectors import Colour
 
 MATERIAL_PART = "material:"
-"""What the address of a value of a material begins with; its name in the file follows."""
+"""Prefix of the address of a value of a material; the name in the file follows."""
 
 LOOKS_MAX = 4096
 Name = Annotated[str, msgspec.Meta(max_length=4096)]
@@ -31,7 +31,7 @@ def _colour(doc: str, label: str) -> msgspec.Meta:
 
 
 class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is other of one material than in the file: None is as there, an empty path no texture."""
+    """Overrides of one material of the file: None keeps its value, an empty path removes a texture."""
 
     material: Name = ""
     diffuse: Annotated[
@@ -69,23 +69,23 @@ class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 Looks = Annotated[tuple[MaterialLook, ...], msgspec.Meta(max_length=LOOKS_MAX)]
 
 TEXTURES = ("texture", "emission_image", "normal_image", "surface_image", "occlusion_image")
-"""Names of the textures of a material, that of the colour first."""
+"""Names of the textures of a material, the colour first."""
 
 
 def look_of(looks: tuple[MaterialLook, ...], material: str) -> MaterialLook:
-    """What is other of one material; nothing where it is not among them."""
+    """The overrides of one material."""
     return next((look for look in looks if look.material == material), MaterialLook(material=material))
 
 
 def with_look(looks: tuple[MaterialLook, ...], changed: MaterialLook) -> tuple[MaterialLook, ...]:
-    """The same with another look of one material; one that changes nothing is left out."""
+    """Overrides with those of one material replaced; one without effect is left out."""
     place = next((index for index, look in enumerate(looks) if look.material == changed.material), len(looks))
     cached = (changed,) if changed != MaterialLook(material=changed.material) else ()
     return (*looks[:place], *cached, *looks[place + 1 :])
 
 
 BONE_PART = "bone:"
-"""What the address of a value of a bone begins with; its name follows."""
+"""Prefix of the address of a value of a bone; the name of the bone follows."""
 
 Part = Annotated[float, msgspec.Meta(ge=-1e3, le=1e3)]
 Way = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
@@ -93,7 +93,7 @@ Angle = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 
 
 class BonePose(msgspec.Struct, frozen=True, kw_only=True):
-    """What is done to one bone on top of the clip, in the frame that the clip gives it."""
+    """Offset of one bone on top of the clip, in the frame of the bone in the clip."""
 
     bone: str = ""
     position: Annotated[
@@ -117,12 +117,12 @@ Bones = tuple[BonePose, ...]
 
 
 def bone_pose(bones: Bones, bone: str) -> BonePose:
-    """What is done to one bone; nothing where it is not among them."""
+    """The offset of one bone."""
     return next((posed for posed in bones if posed.bone == bone), BonePose(bone=bone))
 
 
 def with_bone_pose(bones: Bones, posed: BonePose) -> Bones:
-    """The same with another pose of one bone; one that does nothing is left out."""
+    """Offsets with that of one bone replaced; one without effect is left out."""
     rest = [other for other in bones if other.bone != posed.bone]
     if posed != BonePose(bone=posed.bone):
         place = next((index for index, other in enumerate(bones) if other.bone == posed.bone), len(rest))
@@ -147,7 +147,7 @@ class FlipV(enum.Enum):
 
 
 class DoubleSided(enum.Enum):
-    """Whether back faces are drawn; AUTO draws them where a section is an open sheet."""
+    """Whether back faces are drawn; AUTO draws them on open sheets."""
 
     AUTO = "auto"
     ON = "on"
@@ -155,7 +155,7 @@ class DoubleSided(enum.Enum):
 
 
 class SkinningMethod(enum.Enum):
-    """How the joint transforms of one vertex are blended."""
+    """How the joint transforms of a vertex are blended."""
 
     LBS = "lbs"
     DQS = "dqs"
@@ -166,11 +166,11 @@ TARGET_WEIGHT_MAX = 100.0
 DEFORMERS_MAX = 16
 
 TargetWeight = tuple[str, Annotated[float, msgspec.Meta(ge=-TARGET_WEIGHT_MAX, le=TARGET_WEIGHT_MAX)]]
-"""Name of a morph target, and a weight."""
+"""Name of a morph target, and its weight."""
 
 
 class ModelSettings(Settings, frozen=True, kw_only=True):
-    """A character read from a file."""
+    """A character loaded from a file."""
 
     kind: ClassVar[str] = "model"
     is_character: ClassVar[bool] = True

@@ -134,9 +134,9 @@ SHADER_FUNCTIONS = {
 
 
 def rest_records(mesh: Mesh) -> npt.NDArray[np.void]:
-    """Bind pose as records of shape (V,), `SKINNED_TANGENT` where the mesh has tangents, else `SKINNED`.
+    """Bind pose as records of shape (V,), `SKINNED_TANGENT` if the mesh has tangents, else `SKINNED`.
 
-    Normals and tangents have length 1, or 0 where the mesh gives no direction.
+    Normals and tangents have length 1, or 0 if the mesh gives no direction.
     """
     layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
     out = layout.zeros(mesh.vertex_count)
@@ -150,7 +150,7 @@ def rest_records(mesh: Mesh) -> npt.NDArray[np.void]:
 
 
 def influence_records(skin: Skin) -> npt.NDArray[np.void]:
-    """Joints and weights as records of shape (V,), `INFLUENCE_4` or `INFLUENCE_8` as the skin is wide."""
+    """Joints and weights as records of shape (V,), `INFLUENCE_4` or `INFLUENCE_8`."""
     wide = skin.influence_max > 4
     out = np.zeros(len(skin.joints), INFLUENCE_8 if wide else INFLUENCE_4)
     out["joints"], out["weights"] = skin.joints[:, :4], skin.weights[:, :4]
@@ -170,7 +170,7 @@ class SkinningRecords:
 
 
 def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
-    """Packs a mesh for the GPU; touches no OpenGL."""
+    """Packs a mesh for the GPU; uses no OpenGL."""
     layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
     deltas = mesh.targets.deltas if mesh.targets is not None and len(mesh.targets.deltas) else None
     return SkinningRecords(layout, rest_records(mesh), influence_records(skin) if skin is not None else None, deltas)
@@ -201,7 +201,8 @@ def upload_skinning(context: Context, records: SkinningRecords) -> Task[Skinning
 def palette_texels(pose: Pose, method: SkinningMethod) -> npt.NDArray[np.float32]:
     """Palette as the shader of the method reads it, shape (B, texels of a joint, 4).
 
-    Matrix rows for LBS (3), a dual quaternion for DQS (2), both parts of it and the scale's rows for DQS_SCALE (5).
+    Matrix rows for LBS (3), a dual quaternion for DQS (2), a dual quaternion and the rows of the scale for DQS_SCALE
+    (5).
     """
     if method is SkinningMethod.LBS:
         return lbs_rows(pose.palette)

@@ -1,4 +1,4 @@
-"""The order in which a joint hierarchy is evaluated: whole levels at a time, parents first."""
+"""Evaluation of joint hierarchies, whole levels at a time, parents first."""
 
 import itertools
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Hierarchy:
 
     @property
     def levels(self) -> tuple[Index, ...]:
-        """For each depth after the roots, the joints of that depth."""
+        """The joints of each depth below the roots."""
         return tuple(self.order[level] for level, _ in self.steps)
 
 
@@ -77,10 +77,9 @@ def _levels(parents: Sequence[int]) -> list[list[int]]:
 
 
 def model_from_local(parent_from_joint: Float64, hierarchy: Hierarchy) -> Float64:
-    """Product of the matrices of every joint's ancestors and its own: model_from_joint.
+    """Model matrices of all joints: products of the local matrices from the root down.
 
-    One gather and one batched product per level.  With the joints sorted by depth the results go straight
-    into place; fancy assignment by level takes twice as long.
+    One gather and one batched product per level; fancy assignment by level takes twice as long.
 
     Args:
         parent_from_joint: Local matrices, shape (B, ..., 4, 4); those of roots are relative to the model.

@@ -1,4 +1,4 @@
-"""Colour ramps for pictures of magnitudes: perceptual, ordered in lightness, safe for colour-blind eyes.
+"""Colour ramps for scalars: perceptual, ordered in lightness, safe for colour-blind users.
 
 A ramp is 256 sRGB colours, shape (256, 3), uint8, from the lowest value to the highest.
 """
@@ -17,8 +17,6 @@ SIZE = 256
 
 
 class Ramp(enum.Enum):
-    """Ramps that exist."""
-
     VIRIDIS = "viridis"
     CIVIDIS = "cividis"
 

@@ -42,7 +42,7 @@ class EmitterPanel(Panel):
         self.head.show_status(
             Population(
                 emitter.alive if simulated else 0,
-                emitter.born_per_second,
+                emitter.spawned_per_second,
                 emitter.settings.capacity,
                 self._needed,
                 emitter.warning,

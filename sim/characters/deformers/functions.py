@@ -1,7 +1,7 @@
-"""The deformers in double precision on the CPU, for boxes, for single points, and for what the GPU is compared with.
+"""The deformers in double precision on the CPU, for boxes, for single points, and as the reference of the GPU.
 
-Each is the function of its name in `shaders/model/deformers`, for many points: values (12,), points (N, 3), their unit
-normals (N, 3), how strongly it acts (N,) and the slope of that (N, 3), to places (N, 3) and their derivatives
+Each function has a counterpart of its name in `shaders/model/deformers`.  It takes values (12,), points (N, 3), their
+unit normals (N, 3), strengths (N,) and the gradients of the strength (N, 3); it returns points (N, 3) and Jacobians
 (N, 3, 3).
 """
 
@@ -20,7 +20,7 @@ Float64 = npt.NDArray[np.float64]
 Moved = tuple[Float64, Float64]
 
 _SMALL = 1e-2
-"""Angle [rad] below which quotients of sines are series."""
+"""Angle [rad] below which quotients of sines are evaluated as series."""
 
 
 def bulge(values: Float64, points: Float64, normals: Float64, strength: Float64, slope: Float64) -> Moved:
@@ -32,7 +32,7 @@ def bulge(values: Float64, points: Float64, normals: Float64, strength: Float64,
 
 
 def twist(values: Float64, points: Float64, _normals: Float64, strength: Float64, slope: Float64) -> Moved:
-    """A turn about an axis that grows along it."""
+    """A rotation about an axis that increases along it."""
     axis, centre, rate = values[:3], values[4:7], values[8]
     _, along, inside = _along(values, points)
     angle = rate * strength * along
@@ -45,7 +45,7 @@ def twist(values: Float64, points: Float64, _normals: Float64, strength: Float64
 
 
 def bend(values: Float64, points: Float64, _normals: Float64, strength: Float64, slope: Float64) -> Moved:
-    """An arc made of a part of an axis."""
+    """Bends a part of an axis to an arc."""
     axis, centre, towards = values[:3], values[4:7], values[8:11]
     height, along, inside = _along(values, points)
     beyond, across, curvature = height - along, (points - centre) @ towards, values[11] * strength
@@ -72,7 +72,7 @@ def bend(values: Float64, points: Float64, _normals: Float64, strength: Float64,
 
 
 def taper(values: Float64, points: Float64, _normals: Float64, strength: Float64, slope: Float64) -> Moved:
-    """A part of an axis made gradually wider or thinner."""
+    """Widens or narrows a part along an axis."""
     axis, centre, length, more = values[:3], values[4:7], values[7], values[8]
     _, along, inside = _along(values, points)
     part = along / length
@@ -84,7 +84,7 @@ def taper(values: Float64, points: Float64, _normals: Float64, strength: Float64
 
 
 def wave(values: Float64, points: Float64, _normals: Float64, strength: Float64, slope: Float64) -> Moved:
-    """A wave along an axis that swings to one side."""
+    """A transverse wave along an axis."""
     axis, number, towards, size = values[:3], values[3], values[4:7], values[7]
     phase = number * (points @ axis) + values[8]
     height = size * np.sin(phase)
@@ -95,43 +95,43 @@ def wave(values: Float64, points: Float64, _normals: Float64, strength: Float64,
 MOVES: Mapping[str, Callable[[Float64, Float64, Float64, Float64, Float64], Moved]] = {
     function.__name__: function for function in (bulge, twist, bend, taper, wave)
 }
-"""The functions by their names."""
+"""The functions by name."""
 
 
 def _along(values: Float64, points: Float64) -> tuple[Float64, Float64, npt.NDArray[np.bool_]]:
-    """Heights over the start along the axis, the same within the part that changes, and whether they are in it."""
+    """Heights over the start along the axis, the same clamped to the part that changes, and whether they are inside."""
     height = points @ values[:3] - values[3]
     along = np.clip(height, 0.0, values[7])
     return height, along, along == height
 
 
 def _outer(one: Float64, other: Float64) -> Float64:
-    """Products of columns and rows, (N, 3) each, shape (N, 3, 3)."""
+    """Outer products of vectors (N, 3), shape (N, 3, 3)."""
     product: Float64 = one[:, :, None] * other[:, None, :]
     return product
 
 
 def _both(first: Float64, second: Float64, axis: Float64, towards: Float64) -> Float64:
-    """Vectors with parts (N,) of two directions, shape (N, 3)."""
+    """Vectors with components (N,) along two directions, shape (N, 3)."""
     return np.outer(first, axis) + np.outer(second, towards)
 
 
 _LATTICE = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 5)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-"""Points of a unit box by which the box of what becomes of it is told, shape (125, 3)."""
+"""Points of a unit box by which deformed boxes are estimated, shape (125, 3)."""
 
 _ROOM = 0.05
-"""Part of a box by which it is larger, for what curves between these points."""
+"""Margin of such a box, as a part of its size, for curvature between these points."""
 
 _FLATTENED = 1e-12
 
 _OPPOSITE = 0.1
-"""Mean of normals, as a part of their length, from which on they have a direction in common."""
+"""Length of the mean of unit normals above which they have a common direction."""
 
 
 def warps_of(deformers: Sequence[Deformer], model: CharacterModel, up_axis: str, time: float) -> Warps | None:
-    """What deformers do at a moment [s]; None where none of them acts.
+    """The deformers at a scene time [s]; None if none acts.
 
-    One that a bone limits acts nowhere while the model has no such bone.
+    A deformer that is limited by a bone acts nowhere if the model has no such bone.
     """
     acting = [deformer for deformer in deformers if not deformer.muted]
     light = sum((pulse.light(time) for pulse in acting if isinstance(pulse, EmissionPulse)), np.zeros(3))
@@ -149,16 +149,16 @@ def warps_of(deformers: Sequence[Deformer], model: CharacterModel, up_axis: str,
 
 
 def _bone(deformer: Deformer, model: CharacterModel) -> int | None:
-    """Joint whose weights limit a deformer, -1 for none; None for one that is not there."""
+    """Joint whose weights limit a deformer, -1 for none; None if it is missing."""
     if not deformer.bone:
         return -1
     return model.skeleton.find(deformer.bone) if model.skeleton is not None and model.skin is not None else None
 
 
 def mask_of(mesh: Mesh, skin: Skin, joint: int) -> Float64:
-    """Slope of the weight of a joint on the surface, and the weight, at every vertex, shape (V, 4).
+    """Gradient of a joint's weight on the surface, and the weight, at every vertex, shape (V, 4).
 
-    The slope is that of the faces around a vertex, weighted by their areas.
+    The gradient is the mean of the faces around a vertex, weighted by their areas.
     """
     weights, positions, triangles = skin.weights_of(joint), mesh.positions.astype(np.float64), mesh.triangles
     a, b, c = np.moveaxis(positions[triangles], 1, 0)
@@ -235,10 +235,10 @@ def warped(
     """Points, unit normals and tangents (N, 3) after all deformers, one after the other.
 
     Args:
-        warps: What they do.
+        warps: The deformers.
         points, normals, tangents: Bind pose after the morph targets, shape (N, 3) each.
-        masks: Slopes and weights of the points, shape (N, 4), by joint.
-        seams: Directions in which points go whose places have several normals, see `seams_of`; None where none has.
+        masks: Gradients and weights of the points, shape (N, 4), by joint.
+        seams: See `seams_of`.
     """
     is_seam = np.zeros((len(points), 1), bool) if seams is None else seams[:, 3:] > 0.0
     outward = normals if seams is None else np.where(is_seam, seams[:, :3], normals)
@@ -261,7 +261,7 @@ def warped(
 
 
 def warped_boxes(warps: Warps, lo: Float64, hi: Float64) -> tuple[Float64, Float64]:
-    """Boxes (J, 3), (J, 3) that hold what becomes of boxes, told by points within and the heights of bulges."""
+    """Boxes (J, 3), (J, 3) around deformed boxes, from points inside and the heights of bulges."""
     points = (lo[:, None] + _LATTICE * (hi - lo)[:, None]).reshape(-1, 3)
     margin, nowhere = 0.0, np.zeros_like(points)
     still = {bone: np.column_stack([nowhere, np.ones(len(points))]) for bone in warps.bones if bone >= 0}

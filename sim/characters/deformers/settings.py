@@ -1,8 +1,7 @@
-"""Deformers of a model: an ordered list of settings, each with the values that its function takes.
+"""Deformers of a model: an ordered list of settings, each with the arguments of its function.
 
 A deformer is a struct here, a function of its name in `sim.characters.deformers.functions`, the same in
-`shaders/model/deformers`, and a line in `DEFORMERS`.  All lengths are parts of the size of the model, so that they suit
-any file.  Pure; knows no OpenGL.
+`shaders/model/deformers`, and a line in `DEFORMERS`.  All lengths are relative to the size of the model.
 """
 
 import enum
@@ -22,14 +21,14 @@ Float64 = npt.NDArray[np.float64]
 
 
 VALUES = 12
-"""Numbers that a function takes."""
+"""Number of arguments of a function."""
 
 _SHORTEST = 1e-6
-"""Least part of the size over which something changes."""
+"""Smallest length over which something changes, as a part of the size."""
 
 
 class DeformerAxis(enum.Enum):
-    """An axis of the model as it stands, y up."""
+    """An axis of the model, y up."""
 
     X = "x"
     Y = "y"
@@ -41,11 +40,11 @@ _UNIT = {DeformerAxis.X: (1.0, 0.0, 0.0), DeformerAxis.Y: (0.0, 1.0, 0.0), Defor
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What a model fills in its bind pose.
+    """Bounds of a model in its bind pose.
 
     Attributes:
         box: In file space.
-        is_z_up: Whether z points up there.
+        is_z_up: Whether z points up in the file.
     """
 
     box: Bounds
@@ -53,21 +52,20 @@ class Extent:
 
     @property
     def size(self) -> float:
-        """Longest edge; 1 for a model without any."""
+        """Longest edge; 1 for a model without size."""
         return self.box.extent or 1.0
 
     @property
     def centre(self) -> Float64:
-        """Middle of the box, shape (3,)."""
         return (self.box.lo + self.box.hi) / 2.0
 
     def direction(self, axis: DeformerAxis) -> Float64:
-        """An axis of the model as it stands, in file space, shape (3,)."""
+        """An axis in file space, shape (3,)."""
         x, y, z = _UNIT[axis]
         return np.array([x, -z, y]) if self.is_z_up else np.array([x, y, z])
 
     def span(self, direction: Float64, start: float, end: float) -> tuple[float, float]:
-        """Where a part of the model along a direction begins, and its length, by parts of the whole [%]."""
+        """Start of a part of the model along a direction, and its length, from percentages of the whole."""
         reach = float(np.abs(direction) @ self.box.size)
         lowest = float(direction @ self.centre) - reach / 2.0
         length = max(0.01 * (end - start) * reach, _SHORTEST * self.size)
@@ -75,11 +73,11 @@ class Extent:
 
 
 class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
-    """What all have in common.
+    """Base of all deformers.
 
     Attributes:
-        label: What users call it.
-        function: Name of its functions; "" for what moves nothing.
+        label: Name in the window.
+        function: Name of its function; "" if it moves nothing.
     """
 
     label: ClassVar[str] = ""
@@ -93,7 +91,7 @@ class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
     ] = ""  # fmt: skip
 
     def values(self, extent: Extent, time: float) -> Float64:
-        """What its functions take at a moment [s], shape (VALUES,)."""
+        """Arguments of its function at a scene time [s], shape (VALUES,)."""
         raise NotImplementedError
 
 
@@ -130,15 +128,13 @@ Wavelength = Annotated[
 
 
 class BulgeMode(enum.Enum):
-    """How a bulge moves."""
-
     TRAVELLING = "travelling"
     STANDING = "standing"
     PULSE = "pulse"
 
 
 class Bulge(Deformer, tag="bulge", frozen=True, kw_only=True):
-    """A wave along the normals that travels or stands, or a pulse of everything at once."""
+    """A travelling or standing wave along the normals, or a pulse of the whole surface."""
 
     label: ClassVar[str] = "Bulge"
     function: ClassVar[str] = "bulge"
@@ -161,7 +157,7 @@ class Bulge(Deformer, tag="bulge", frozen=True, kw_only=True):
 
 
 class Twist(Deformer, tag="twist", frozen=True, kw_only=True):
-    """A turn about an axis that grows along it."""
+    """A rotation about an axis that increases along it."""
 
     label: ClassVar[str] = "Twist"
     function: ClassVar[str] = "twist"
@@ -185,7 +181,7 @@ class Twist(Deformer, tag="twist", frozen=True, kw_only=True):
 
 
 class Bend(Deformer, tag="bend", frozen=True, kw_only=True):
-    """An arc made of a part of an axis."""
+    """Bends a part of an axis to an arc."""
 
     label: ClassVar[str] = "Bend"
     function: ClassVar[str] = "bend"
@@ -212,7 +208,7 @@ class Bend(Deformer, tag="bend", frozen=True, kw_only=True):
 
 
 class Taper(Deformer, tag="taper", frozen=True, kw_only=True):
-    """A part of an axis made gradually wider or thinner."""
+    """Widens or narrows a part along an axis."""
 
     label: ClassVar[str] = "Taper"
     function: ClassVar[str] = "taper"
@@ -234,7 +230,7 @@ class Taper(Deformer, tag="taper", frozen=True, kw_only=True):
 
 
 class Wave(Deformer, tag="wave", frozen=True, kw_only=True):
-    """A wave along an axis that swings to one side."""
+    """A transverse wave along an axis."""
 
     label: ClassVar[str] = "Wave"
     function: ClassVar[str] = "wave"
@@ -256,7 +252,7 @@ class Wave(Deformer, tag="wave", frozen=True, kw_only=True):
 
 
 class EmissionPulse(Deformer, tag="emission-pulse", frozen=True, kw_only=True):
-    """Light that the surface gives off by itself, brighter and darker in turns."""
+    """Pulsing emission of the surface."""
 
     label: ClassVar[str] = "Emission pulse"
 
@@ -269,7 +265,7 @@ class EmissionPulse(Deformer, tag="emission-pulse", frozen=True, kw_only=True):
     phase: Phase = -90.0
 
     def light(self, time: float) -> Float64:
-        """Linear RGB at a moment [s], shape (3,)."""
+        """Linear RGB at a scene time [s], shape (3,)."""
         part = 0.5 * (1.0 + math.sin(math.radians(self.phase) + _turn(self.frequency, time)))
         return self.strength * part * np.array(self.colour)
 
@@ -277,10 +273,10 @@ class EmissionPulse(Deformer, tag="emission-pulse", frozen=True, kw_only=True):
 AnyDeformer = Bulge | Twist | Bend | Taper | Wave | EmissionPulse
 
 DEFORMERS: tuple[type[Deformer], ...] = (Bulge, Twist, Bend, Taper, Wave, EmissionPulse)
-"""All there are, in the order in which they are offered."""
+"""All deformers, in the order of the menu."""
 
 FUNCTIONS = tuple(known.function for known in DEFORMERS if known.function)
-"""Names of the functions, by the number that the shader knows them by."""
+"""Names of the functions; the index is the number in the shader."""
 
 
 def _packed(*rows: tuple[float, ...]) -> Float64:
@@ -291,12 +287,12 @@ def _packed(*rows: tuple[float, ...]) -> Float64:
 
 
 def _turn(frequency: float, time: float) -> float:
-    """Angle after some time [rad], within a turn so that it stays exact."""
+    """Angle after a time [rad], within one turn to stay exact."""
     return math.tau * math.fmod(frequency * time, 1.0)
 
 
 def _swing(frequency: float, phase: float, time: float) -> float:
-    """Factor from -1 to 1; 1 for what stands still."""
+    """Factor from -1 to 1; 1 without a frequency."""
     return math.sin(math.radians(phase) + _turn(frequency, time)) if frequency else 1.0
 
 

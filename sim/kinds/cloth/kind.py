@@ -1,4 +1,4 @@
-"""The kind of cloths."""
+"""The kind of cloths, with its presets."""
 
 import functools
 from collections.abc import Mapping
@@ -52,12 +52,14 @@ PRESETS: dict[str, dict[str, Any]] = {
         "self_collision": False,
     },
 }  # fmt: skip
-"""By name.  "Demo" is the soft sheet of the OpenGL cookbooks, of one kilogram a particle under a thousandth of gravity,
-which makes ten of its steps in a frame."""
+"""By name.  The figures of the materials are of the order of textile tests (KES-F: weight, tensile, shear and bending
+rigidity), softened along the threads so that a step needs tens, not thousands, of substeps.  "Demo" is the soft sheet of
+the OpenGL cookbooks, of one kilogram a particle under a thousandth of gravity: ten of its steps make a frame.
+"""
 
 
 def with_preset(settings: ClothSettings, name: str) -> ClothSettings:
-    """Settings with the fabric of a preset; KeyError for a name that there is not."""
+    """Settings with the fabric of a preset; KeyError for an unknown name."""
     return validated(settings, **PRESETS[name])
 
 
@@ -67,7 +69,7 @@ FABRIC_FIELDS: tuple[str, ...] = (
     "bend_damping", "air_drag", "normal_drag", "tangent_drag", "thickness", "self_collision",
     "self_friction",
 )  # fmt: skip
-"""What a preset of one's own holds: the fabric, not the sheet."""
+"""Fields of a user preset: the fabric, not the shape."""
 
 
 _FIGURE = 1.8
@@ -80,7 +82,7 @@ _FABRIC_LOOK = frozenset(("colour", "texture"))
 
 
 def new_cloth(place: AddPlace) -> Node:
-    """A sheet that hangs from its two upper corners over what is selected or in view, and suits that in size."""
+    """A sheet that hangs from its two upper corners over the selection or the view, scaled to its size."""
     x, y, z = place.target
     if place.box is not None:
         y = float(place.box.hi[1])
@@ -92,7 +94,7 @@ def new_cloth(place: AddPlace) -> Node:
 
 
 def idle(node: Node) -> frozenset[str]:
-    """Rows of other shapes, fabrics and looks."""
+    """Fields without effect."""
     settings = node.settings
     assert isinstance(settings, ClothSettings)
     hidden = _SHEET if settings.source is ClothSource.MESH else _MESH
@@ -114,7 +116,6 @@ def _group(title: str) -> frozenset[str]:
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
-    """The mesh that becomes cloth, and the image on it."""
     assert isinstance(settings, ClothSettings)
     mesh = (FileUse("mesh_path", settings.mesh_path, "mesh", is_needed=True),)
     image = (FileUse("texture", settings.texture, "texture"),)
@@ -122,7 +123,7 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
 
 
 def completed(before: Node, node: Node, scene: Scene) -> Node:
-    """Pins told to follow a bone or a skin follow the only figure; the cloth rides on it and stays where it is."""
+    """Attaches pins that shall follow a bone or a skin to the only character; the cloth stays where it is."""
     old, settings = before.settings, node.settings
     assert isinstance(old, ClothSettings)
     assert isinstance(settings, ClothSettings)
@@ -136,7 +137,7 @@ def completed(before: Node, node: Node, scene: Scene) -> Node:
 
 
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
-    """Version 1 named the model of the pins among the settings."""
+    """Version 1 had the model of the pins among the settings."""
     if version == 1:
         carrier = raw["cloth"].pop("pin_node", "")
         if carrier and raw["cloth"].get("pin_target", "world") != "world":

@@ -1,9 +1,9 @@
-"""SelfContact: which particles of a cloth may touch each other, found on the GPU from where they are and how they move.
+"""SelfContact: which particles of a cloth may touch each other, found on the GPU from positions and velocities.
 
-A tree over the rest shape takes the place of a sorted grid: its order never changes, so that only the balls around its
-nodes are found anew from the leaves up, each from its children.  From the root down every node then lists the nodes of
-its level that come near within a span of time, among the children of those near its parent, and every particle lists
-the particles of the leaves near its own.  All of it gathers, and nothing is kept from one span to the next.
+A tree over the rest shape takes the place of a sorted grid: its order never changes, so only the bounding spheres of
+its nodes are updated, from the leaves up.  From the root down, every node then lists the nodes of its level that come
+near within a span of time, among the children of the nodes near its parent, and every particle lists the particles of
+the leaves near its own.  Every pass gathers, and nothing is kept from one span to the next.
 """
 
 from dataclasses import dataclass
@@ -35,11 +35,14 @@ EMPTY = -1
 
 @dataclass(frozen=True, slots=True)
 class ContactTree:
-    """Order of the particles, and the numbers of the nodes: the root is 0, those of a level follow each other.
+    """A tree over the particles at rest: what is near in the fabric is near in the tree.
+
+    Each inner node has `FAN` children, so nodes are found by arithmetic: the root is 0, the nodes of a level follow
+    each other.
 
     Attributes:
         order: Particle in each place of the leaves, or `EMPTY`, shape (leaves * leaf_size,).
-        depth: Levels below the root, that of the leaves included.
+        depth: Levels below the root, including the leaves.
         leaf_size: Places in a leaf.
     """
 
@@ -58,11 +61,11 @@ class ContactTree:
 
     @property
     def node_count(self) -> int:
-        """Nodes of all levels, the places of the particles included."""
+        """Nodes of all levels, including the places of the particles."""
         return self.first_place + len(self.order)
 
     def leaves(self, count: int) -> Int32:
-        """Leaf of each of so many particles."""
+        """Leaf of each of `count` particles."""
         held = np.flatnonzero(self.order != EMPTY)
         found = np.empty(count, np.int32)
         found[self.order[held]] = held // self.leaf_size
@@ -70,16 +73,12 @@ class ContactTree:
 
 
 def first_of_level(level: int) -> int:
-    """Number of the first node so many levels below the root."""
+    """Number of the first node of a level below the root."""
     return int((FAN**level - 1) // (FAN - 1))
 
 
 def contact_tree(positions: Float64) -> ContactTree:
-    """Halves the particles along the longest edge of the box around them, again and again.
-
-    Args:
-        positions: Rest places [m], shape (P, 3).
-    """
+    """Repeatedly halves the particles, rest positions [m] of shape (P, 3), along the longest edge of their box."""
     count, depth = len(positions), 0
     while count > LEAF_MAX * FAN**depth:
         depth += 1
@@ -106,25 +105,27 @@ NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
 """Centre, radius [m] | velocity [m/s], 0."""
 
 NEAR = record("ClothNearNodes", **{f"near_{index}": (4, "u4") for index in range(16)})
-"""Nodes of a level that are near one of it."""
+"""Nodes that are near a node of the same level."""
 
 CONTACTS = record("ClothContacts", **{f"contacts_{index}": (4, "u4") for index in range(8)})
-"""Numbers of the particles that one may touch.
+"""Numbers of the particles that a particle may touch.
 
-Where a crumpled cloth has more around a particle than there is room for, those that the tree has first are listed; a
-pair that only one of the two lists moves that one alone."""
+If a crumpled cloth has more than fit around a particle, the first in the tree are listed; a pair that only one of the
+two lists moves only that one.
+"""
 
 END = 0xFFFFFFFF
-"""After the last number of a list of nodes."""
+"""Follows the last number of a list of nodes."""
 
 MARGIN = 0.25
-"""Part of the distance kept by which particles may come nearer within a step than their velocities say.
+"""Part of the clearance by which particles may come nearer within a step than their velocities say.
 
-That is enough for lists once a step: of the near pairs of sheets that fall on themselves, less than 2 % come nearer
-than 0.8 of the distance, with lists in every eighth substep too."""
+Enough for lists once a step: of the near pairs of sheets that fall on themselves, less than 2 % come nearer than 0.8 of
+the clearance, even with lists in every eighth substep.
+"""
 
 NEIGHBOURHOOD = 1.5
-"""Rest distance, in distances kept, up to which springs alone hold particles apart."""
+"""Rest distance, in clearances, up to which springs alone keep particles apart."""
 
 
 def width(lists: Record) -> int:

@@ -1,4 +1,4 @@
-"""Settings of a cloth: its shape, its fabric, the air around it, its pins and its solver.  Pure; knows no OpenGL."""
+"""Settings of a cloth: its shape, fabric, air, pins and solver."""
 
 import enum
 from typing import Annotated, ClassVar
@@ -14,17 +14,15 @@ SUBSTEPS_MAX = 4096
 
 
 class ClothSource(enum.Enum):
-    """Where the shape of a cloth comes from."""
-
     GRID = "grid"
     MESH = "mesh"
 
 
 class ClothPlacement(enum.Enum):
-    """How a sheet lies in the frame of its node before the simulation starts.
+    """Position of a sheet in the frame of its node at the start.
 
-    HANGING has its top edge through the origin and falls below it, FLAT is horizontal about the origin, FREE stands
-    upright about the origin, for the node's transform to turn.
+    HANGING has its top edge through the origin and hangs below it, FLAT is horizontal about the origin, FREE stands
+    upright about the origin.
     """
 
     HANGING = "hanging"
@@ -33,14 +31,14 @@ class ClothPlacement(enum.Enum):
 
 
 class ClothMode(enum.Enum):
-    """What the fabric is described by: a material, whatever the resolution, or the springs themselves."""
+    """Whether the fabric is defined as a material, independent of the resolution, or by its springs."""
 
     MATERIAL = "material"
     SPRINGS = "springs"
 
 
 class PinPreset(enum.Enum):
-    """Particles that are held, beside those listed; edges are named as a hanging sheet is seen from the front."""
+    """Particles held in addition to the list; edges are named as a hanging sheet is seen from the front."""
 
     NONE = "none"
     CORNERS = "top corners"
@@ -54,7 +52,7 @@ class PinPreset(enum.Enum):
 
 
 class PinTarget(enum.Enum):
-    """What the pins follow: nothing, a bone, or the nearest point of a skinned surface."""
+    """What the pins follow: nothing, a bone, or the nearest points of a skinned surface."""
 
     WORLD = "world"
     BONE = "bone"
@@ -62,7 +60,7 @@ class PinTarget(enum.Enum):
 
 
 class ClothLook(enum.Enum):
-    """What of a cloth is drawn: its surface, the surface or the threads coloured by strain, or its particles."""
+    """What is drawn: the surface, the strain of the surface or of the threads, or the particles."""
 
     SURFACE = "surface"
     STRAIN = "strain"

@@ -1,7 +1,10 @@
-"""Springs of a cloth: who is tied to whom, at which rest length, and how the fabric shares its stiffness among them.
+"""Springs of a cloth: their ends, rest lengths and factors; springs of triangle meshes, and neighbour tables.
 
-A spring's constants are those of its kind times its factor, so that a change of the fabric is a change of a few
-numbers.  The factor holds the geometry: it is 1 for springs described one by one.
+The constants of a spring are those of its kind times its factor, so that a change of the fabric changes a few numbers
+only.  The factor holds the geometry; it is 1 if springs are defined directly.
+
+Sources: A. Van Gelder 1998, "Approximate simulation of elastic membranes by triangulated spring meshes", for the share
+of an edge; the bend springs are those of K.-J. Choi and H.-S. Ko 2002 for the polyline of two flaps.
 """
 
 import enum
@@ -17,8 +20,6 @@ Int32 = npt.NDArray[np.int32]
 
 
 class SpringKind(enum.IntEnum):
-    """What a spring stands for."""
-
     STRUCTURAL = 0
     SHEAR = 1
     BEND = 2
@@ -29,10 +30,10 @@ class Springs:
     """All springs, each once.
 
     Attributes:
-        pairs: Particles at its ends, shape (S, 2).
-        kinds: `SpringKind` of each, shape (S,).
+        pairs: Particles at the ends, shape (S, 2).
+        kinds: `SpringKind`, shape (S,).
         rest: Rest lengths [m], shape (S,).
-        factors: Share of the constants of its kind, shape (S,).
+        factors: Factors of the constants of the kind, shape (S,).
     """
 
     pairs: Int32
@@ -63,10 +64,12 @@ BEND_FACTOR_MAX = 4.0
 
 
 def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, material: bool) -> Springs:
-    """Springs between the particles of a mesh; edges with more than two faces get a bend spring for each pair in turn.
+    """Structural springs along the edges of a mesh, bend springs between the corners opposite an edge.
+
+    Edges with more than two faces get a bend spring for each consecutive pair of faces.
 
     Args:
-        positions: Rest places [m], shape (P, 3).
+        positions: Rest positions [m], shape (P, 3).
         triangles: Corners, shape (T, 3), no corner twice.
         material: Whether the factors make the mesh a fabric of even stiffness; else they are 1.
     """
@@ -139,7 +142,7 @@ def _lengths(positions: Float64, pairs: Int32) -> Float64:
 
 
 def area_shares(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
-    """Area that belongs to each particle [m²], a third of every triangle around it, shape (P,)."""
+    """Area of each particle [m²], a third of every triangle around it, shape (P,)."""
     third = triangle_areas(positions, triangles) / 3.0
     shares: Float64 = np.bincount(triangles.ravel(), weights=np.repeat(third, 3), minlength=len(positions)).astype(
         np.float64
@@ -148,12 +151,12 @@ def area_shares(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float6
 
 
 WIDTH_MAX = 64
-"""Most springs of one kind, or faces, around a particle; wider fans make every particle of the mesh slow."""
+"""Most springs of one kind, or faces, around a particle; wider fans slow down every particle of the mesh."""
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourTable:
-    """Springs around every particle, by kind.
+    """Springs around every particle, for a kernel without branches; empty slots name the particle itself.
 
     Attributes:
         index: Particle at the other end, shape (P, W).
@@ -193,7 +196,7 @@ def neighbour_table(springs: Springs, kinds: tuple[SpringKind, ...], particle_co
 
 
 def face_table(triangles: npt.NDArray[np.uint32], particle_count: int) -> Int32:
-    """The two other corners of every triangle around each particle, in turning order, shape (P, W, 2).
+    """The two other corners of every triangle around each particle, in winding order, shape (P, W, 2).
 
     Raises:
         SettingsError: If a particle has more than `WIDTH_MAX` triangles.
@@ -210,7 +213,7 @@ def face_table(triangles: npt.NDArray[np.uint32], particle_count: int) -> Int32:
 
 
 def _slots(owner: npt.NDArray[np.integer], particle_count: int) -> tuple[npt.NDArray[np.intp], int]:
-    """Place of each entry among those of the same owner, which follow each other; and the largest number of them."""
+    """Index of each entry among those of the same owner, which follow each other; and the largest number of them."""
     counts = np.bincount(owner, minlength=particle_count)
     width = int(counts.max(initial=0))
     if width > WIDTH_MAX:

@@ -1,7 +1,7 @@
-"""The largest stable substep of a cloth, from its springs, masses and damping.
+"""The largest stable substep of a cloth, from its springs, masses and damping, and why a cloth was stopped.
 
 Linearised about rest the scheme is stable if and only if h² λ + 2 h c < 4 for every mode, λ an eigenvalue of M⁻¹K and
-c the matching one of M⁻¹C.  Gershgorin's circles bound λ by 2 Σ k w; power iterations then find the mode that matters.
+c the matching one of M⁻¹C.  Gershgorin's circles bound λ by 2 Σ k w; power iterations then find the dominant mode.
 Strong stretch stiffens springs across their direction, and so lowers the bound further: hence the margin.
 """
 
@@ -20,12 +20,12 @@ Float64 = npt.NDArray[np.float64]
 
 
 MARGIN = 0.8
-"""Part of the largest substep that is recommended."""
+"""Recommended part of the largest stable substep."""
 
 ITERATIONS = 16
-"""Power iterations of a round; the best mode that they span together is kept (Lanczos), not the last one."""
+"""Power iterations of a round; the best mode in their span is kept (Lanczos), not the last one."""
 ROUNDS = 3
-"""Rounds; each is made for the substep that the one before has found."""
+"""Rounds; each uses the substep that the one before has found."""
 _SPANNED = 1e-9
 
 SAMPLE_SIZE = 40
@@ -37,14 +37,13 @@ NEVER = 1e9
 
 @dataclass(frozen=True, slots=True)
 class ClothStability:
-    """How far a cloth is from blowing up.
+    """How far a cloth is from instability.
 
     Attributes:
         h_max: Largest stable substep [s].
-        ratio: Substep over the largest stable one: below 1 the cloth is stable.
-        substeps: Fewest substeps that keep the margin, as many as are allowed at most.
-        softening: Factor of all stiffness with which the substeps of now keep the margin; 1 where they do, 0 where no
-            fabric would.
+        ratio: Substep over the largest stable one; stable below 1.
+        substeps: Fewest substeps that keep the margin, up to the allowed maximum.
+        softening: Factor of all stiffness at which the present substeps keep the margin; 1 if they do, 0 if no fabric would.
     """
 
     h_max: float
@@ -58,13 +57,10 @@ class ClothStability:
 
 
 class StabilityEstimator:
-    """Stability of one model under settings that change.
+    """Stability of one model under changing settings.
 
     Args:
         model: The cloth; a large sheet is replaced by a small one with the same springs.
-
-    Attributes:
-        model: See above.
     """
 
     def __init__(self, model: ClothModel, settings: ClothSettings) -> None:
@@ -74,7 +70,7 @@ class StabilityEstimator:
         self._h_max = NEVER
 
     def read(self, settings: ClothSettings) -> ClothStability:
-        """Stability now; as long as stiffness, damping and mass are the same this costs nothing."""
+        """Stability now; cached while stiffness, damping and mass are the same."""
         constants = constants_of(settings)
         key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag)
         if key != self._key:
@@ -86,7 +82,7 @@ class StabilityEstimator:
         return ClothStability(self._h_max, ratio, substeps, softening)
 
     def allows(self, settings: ClothSettings) -> bool:
-        """Whether the cloth is stable; the modes are looked for only where the quick bound does not tell."""
+        """Whether the cloth is stable; the modes are only computed if the quick bound does not tell."""
         return settings.substep_time < self._modes.bound(constants_of(settings)) or self.read(settings).is_stable
 
 
@@ -99,7 +95,7 @@ def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
 
 
 def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
-    """Stiffness and damping of all springs times a factor, to three digits and not above that: new values by name."""
+    """Stiffness and damping of all springs times a factor, rounded to three digits: new values by name."""
     names = "stretch_stiffness shear_stiffness bend_stiffness"
     if settings.mode is ClothMode.SPRINGS:
         names = "structural_stiffness shear_stiffness_spring bend_stiffness_spring"
@@ -109,7 +105,7 @@ def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
 
 
 def wave_speed(model: ClothModel, settings: ClothSettings) -> float:
-    """Speed of a pull along the threads [m/s], about: what is pulled faster stretches by its speed over this."""
+    """Approximate speed of waves along the threads [m/s]: faster pulls stretch by their speed over this."""
     constants, threads = constants_of(settings), model.springs.of_kind(SpringKind.STRUCTURAL)
     if not threads.count:
         return 0.0
@@ -147,7 +143,7 @@ def sample_of(model: ClothModel, settings: ClothSettings) -> ClothModel:
 
 
 class _SpringModes:
-    """Springs as a gather: what M^-1/2 (h² K + 2 h C) M^-1/2 does to a displacement."""
+    """Springs as a gather: applies M^-1/2 (h² K + 2 h C) M^-1/2 to a displacement."""
 
     def __init__(self, model: ClothModel) -> None:
         tables = [neighbour_table(model.springs, (kind,), model.particle_count) for kind in SpringKind]
@@ -166,7 +162,7 @@ class _SpringModes:
         self._start = sign[:, None] * (1.0 + 0.3 * random.normal(size=(model.particle_count, 3)))
 
     def bound(self, constants: ClothConstants) -> float:
-        """A substep [s] that is stable for sure, by Gershgorin's circles."""
+        """A substep [s] that is certainly stable, by Gershgorin's circles."""
         square = self._roots(constants) ** 2
         circle, damped = (
             2.0 * float((self._spread(values).sum(axis=1) * square).max(initial=0.0))
@@ -175,7 +171,7 @@ class _SpringModes:
         return largest_substep(circle, damped + constants.air_drag)
 
     def h_max(self, constants: ClothConstants) -> float:
-        """Largest stable substep [s] under these constants."""
+        """Largest stable substep [s]."""
         found = self.bound(constants)
         stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
         if not (stiffness.any() or damping.any()):
@@ -188,7 +184,7 @@ class _SpringModes:
         return found
 
     def softening(self, constants: ClothConstants, substep: float) -> float:
-        """Factor of stiffness and damping with which a substep [s] is the largest stable one; 0 where there is none."""
+        """Factor of stiffness and damping at which a substep [s] is the largest stable one; 0 if there is none."""
         stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
         root, mode, strength = self._roots(constants), self._start, substep**2 * stiffness + 2.0 * substep * damping
         for _ in range(ROUNDS):
@@ -201,7 +197,7 @@ class _SpringModes:
         return root
 
     def _strongest_mode(self, start: Float64, root: Float64, strength: Float64) -> Float64:
-        """Unit mode that springs of this strength resist most, among those that power iterations from `start` span."""
+        """Unit mode with the largest resistance in the span of power iterations from `start`."""
         basis = [start / np.linalg.norm(start)]
         images: list[Float64] = []
         for _ in range(ITERATIONS):
@@ -244,15 +240,15 @@ def stop_reason(
     *,
     is_finite: bool,
 ) -> str:
-    """What went wrong after the last sound state.
+    """What went wrong after the last sound state, and how to prevent it; one line.
 
     Args:
         model: The cloth.
-        settings: As they are.
+        settings: Its settings.
         places: Particles in the last sound state [m], shape (P, 3).
-        targets: Where the held ones were to go [m], shape (P, 3).
+        targets: Pin targets [m], shape (P, 3).
         held: Held particles, shape (P,).
-        is_finite: Whether all particles are still somewhere.
+        is_finite: Whether all positions are still numbers.
     """
     found, most = stability(model, settings), settings.stretch_limit
     ratio = found.ratio
@@ -273,7 +269,7 @@ def stop_reason(
 
 
 def stretch(model: ClothModel, places: Float64, ends: npt.NDArray[np.bool_] | None = None) -> float:
-    """Largest length of a thread over its rest length; 0 for none.
+    """Largest length of a thread over its rest length; 0 without threads.
 
     Args:
         model: The cloth.

@@ -1,7 +1,6 @@
-"""The surface a cloth is made of: triangles with texture coordinates, and which vertices are one particle.
+"""The surface of a cloth: triangles with texture coordinates, and the particle of each vertex.
 
-Vertices at the same place are one particle: files split them along seams of the texture, and a cloth must not rip
-there.
+Vertices at the same position are one particle: files split them along texture seams, where a cloth must not rip.
 """
 
 from dataclasses import dataclass
@@ -25,16 +24,16 @@ UInt32 = npt.NDArray[np.uint32]
 _WELD = 1e-4
 """Vertices nearer than this part of the extent, rounded to a lattice, are the same particle.
 
-Real garments have slivers a thousandth of a millimetre wide, whose threads no time step could hold.
+Real garments have slivers a thousandth of a millimetre wide, whose threads no time step could handle.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ClothSurface:
-    """Triangles as they are drawn.
+    """The drawn triangles.
 
     Attributes:
-        positions: Places of the vertices [m], shape (V, 3).
+        positions: Vertices [m], shape (V, 3).
         texcoords: shape (V, 2).
         triangles: Corners, shape (T, 3).
     """
@@ -49,8 +48,8 @@ class WeldedSurface:
     """The same triangles between particles.
 
     Attributes:
-        positions: Places of the particles [m], shape (P, 3).
-        triangles: Corners as particles, without those that have lost their area, shape (T', 3).
+        positions: Particles [m], shape (P, 3).
+        triangles: Corners as particles, without degenerate triangles, shape (T', 3).
         particle_of_vertex: shape (V,).
     """
 
@@ -65,7 +64,7 @@ def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> Clo
     Args:
         mesh: Any triangles.
         section: Name of a section; empty for all of the mesh.
-        name: What the message of an error calls the mesh.
+        name: Name of the mesh in error messages.
 
     Raises:
         SettingsError: If there is no such section, or it has no triangles.
@@ -80,7 +79,7 @@ def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> Clo
 
 
 def section_triangles(mesh: Mesh, section: str = "", *, name: str = "mesh") -> UInt32:
-    """Corners of the triangles that `surface_of_mesh` takes, shape (T, 3); raises what it raises."""
+    """Corners of the triangles of `surface_of_mesh`, shape (T, 3); raises the same errors."""
     triangles = mesh.triangles
     if section:
         found = [part for part in mesh.sections if part.name == section]
@@ -95,7 +94,7 @@ def section_triangles(mesh: Mesh, section: str = "", *, name: str = "mesh") -> U
 
 
 def weld(surface: ClothSurface) -> WeldedSurface:
-    """Joins vertices at the same place."""
+    """Merges vertices at the same position."""
     positions = surface.positions
     lo = positions.min(axis=0)
     extent = max(float((positions - lo).max()), np.finfo(np.float64).tiny)
@@ -121,10 +120,10 @@ _SHORTEST = 1e-12
 def placed_as_model(node: Node, model: CharacterModel) -> Transform:
     """Transform of a cloth that puts the mesh of a file where a model node shows it in its bind pose.
 
-    It holds the unit scale and the turn of a file whose z axis points up.
+    It includes the unit scale, and the rotation of a file whose z axis points up.
 
     Raises:
-        ValueError: If the node is scaled to nothing.
+        ValueError: If the scale of the node is zero.
     """
     settings = node.settings
     assert isinstance(settings, ModelSettings)

@@ -219,7 +219,7 @@ class Emitter(Owner):
         return min(self.spawned, self.settings.capacity)
 
     @property
-    def born_per_second(self) -> float:
+    def spawned_per_second(self) -> float:
         """Births a second of the stream, without bursts."""
         return self._schedule.per_step / STEP_TIME
 
