@@ -1,6 +1,7 @@
 """Settings of a character that is loaded from a file, of its materials and of its bones."""
 
 import enum
+import functools
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -92,25 +93,27 @@ Way = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 Angle = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 
 
+_file = functools.partial(param, group="File")
+_look = functools.partial(param, group="Look", effect=Effect.VIEW)
+_animation = functools.partial(param, group="Animation", effect=Effect.POSE)
+_offset = functools.partial(param, group="Pose on top of the clip", effect=Effect.POSE)
+
+
 class BonePose(msgspec.Struct, frozen=True, kw_only=True):
     """Offset of one bone on top of the clip, in the frame of the bone in the clip."""
 
     bone: str = ""
-    position: Annotated[
-        tuple[Way, Way, Way],
-        param("Move of the bone on top of the clip, along its own axes, in units of the file.", lo=-1e6, hi=1e6,
-              step=0.01, group="Pose on top of the clip", effect=Effect.POSE, bounded=False),
-    ] = (0.0, 0.0, 0.0)  # fmt: skip
-    rotation: Annotated[
-        tuple[Angle, Angle, Angle],
-        param("Turn of the bone on top of the clip, about its own axes x, y and z in turn.", unit="°", lo=-1e6, hi=1e6,
-              step=1.0, group="Pose on top of the clip", effect=Effect.POSE, bounded=False),
-    ] = (0.0, 0.0, 0.0)  # fmt: skip
-    scale: Annotated[
-        tuple[Part, Part, Part],
-        param("Scale of the bone on top of the clip, along its own axes.", lo=-1e3, hi=1e3, step=0.01,
-              group="Pose on top of the clip", effect=Effect.POSE, bounded=False),
-    ] = (1.0, 1.0, 1.0)  # fmt: skip
+    position: Annotated[tuple[Way, Way, Way], _offset(
+        "Move of the bone on top of the clip, along its own axes, in units of the file.", lo=-1e6, hi=1e6, step=0.01,
+        bounded=False,
+    )] = (0.0, 0.0, 0.0)  # fmt: skip
+    rotation: Annotated[tuple[Angle, Angle, Angle], _offset(
+        "Turn of the bone on top of the clip, about its own axes x, y and z in turn.", unit="°", lo=-1e6, hi=1e6,
+        step=1.0, bounded=False,
+    )] = (0.0, 0.0, 0.0)  # fmt: skip
+    scale: Annotated[tuple[Part, Part, Part], _offset(
+        "Scale of the bone on top of the clip, along its own axes.", lo=-1e3, hi=1e3, step=0.01, bounded=False,
+    )] = (1.0, 1.0, 1.0)  # fmt: skip
 
 
 Bones = tuple[BonePose, ...]
@@ -175,92 +178,52 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     kind: ClassVar[str] = "model"
     is_character: ClassVar[bool] = True
 
-    path: Annotated[
-        str,
-        param("Model file; stored relative to the project.", group="File", role=Role.PATH,
-              suffixes=MODEL_FORMATS.suffixes, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    up_axis: Annotated[UpAxis, param("Axis of the file that points up.", group="File", effect=Effect.POSE)] = (
-        UpAxis.AUTO
-    )
-    flip_v: Annotated[
-        FlipV,
-        param("Whether v = 0 is the top row of the textures.", group="File", label="Flip V", effect=Effect.POSE),
-    ] = FlipV.AUTO
-    unit_scale: Annotated[
-        float,
-        param(
-            "Metres per unit of the file.",
-            unit="m", lo=1e-6, hi=1e6, soft=(1e-3, 1e3), scale=Scale.LOG, group="File", effect=Effect.POSE,
-        ),
-    ] = 1.0  # fmt: skip
-    double_sided: Annotated[
-        DoubleSided,
-        param(
-            "Draw the back of faces too; automatic does so for sheets, such as capes.", group="Look", effect=Effect.VIEW
-        ),
-    ] = DoubleSided.AUTO
-    hidden_sections: Annotated[
-        str,
-        param("Sections that are not drawn, such as one that is replaced; their names with semicolons between.",
-              group="Look", effect=Effect.VIEW),
-    ] = ""  # fmt: skip
-    materials: Annotated[
-        Looks,
-        param("What is other of single materials than in the file.", group="Look", role=Role.HIDDEN, effect=Effect.VIEW,
-              bounded=False),
-    ] = ()  # fmt: skip
-    skinning: Annotated[
-        SkinningMethod,
-        param("How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE),
-    ] = SkinningMethod.LBS
-    clip: Annotated[
-        str,
-        param("Animation that drives the skeleton.", group="Animation", role=Role.CLIP, effect=Effect.POSE),
-    ] = ""
-    strips: Annotated[
-        tuple[Strip, ...],
-        param("When which clip is played; none is the animation over and over.", group="Animation", role=Role.HIDDEN,
-              effect=Effect.POSE, bounded=False),
-        msgspec.Meta(max_length=STRIPS_MAX),
-    ] = ()  # fmt: skip
-    bind_pose: Annotated[
-        bool,
-        param(
-            "Show the pose the skeleton was bound in, ignoring the clip.",
-            group="Animation",
-            effect=Effect.POSE,
-        ),
-    ] = False
-    interpolation: Annotated[
-        Interpolation, param("How the clip is read between its keys.", group="Animation", effect=Effect.POSE)
-    ] = Interpolation.LINEAR
-    lock_root: Annotated[
-        bool,
-        param("Keep the character in place by removing the root's travel.", group="Animation",
-              label="Lock root motion", effect=Effect.POSE),
-    ] = False  # fmt: skip
-    pose: Annotated[
-        Bones,
-        param("What is done to single bones on top of the clip.", group="Animation", role=Role.HIDDEN,
-              effect=Effect.POSE),
-    ] = ()  # fmt: skip
-    target_weights: Annotated[
-        tuple[TargetWeight, ...],
-        param("Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
-              label="Morph targets", effect=Effect.POSE, bounded=False),
-    ] = ()  # fmt: skip
-    solo_target: Annotated[
-        str,
-        param("Morph target that acts alone; all do without a name.", group="Morph targets", role=Role.HIDDEN,
-              effect=Effect.POSE),
-    ] = ""  # fmt: skip
-    deformers: Annotated[
-        tuple[AnyDeformer, ...],
-        msgspec.Meta(max_length=DEFORMERS_MAX),
-        param("What moves the surface before the bones do, one after the other.", group="Deformers", role=Role.LIST,
-              effect=Effect.POSE, bounded=False),
-    ] = ()  # fmt: skip
+    path: Annotated[str, _file(
+        "Model file; stored relative to the project.", role=Role.PATH, suffixes=MODEL_FORMATS.suffixes,
+        effect=Effect.REBUILD,
+    )] = ""  # fmt: skip
+    up_axis: Annotated[UpAxis, _file("Axis of the file that points up.", effect=Effect.POSE)] = UpAxis.AUTO
+    flip_v: Annotated[FlipV, _file(
+        "Whether v = 0 is the top row of the textures.", label="Flip V", effect=Effect.POSE,
+    )] = FlipV.AUTO  # fmt: skip
+    unit_scale: Annotated[float, _file(
+        "Metres per unit of the file.", unit="m", lo=1e-6, hi=1e6, soft=(1e-3, 1e3), scale=Scale.LOG,
+        effect=Effect.POSE,
+    )] = 1.0  # fmt: skip
+    double_sided: Annotated[DoubleSided, _look(
+        "Draw the back of faces too; automatic does so for sheets, such as capes.",
+    )] = DoubleSided.AUTO  # fmt: skip
+    hidden_sections: Annotated[str, _look(
+        "Sections that are not drawn, such as one that is replaced; their names with semicolons between.",
+    )] = ""  # fmt: skip
+    materials: Annotated[Looks, _look(
+        "What is other of single materials than in the file.", role=Role.HIDDEN, bounded=False,
+    )] = ()  # fmt: skip
+    skinning: Annotated[SkinningMethod, param(
+        "How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE,
+    )] = SkinningMethod.LBS  # fmt: skip
+    clip: Annotated[str, _animation("Animation that drives the skeleton.", role=Role.CLIP)] = ""
+    strips: Annotated[tuple[Strip, ...], _animation(
+        "When which clip is played; none is the animation over and over.", role=Role.HIDDEN, bounded=False,
+    ), msgspec.Meta(max_length=STRIPS_MAX)] = ()  # fmt: skip
+    bind_pose: Annotated[bool, _animation("Show the pose the skeleton was bound in, ignoring the clip.")] = False
+    interpolation: Annotated[Interpolation, _animation("How the clip is read between its keys.")] = Interpolation.LINEAR
+    lock_root: Annotated[bool, _animation(
+        "Keep the character in place by removing the root's travel.", label="Lock root motion",
+    )] = False  # fmt: skip
+    pose: Annotated[Bones, _animation("What is done to single bones on top of the clip.", role=Role.HIDDEN)] = ()
+    target_weights: Annotated[tuple[TargetWeight, ...], param(
+        "Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
+        label="Morph targets", effect=Effect.POSE, bounded=False,
+    )] = ()  # fmt: skip
+    solo_target: Annotated[str, param(
+        "Morph target that acts alone; all do without a name.", group="Morph targets", role=Role.HIDDEN,
+        effect=Effect.POSE,
+    )] = ""  # fmt: skip
+    deformers: Annotated[tuple[AnyDeformer, ...], msgspec.Meta(max_length=DEFORMERS_MAX), param(
+        "What moves the surface before the bones do, one after the other.", group="Deformers", role=Role.LIST,
+        effect=Effect.POSE, bounded=False,
+    )] = ()  # fmt: skip
 
     def part(self, name: str) -> msgspec.Struct | None:
         if name.startswith(MATERIAL_PART):

@@ -5,6 +5,7 @@ A deformer is a struct here, a function of its name in `sim.characters.deformers
 """
 
 import enum
+import functools
 import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
@@ -72,6 +73,9 @@ class Extent:
         return lowest + 0.01 * start * reach, length
 
 
+_pose = functools.partial(param, effect=Effect.POSE)
+
+
 class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
     """Base of all deformers.
 
@@ -83,12 +87,10 @@ class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
     label: ClassVar[str] = ""
     function: ClassVar[str] = ""
 
-    muted: Annotated[bool, param("Leave it out.", group="Deformer", role=Role.HIDDEN, effect=Effect.POSE)] = False
-    bone: Annotated[
-        str,
-        param("Bone whose weights say where it acts; everywhere without one.", role=Role.OWN_BONE, label="Where",
-              effect=Effect.POSE),
-    ] = ""  # fmt: skip
+    muted: Annotated[bool, _pose("Leave it out.", group="Deformer", role=Role.HIDDEN)] = False
+    bone: Annotated[str, _pose(
+        "Bone whose weights say where it acts; everywhere without one.", role=Role.OWN_BONE, label="Where",
+    )] = ""  # fmt: skip
 
     def values(self, extent: Extent, time: float) -> Float64:
         """Arguments of its function at a scene time [s], shape (VALUES,)."""
@@ -139,9 +141,7 @@ class Bulge(Deformer, tag="bulge", frozen=True, kw_only=True):
     label: ClassVar[str] = "Bulge"
     function: ClassVar[str] = "bulge"
 
-    mode: Annotated[BulgeMode, param("A wave that travels, one that stands, or all at once.", effect=Effect.POSE)] = (
-        BulgeMode.TRAVELLING
-    )
+    mode: Annotated[BulgeMode, _pose("A wave that travels, one that stands, or all at once.")] = BulgeMode.TRAVELLING
     axis: Along = DeformerAxis.Y
     height: Height = 3.0
     wavelength: Wavelength = 40.0
@@ -163,11 +163,9 @@ class Twist(Deformer, tag="twist", frozen=True, kw_only=True):
     function: ClassVar[str] = "twist"
 
     axis: Along = DeformerAxis.Y
-    angle: Annotated[
-        float,
-        param("How far the end is turned.", unit="°", lo=-36000.0, hi=36000.0, soft=(-360.0, 360.0),
-              effect=Effect.POSE),
-    ] = 90.0  # fmt: skip
+    angle: Annotated[float, _pose(
+        "How far the end is turned.", unit="°", lo=-36000.0, hi=36000.0, soft=(-360.0, 360.0),
+    )] = 90.0  # fmt: skip
     start: Start = 0.0
     end: End = 100.0
     frequency: Frequency = 0.0
@@ -187,13 +185,8 @@ class Bend(Deformer, tag="bend", frozen=True, kw_only=True):
     function: ClassVar[str] = "bend"
 
     axis: Along = DeformerAxis.Y
-    towards: Annotated[
-        DeformerAxis, param("Axis towards which it bends; another than the first.", effect=Effect.POSE)
-    ] = DeformerAxis.Z
-    angle: Annotated[
-        float,
-        param("Angle of the arc.", unit="°", lo=-3600.0, hi=3600.0, soft=(-180.0, 180.0), effect=Effect.POSE),
-    ] = 45.0
+    towards: Annotated[DeformerAxis, _pose("Axis towards which it bends; another than the first.")] = DeformerAxis.Z
+    angle: Annotated[float, _pose("Angle of the arc.", unit="°", lo=-3600.0, hi=3600.0, soft=(-180.0, 180.0))] = 45.0
     start: Start = 0.0
     end: End = 100.0
     frequency: Frequency = 0.0
@@ -214,9 +207,7 @@ class Taper(Deformer, tag="taper", frozen=True, kw_only=True):
     function: ClassVar[str] = "taper"
 
     axis: Along = DeformerAxis.Y
-    factor: Annotated[
-        float, param("Width at the end.", unit="×", lo=-100.0, hi=100.0, soft=(0.0, 2.0), effect=Effect.POSE)
-    ] = 0.5
+    factor: Annotated[float, _pose("Width at the end.", unit="×", lo=-100.0, hi=100.0, soft=(0.0, 2.0))] = 0.5
     start: Start = 0.0
     end: End = 100.0
     frequency: Frequency = 0.0
@@ -236,7 +227,7 @@ class Wave(Deformer, tag="wave", frozen=True, kw_only=True):
     function: ClassVar[str] = "wave"
 
     axis: Along = DeformerAxis.Y
-    towards: Annotated[DeformerAxis, param("DeformerAxis along which it swings.", effect=Effect.POSE)] = DeformerAxis.X
+    towards: Annotated[DeformerAxis, _pose("DeformerAxis along which it swings.")] = DeformerAxis.X
     height: Height = 3.0
     wavelength: Wavelength = 50.0
     frequency: Frequency = 1.0
@@ -256,11 +247,8 @@ class EmissionPulse(Deformer, tag="emission-pulse", frozen=True, kw_only=True):
 
     label: ClassVar[str] = "Emission pulse"
 
-    colour: Annotated[Colour, param("Colour of the light.", role=Role.COLOUR, effect=Effect.POSE)] = (1.0, 0.35, 0.1)
-    strength: Annotated[
-        float,
-        param("How bright it is at its brightest.", lo=0.0, hi=1000.0, soft=(0.0, 2.0), effect=Effect.POSE),
-    ] = 0.6
+    colour: Annotated[Colour, _pose("Colour of the light.", role=Role.COLOUR)] = (1.0, 0.35, 0.1)
+    strength: Annotated[float, _pose("How bright it is at its brightest.", lo=0.0, hi=1000.0, soft=(0.0, 2.0))] = 0.6
     frequency: Frequency = 1.0
     phase: Phase = -90.0
 

@@ -1,6 +1,7 @@
 """Settings of a particle emitter: emission, motion, collision and look.  Pure; knows no OpenGL."""
 
 import enum
+import functools
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -93,301 +94,208 @@ class Blending(enum.Enum):
     OPAQUE = "opaque"
 
 
+_source = functools.partial(param, group="Source")
+_emission = functools.partial(param, group="Emission")
+_motion = functools.partial(param, group="Motion")
+_collision = functools.partial(param, group="Collision")
+_look = functools.partial(param, group="Look", effect=Effect.VIEW)
+
+
 class EmitterSettings(Settings, frozen=True, kw_only=True):
     """A source of particles."""
 
     kind: ClassVar[str] = "emitter"
 
-    source: Annotated[
-        EmitterSource,
-        param(
-            "What particles come out of: a shape, or the vertices or the faces of the model it rides on.",
-            group="Source",
-            effect=Effect.REBUILD,
-        ),
-    ] = EmitterSource.POINT
-    source_radius: Annotated[
-        float,
-        param("Radius of a sphere or a disc.", unit="m", lo=0.0, hi=1e4, soft=(0.0, 5.0), step=0.01, group="Source",
-              label="Radius"),
-    ] = 0.25  # fmt: skip
-    source_hollow: Annotated[
-        float,
-        param("Part of the radius that is empty; 1 leaves only the surface.", lo=0.0, hi=1.0, step=0.05,
-              group="Source", label="Hollow"),
-    ] = 0.0  # fmt: skip
-    source_size: Annotated[
-        Lengths,
-        param("Edges of a box; the first one is also the length of a line.", unit="m", lo=0.0, hi=1e4, step=0.01,
-              group="Source", label="Size", bounded=False),
-    ] = (0.5, 0.5, 0.5)  # fmt: skip
-    density_bone: Annotated[
-        str,
-        param("Bone whose weights say where the surface emits; empty for everywhere.", group="Source",
-              role=Role.BONE, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    density_texture: Annotated[
-        str,
-        param("Image whose brightness says where the surface emits; stored relative to the project.", group="Source",
-              role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    mode: Annotated[
-        EmissionMode,
-        param("A steady stream and bursts, bursts alone, or a new particle wherever one has died.", group="Emission",
-              effect=Effect.REBUILD),
-    ] = EmissionMode.RATE  # fmt: skip
-    rate: Annotated[
-        float,
-        param("Particles born each second.", unit="1/s", lo=0.0, hi=1e8, soft=(1.0, 1e5), scale=Scale.LOG,
-              group="Emission"),
-    ] = 500.0  # fmt: skip
-    bursts: Annotated[
-        str,
-        param("Bursts as second:count; 0:100 1.5:300 are 100 particles at the start and 300 after 1.5 s.",
-              group="Emission",
-              effect=Effect.RESET),
-    ] = ""  # fmt: skip
-    burst_period: Annotated[
-        float,
-        param("Time after which all the bursts come again; 0 for never.", unit="s", lo=0.0, hi=1e4, soft=(0.0, 10.0),
-              step=0.1, group="Emission", effect=Effect.RESET),
-    ] = 0.0  # fmt: skip
-    capacity: Annotated[
-        int,
-        param("Most particles at a time; beyond it the oldest give way.", lo=1, hi=CAPACITY_MAX, soft=(100, 1_000_000),
-              scale=Scale.LOG, group="Emission", effect=Effect.REBUILD),
-    ] = 10_000  # fmt: skip
-    seed: Annotated[
-        int,
-        param("Which of the random streams is used; the same number gives the same particles.", lo=0, hi=2**31 - 1,
-              soft=(0, 100), group="Emission", effect=Effect.RESET),
-    ] = 1  # fmt: skip
-    lifetime: Annotated[
-        float,
-        param("Time that a particle lives.", unit="s", lo=SHORTEST_LIFE, hi=1e4, soft=(0.1, 10.0), scale=Scale.LOG,
-              group="Emission"),
-    ] = 2.0  # fmt: skip
-    lifetime_variance: Annotated[
-        float,
-        param("Spread of the lifetime; at 0.2 particles live 80 to 120 % of it.", lo=0.0, hi=0.95, step=0.05,
-              group="Emission",
-              label="Lifetime spread"),
-    ] = 0.2  # fmt: skip
-    speed: Annotated[
-        float,
-        param("Speed that a particle starts with.", unit="m/s", lo=0.0, hi=1e4, soft=(0.0, 20.0), step=0.1,
-              group="Emission"),
-    ] = 3.0  # fmt: skip
-    speed_variance: Annotated[
-        float,
-        param("Spread of the speed; at 0.2 particles start with 80 to 120 % of it.", lo=0.0, hi=1.0, step=0.05,
-              group="Emission",
-              label="Speed spread"),
-    ] = 0.2  # fmt: skip
-    aim: Annotated[
-        EmissionAim,
-        param("Which way particles start: about the y axis, away from the source, or by yaw and pitch.",
-              group="Emission"),
-    ] = EmissionAim.AXIS  # fmt: skip
-    cone_angle: Annotated[
-        float,
-        param("Half the opening of the cone that particles start in; 180 for all directions.",
-              unit="°", lo=0.0, hi=180.0,
-              step=1.0, group="Emission"),
-    ] = 20.0  # fmt: skip
-    yaw: Annotated[
-        float,
-        param("Middle of the angles about the y axis.", unit="°", lo=-360.0, hi=360.0, step=1.0, group="Emission"),
-    ] = 0.0  # fmt: skip
-    yaw_spread: Annotated[
-        float,
-        param("Span of the angles about the y axis.", unit="°", lo=0.0, hi=360.0, step=1.0, group="Emission"),
-    ] = 360.0  # fmt: skip
-    pitch: Annotated[
-        float,
-        param("Middle of the angles above the horizontal; 90 is up.", unit="°", lo=-360.0, hi=360.0, step=1.0,
-              group="Emission"),
-    ] = 90.0  # fmt: skip
-    pitch_spread: Annotated[
-        float,
-        param("Span of the angles above the horizontal.", unit="°", lo=0.0, hi=360.0, step=1.0, group="Emission"),
-    ] = 90.0  # fmt: skip
-    inherited_velocity: Annotated[
-        float,
-        param("Part of the velocity of the source that a particle takes along; 1 for all of it.",
-              lo=-10.0, hi=10.0, soft=(0.0, 1.0),
-              step=0.05, group="Emission"),
-    ] = 0.0  # fmt: skip
-    size: Annotated[
-        float,
-        param("Width of a particle.", unit="m", lo=1e-5, hi=1e3, soft=(1e-3, 1.0), scale=Scale.LOG, group="Emission"),
-    ] = 0.05  # fmt: skip
-    size_variance: Annotated[
-        float,
-        param("Spread of the size; at 0.2 particles have 80 to 120 % of it.", lo=0.0, hi=0.95, step=0.05,
-              group="Emission",
-              label="Size spread"),
-    ] = 0.2  # fmt: skip
+    source: Annotated[EmitterSource, _source(
+        "What particles come out of: a shape, or the vertices or the faces of the model it rides on.",
+        effect=Effect.REBUILD,
+    )] = EmitterSource.POINT  # fmt: skip
+    source_radius: Annotated[float, _source(
+        "Radius of a sphere or a disc.", unit="m", lo=0.0, hi=1e4, soft=(0.0, 5.0), step=0.01, label="Radius",
+    )] = 0.25  # fmt: skip
+    source_hollow: Annotated[float, _source(
+        "Part of the radius that is empty; 1 leaves only the surface.", lo=0.0, hi=1.0, step=0.05, label="Hollow",
+    )] = 0.0  # fmt: skip
+    source_size: Annotated[Lengths, _source(
+        "Edges of a box; the first one is also the length of a line.", unit="m", lo=0.0, hi=1e4, step=0.01,
+        label="Size", bounded=False,
+    )] = (0.5, 0.5, 0.5)  # fmt: skip
+    density_bone: Annotated[str, _source(
+        "Bone whose weights say where the surface emits; empty for everywhere.", role=Role.BONE, effect=Effect.REBUILD,
+    )] = ""  # fmt: skip
+    density_texture: Annotated[str, _source(
+        "Image whose brightness says where the surface emits; stored relative to the project.", role=Role.PATH,
+        suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD,
+    )] = ""  # fmt: skip
+    mode: Annotated[EmissionMode, _emission(
+        "A steady stream and bursts, bursts alone, or a new particle wherever one has died.", effect=Effect.REBUILD,
+    )] = EmissionMode.RATE  # fmt: skip
+    rate: Annotated[float, _emission(
+        "Particles born each second.", unit="1/s", lo=0.0, hi=1e8, soft=(1.0, 1e5), scale=Scale.LOG,
+    )] = 500.0  # fmt: skip
+    bursts: Annotated[str, _emission(
+        "Bursts as second:count; 0:100 1.5:300 are 100 particles at the start and 300 after 1.5 s.",
+        effect=Effect.RESET,
+    )] = ""  # fmt: skip
+    burst_period: Annotated[float, _emission(
+        "Time after which all the bursts come again; 0 for never.", unit="s", lo=0.0, hi=1e4, soft=(0.0, 10.0),
+        step=0.1, effect=Effect.RESET,
+    )] = 0.0  # fmt: skip
+    capacity: Annotated[int, _emission(
+        "Most particles at a time; beyond it the oldest give way.", lo=1, hi=CAPACITY_MAX, soft=(100, 1_000_000),
+        scale=Scale.LOG, effect=Effect.REBUILD,
+    )] = 10_000  # fmt: skip
+    seed: Annotated[int, _emission(
+        "Which of the random streams is used; the same number gives the same particles.", lo=0, hi=2**31 - 1,
+        soft=(0, 100), effect=Effect.RESET,
+    )] = 1  # fmt: skip
+    lifetime: Annotated[float, _emission(
+        "Time that a particle lives.", unit="s", lo=SHORTEST_LIFE, hi=1e4, soft=(0.1, 10.0), scale=Scale.LOG,
+    )] = 2.0  # fmt: skip
+    lifetime_variance: Annotated[float, _emission(
+        "Spread of the lifetime; at 0.2 particles live 80 to 120 % of it.", lo=0.0, hi=0.95, step=0.05,
+        label="Lifetime spread",
+    )] = 0.2  # fmt: skip
+    speed: Annotated[float, _emission(
+        "Speed that a particle starts with.", unit="m/s", lo=0.0, hi=1e4, soft=(0.0, 20.0), step=0.1,
+    )] = 3.0  # fmt: skip
+    speed_variance: Annotated[float, _emission(
+        "Spread of the speed; at 0.2 particles start with 80 to 120 % of it.", lo=0.0, hi=1.0, step=0.05,
+        label="Speed spread",
+    )] = 0.2  # fmt: skip
+    aim: Annotated[EmissionAim, _emission(
+        "Which way particles start: about the y axis, away from the source, or by yaw and pitch.",
+    )] = EmissionAim.AXIS  # fmt: skip
+    cone_angle: Annotated[float, _emission(
+        "Half the opening of the cone that particles start in; 180 for all directions.", unit="°", lo=0.0, hi=180.0,
+        step=1.0,
+    )] = 20.0  # fmt: skip
+    yaw: Annotated[float, _emission(
+        "Middle of the angles about the y axis.", unit="°", lo=-360.0, hi=360.0, step=1.0,
+    )] = 0.0  # fmt: skip
+    yaw_spread: Annotated[float, _emission(
+        "Span of the angles about the y axis.", unit="°", lo=0.0, hi=360.0, step=1.0,
+    )] = 360.0  # fmt: skip
+    pitch: Annotated[float, _emission(
+        "Middle of the angles above the horizontal; 90 is up.", unit="°", lo=-360.0, hi=360.0, step=1.0,
+    )] = 90.0  # fmt: skip
+    pitch_spread: Annotated[float, _emission(
+        "Span of the angles above the horizontal.", unit="°", lo=0.0, hi=360.0, step=1.0,
+    )] = 90.0  # fmt: skip
+    inherited_velocity: Annotated[float, _emission(
+        "Part of the velocity of the source that a particle takes along; 1 for all of it.", lo=-10.0, hi=10.0,
+        soft=(0.0, 1.0), step=0.05,
+    )] = 0.0  # fmt: skip
+    size: Annotated[float, _emission(
+        "Width of a particle.", unit="m", lo=1e-5, hi=1e3, soft=(1e-3, 1.0), scale=Scale.LOG,
+    )] = 0.05  # fmt: skip
+    size_variance: Annotated[float, _emission(
+        "Spread of the size; at 0.2 particles have 80 to 120 % of it.", lo=0.0, hi=0.95, step=0.05, label="Size spread",
+    )] = 0.2  # fmt: skip
 
-    gravity: Annotated[
-        Amounts, param("Acceleration of everything.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, group="Motion",
-                       bounded=False)
-    ] = (0.0, -9.81, 0.0)  # fmt: skip
-    drag: Annotated[
-        float,
-        param("How fast particles take on the velocity of the air; at 1 they lose 63 % of the difference in a second.",
-              unit="1/s", lo=0.0, hi=1e4,
-              soft=(0.0, 10.0), step=0.05, group="Motion"),
-    ] = 0.1  # fmt: skip
-    wind: Annotated[
-        Amounts, param("Velocity of the air; it acts through the drag and does nothing without.", unit="m/s",
-                       lo=-MOST, hi=MOST, step=0.1, group="Motion", bounded=False)
-    ] = (0.0, 0.0, 0.0)  # fmt: skip
-    turbulence: Annotated[
-        float,
-        param("Mean speed of the whirls in the air; they act through the drag and do nothing without.",
-              unit="m/s", lo=0.0,
-              hi=1000.0, soft=(0.0, 10.0), step=0.1, group="Motion"),
-    ] = 0.0  # fmt: skip
-    turbulence_scale: Annotated[
-        float,
-        param("Size of the whirls.", unit="m", lo=1e-3, hi=1e3, soft=(0.05, 10.0), scale=Scale.LOG, group="Motion",
-              label="Whirl size"),
-    ] = 0.5  # fmt: skip
-    turbulence_change: Annotated[
-        float,
-        param("How often the whirls change into others.", unit="Hz", lo=0.0, hi=100.0, soft=(0.0, 5.0),
-              step=0.1, group="Motion",
-              label="Whirl change"),
-    ] = 1.0  # fmt: skip
-    turbulence_seed: Annotated[
-        int, param("Which of the random winds blows; the same number gives the same whirls.", lo=0, hi=2**31 - 1,
-                   soft=(0, 100), group="Motion",
-                   label="Whirl seed")
-    ] = 1  # fmt: skip
-    attractor: Annotated[
-        Place, param("Place that attracts and that the vortex turns about, in the world.", unit="m", lo=-FAR, hi=FAR,
-                     step=0.05, group="Motion", bounded=False)
-    ] = (0.0, 1.0, 0.0)  # fmt: skip
-    attractor_radius: Annotated[
-        float,
-        param("Size of the soft core of attractor and vortex.", unit="m", lo=1e-3, hi=1e3, soft=(0.01, 5.0),
-              scale=Scale.LOG, group="Motion"),
-    ] = 0.5  # fmt: skip
-    attraction: Annotated[
-        float,
-        param("Strength of the pull; far away it is this times (radius / distance)². Negative pushes.", unit="m/s²",
-              lo=-1e4, hi=1e4, soft=(-50.0, 50.0), step=0.1, group="Motion"),
-    ] = 0.0  # fmt: skip
-    vortex: Annotated[
-        float,
-        param("Strength of the push around the axis, with the same fall with distance.", unit="m/s²", lo=-1e4,
-              hi=1e4, soft=(-50.0, 50.0), step=0.1, group="Motion"),
-    ] = 0.0  # fmt: skip
-    vortex_axis: Annotated[
-        Amounts, param("Axis of the vortex.", lo=-MOST, hi=MOST, step=0.1, group="Motion", bounded=False)
-    ] = (0.0, 1.0, 0.0)  # fmt: skip
-    stateless: Annotated[
-        bool,
-        param("Places come from the time alone: they follow every scrub, but know no collisions, whirls or attractors.",
-              group="Motion", effect=Effect.REBUILD),
-    ] = False  # fmt: skip
-    substeps: Annotated[
-        int,
-        param(
-            "Parts that each step is solved in; more for fast particles and strong forces.",
-            lo=1,
-            hi=SUBSTEPS_MAX,
-            soft=(1, 16),
-            group="Motion",
-        ),
-    ] = 1
+    gravity: Annotated[Amounts, _motion(
+        "Acceleration of everything.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,
+    )] = (0.0, -9.81, 0.0)  # fmt: skip
+    drag: Annotated[float, _motion(
+        "How fast particles take on the velocity of the air; at 1 they lose 63 % of the difference in a second.",
+        unit="1/s", lo=0.0, hi=1e4, soft=(0.0, 10.0), step=0.05,
+    )] = 0.1  # fmt: skip
+    wind: Annotated[Amounts, _motion(
+        "Velocity of the air; it acts through the drag and does nothing without.", unit="m/s", lo=-MOST, hi=MOST,
+        step=0.1, bounded=False,
+    )] = (0.0, 0.0, 0.0)  # fmt: skip
+    turbulence: Annotated[float, _motion(
+        "Mean speed of the whirls in the air; they act through the drag and do nothing without.", unit="m/s", lo=0.0,
+        hi=1000.0, soft=(0.0, 10.0), step=0.1,
+    )] = 0.0  # fmt: skip
+    turbulence_scale: Annotated[float, _motion(
+        "Size of the whirls.", unit="m", lo=1e-3, hi=1e3, soft=(0.05, 10.0), scale=Scale.LOG, label="Whirl size",
+    )] = 0.5  # fmt: skip
+    turbulence_change: Annotated[float, _motion(
+        "How often the whirls change into others.", unit="Hz", lo=0.0, hi=100.0, soft=(0.0, 5.0), step=0.1,
+        label="Whirl change",
+    )] = 1.0  # fmt: skip
+    turbulence_seed: Annotated[int, _motion(
+        "Which of the random winds blows; the same number gives the same whirls.", lo=0, hi=2**31 - 1, soft=(0, 100),
+        label="Whirl seed",
+    )] = 1  # fmt: skip
+    attractor: Annotated[Place, _motion(
+        "Place that attracts and that the vortex turns about, in the world.", unit="m", lo=-FAR, hi=FAR, step=0.05,
+        bounded=False,
+    )] = (0.0, 1.0, 0.0)  # fmt: skip
+    attractor_radius: Annotated[float, _motion(
+        "Size of the soft core of attractor and vortex.", unit="m", lo=1e-3, hi=1e3, soft=(0.01, 5.0), scale=Scale.LOG,
+    )] = 0.5  # fmt: skip
+    attraction: Annotated[float, _motion(
+        "Strength of the pull; far away it is this times (radius / distance)². Negative pushes.", unit="m/s²", lo=-1e4,
+        hi=1e4, soft=(-50.0, 50.0), step=0.1,
+    )] = 0.0  # fmt: skip
+    vortex: Annotated[float, _motion(
+        "Strength of the push around the axis, with the same fall with distance.", unit="m/s²", lo=-1e4, hi=1e4,
+        soft=(-50.0, 50.0), step=0.1,
+    )] = 0.0  # fmt: skip
+    vortex_axis: Annotated[Amounts, _motion(
+        "Axis of the vortex.", lo=-MOST, hi=MOST, step=0.1, bounded=False,
+    )] = (0.0, 1.0, 0.0)  # fmt: skip
+    stateless: Annotated[bool, _motion(
+        "Places come from the time alone: they follow every scrub, but know no collisions, whirls or attractors.",
+        effect=Effect.REBUILD,
+    )] = False  # fmt: skip
+    substeps: Annotated[int, _motion(
+        "Parts that each step is solved in; more for fast particles and strong forces.", lo=1, hi=SUBSTEPS_MAX,
+        soft=(1, 16),
+    )] = 1  # fmt: skip
 
-    collision: Annotated[
-        CollisionResponse,
-        param("What happens to a particle that meets a collider.", group="Collision", label="Response"),
-    ] = CollisionResponse.BOUNCE
-    clearance: Annotated[
-        float,
-        param("Distance that is kept from colliders.", unit="m", lo=0.0, hi=10.0, soft=(0.0, 0.2), step=0.005,
-              group="Collision"),
-    ] = 0.01  # fmt: skip
+    collision: Annotated[CollisionResponse, _collision(
+        "What happens to a particle that meets a collider.", label="Response",
+    )] = CollisionResponse.BOUNCE  # fmt: skip
+    clearance: Annotated[float, _collision(
+        "Distance that is kept from colliders.", unit="m", lo=0.0, hi=10.0, soft=(0.0, 0.2), step=0.005,
+    )] = 0.01  # fmt: skip
 
-    look: Annotated[
-        ParticleLook,
-        param("A soft round spot, a picture, or a streak along the velocity.", group="Look", effect=Effect.VIEW),
-    ] = ParticleLook.ROUND
-    texture: Annotated[
-        str,
-        param("Image of a textured particle; stored relative to the project.", group="Look", role=Role.PATH,
-              suffixes=IMAGE_FORMATS.suffixes, effect=Effect.VIEW),
-    ] = ""  # fmt: skip
-    atlas_columns: Annotated[
-        int, param("Pictures side by side in the image.", lo=1, hi=64, soft=(1, 16), group="Look", effect=Effect.VIEW)
-    ] = 1
-    atlas_rows: Annotated[
-        int, param("Rows of pictures in the image.", lo=1, hi=64, soft=(1, 16), group="Look", effect=Effect.VIEW)
-    ] = 1
-    atlas_mode: Annotated[
-        AtlasMode,
-        param("One picture of the image for each particle, or all of them in order over its life.", group="Look",
-              label="Pictures", effect=Effect.VIEW),
-    ] = AtlasMode.RANDOM  # fmt: skip
-    picture_turn: Annotated[
-        float,
-        param("Largest angle by which pictures are turned at random.", unit="°", lo=0.0, hi=180.0, step=5.0,
-              group="Look", effect=Effect.VIEW),
-    ] = 0.0  # fmt: skip
-    streak_time: Annotated[
-        float,
-        param("Length of a streak, as the time that the particle takes to fly it.",
-              unit="s", lo=0.0, hi=1.0, soft=(0.0, 0.1), step=0.005,
-              group="Look", effect=Effect.VIEW),
-    ] = 0.03  # fmt: skip
-    blending: Annotated[
-        Blending,
-        param(
-            "Additive brightens what is behind, alpha covers it by its opacity, opaque hides it.",
-            group="Look",
-            effect=Effect.VIEW,
-        ),
-    ] = Blending.ADDITIVE
-    brightness: Annotated[
-        float,
-        param("Factor of the colours; above 1 they glow.",
-              lo=0.0, hi=1e4, soft=(0.1, 20.0), scale=Scale.LOG, group="Look",
-              effect=Effect.VIEW),
-    ] = 1.0  # fmt: skip
-    brightness_variance: Annotated[
-        float,
-        param("Spread of the brightness; at 0.2 particles are 80 to 120 % as bright.", lo=0.0, hi=1.0,
-              step=0.05, group="Look",
-              label="Brightness spread", effect=Effect.VIEW),
-    ] = 0.0  # fmt: skip
-    colour_over_life: Annotated[
-        tuple[ColourStop, ...],
-        _STOPS,
-        param("Colour of a particle from birth to death.", group="Look",
-              role=Role.GRADIENT, effect=Effect.VIEW, bounded=False),
-    ] = ((0.0, 1.0, 0.9, 0.6), (1.0, 1.0, 0.25, 0.05))  # fmt: skip
-    opacity_over_life: Annotated[
-        tuple[OpacityStop, ...],
-        _STOPS,
-        param("Opacity of a particle from birth to death.", lo=0.0, hi=1.0, group="Look", role=Role.CURVE,
-              effect=Effect.VIEW, bounded=False),
-    ] = ((0.0, 1.0), (0.7, 0.8), (1.0, 0.0))  # fmt: skip
-    size_over_life: Annotated[
-        tuple[ValueStop, ...],
-        _STOPS,
-        param("Factor of the size of a particle from birth to death.", lo=0.0, hi=SIZE_FACTOR_MAX, soft=(0.0, 2.0),
-              group="Look", role=Role.CURVE, effect=Effect.VIEW, bounded=False),
-    ] = ((0.0, 1.0), (1.0, 1.0))  # fmt: skip
-    softness: Annotated[
-        float,
-        param("Distance from the scene, and from the ground where it is drawn, over which a particle fades; 0 for off.",
-              unit="m", lo=0.0, hi=10.0,
-              soft=(0.0, 1.0), step=0.01, group="Look", effect=Effect.VIEW),
-    ] = 0.1  # fmt: skip
+    look: Annotated[ParticleLook, _look(
+        "A soft round spot, a picture, or a streak along the velocity.",
+    )] = ParticleLook.ROUND  # fmt: skip
+    texture: Annotated[str, _look(
+        "Image of a textured particle; stored relative to the project.", role=Role.PATH,
+        suffixes=IMAGE_FORMATS.suffixes,
+    )] = ""  # fmt: skip
+    atlas_columns: Annotated[int, _look("Pictures side by side in the image.", lo=1, hi=64, soft=(1, 16))] = 1
+    atlas_rows: Annotated[int, _look("Rows of pictures in the image.", lo=1, hi=64, soft=(1, 16))] = 1
+    atlas_mode: Annotated[AtlasMode, _look(
+        "One picture of the image for each particle, or all of them in order over its life.", label="Pictures",
+    )] = AtlasMode.RANDOM  # fmt: skip
+    picture_turn: Annotated[float, _look(
+        "Largest angle by which pictures are turned at random.", unit="°", lo=0.0, hi=180.0, step=5.0,
+    )] = 0.0  # fmt: skip
+    streak_time: Annotated[float, _look(
+        "Length of a streak, as the time that the particle takes to fly it.", unit="s", lo=0.0, hi=1.0, soft=(0.0, 0.1),
+        step=0.005,
+    )] = 0.03  # fmt: skip
+    blending: Annotated[Blending, _look(
+        "Additive brightens what is behind, alpha covers it by its opacity, opaque hides it.",
+    )] = Blending.ADDITIVE  # fmt: skip
+    brightness: Annotated[float, _look(
+        "Factor of the colours; above 1 they glow.", lo=0.0, hi=1e4, soft=(0.1, 20.0), scale=Scale.LOG,
+    )] = 1.0  # fmt: skip
+    brightness_variance: Annotated[float, _look(
+        "Spread of the brightness; at 0.2 particles are 80 to 120 % as bright.", lo=0.0, hi=1.0, step=0.05,
+        label="Brightness spread",
+    )] = 0.0  # fmt: skip
+    colour_over_life: Annotated[tuple[ColourStop, ...], _STOPS, _look(
+        "Colour of a particle from birth to death.", role=Role.GRADIENT, bounded=False,
+    )] = ((0.0, 1.0, 0.9, 0.6), (1.0, 1.0, 0.25, 0.05))  # fmt: skip
+    opacity_over_life: Annotated[tuple[OpacityStop, ...], _STOPS, _look(
+        "Opacity of a particle from birth to death.", lo=0.0, hi=1.0, role=Role.CURVE, bounded=False,
+    )] = ((0.0, 1.0), (0.7, 0.8), (1.0, 0.0))  # fmt: skip
+    size_over_life: Annotated[tuple[ValueStop, ...], _STOPS, _look(
+        "Factor of the size of a particle from birth to death.", lo=0.0, hi=SIZE_FACTOR_MAX, soft=(0.0, 2.0),
+        role=Role.CURVE, bounded=False,
+    )] = ((0.0, 1.0), (1.0, 1.0))  # fmt: skip
+    softness: Annotated[float, _look(
+        "Distance from the scene, and from the ground where it is drawn, over which a particle fades; 0 for off.",
+        unit="m", lo=0.0, hi=10.0, soft=(0.0, 1.0), step=0.01,
+    )] = 0.1  # fmt: skip
 
     @property
     def step_time(self) -> float:
