@@ -39,7 +39,7 @@ class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         Colour | None, _colour("Colour of the surface, which the colour texture is multiplied by.", "Base colour")
     ] = None
     specular: Annotated[Colour | None, _colour("Colour of highlights, seen from the front.", "Highlights")] = None
-    emission: Annotated[Colour | None, _colour("Light that the surface gives off by itself.", "Own light")] = None
+    emission: Annotated[Colour | None, _colour("Emission of the surface.", "Emission")] = None
     shininess: (
         Annotated[
             float,
@@ -51,20 +51,20 @@ class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     opacity: (
         Annotated[
             float,
-            param("How much of the surface is seen, where the file lets something show through.", lo=0.0, hi=1.0,
+            param("Opacity of the surface, if the file allows transparency.", lo=0.0, hi=1.0,
                   step=0.01, group="Colours", effect=Effect.VIEW),
         ]
         | None
     ) = None  # fmt: skip
     texture: Annotated[str | None, _texture("Colours", "Colour")] = None
-    emission_image: Annotated[str | None, _texture("Colours that the own light is multiplied by", "Own light")] = None
+    emission_image: Annotated[str | None, _texture("Colours that the emission is multiplied by", "Emission")] = None
     normal_image: Annotated[
-        str | None, _texture("Normals beside those of the mesh: right, up the image, outwards", "Normals")
+        str | None, _texture("Normals in tangent space: right, up the image, outwards", "Normals")
     ] = None
     surface_image: Annotated[str | None, _texture("Roughness in green and metal in blue", "Roughness, metal")] = None
-    occlusion_image: Annotated[
-        str | None, _texture("Part of the light from around that arrives, in red", "Occlusion")
-    ] = None
+    occlusion_image: Annotated[str | None, _texture("Part of the ambient light that arrives, in red", "Occlusion")] = (
+        None
+    )
 
 
 Looks = Annotated[tuple[MaterialLook, ...], msgspec.Meta(max_length=LOOKS_MAX)]
@@ -96,7 +96,7 @@ Angle = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 _file = functools.partial(param, group="File")
 _look = functools.partial(param, group="Look", effect=Effect.VIEW)
 _animation = functools.partial(param, group="Animation", effect=Effect.POSE)
-_offset = functools.partial(param, group="Pose on top of the clip", effect=Effect.POSE)
+_offset = functools.partial(param, group="Pose offset", effect=Effect.POSE)
 
 
 class BonePose(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,15 +104,15 @@ class BonePose(msgspec.Struct, frozen=True, kw_only=True):
 
     bone: str = ""
     position: Annotated[tuple[Way, Way, Way], _offset(
-        "Move of the bone on top of the clip, along its own axes, in units of the file.", lo=-1e6, hi=1e6, step=0.01,
-        bounded=False,
+        "Translation of the bone along its own axes, in units of the file, added to the clip.", lo=-1e6, hi=1e6,
+        step=0.01, bounded=False,
     )] = (0.0, 0.0, 0.0)  # fmt: skip
     rotation: Annotated[tuple[Angle, Angle, Angle], _offset(
-        "Turn of the bone on top of the clip, about its own axes x, y and z in turn.", unit="°", lo=-1e6, hi=1e6,
+        "Rotation of the bone about its own x, y and z axes in turn, added to the clip.", unit="°", lo=-1e6, hi=1e6,
         step=1.0, bounded=False,
     )] = (0.0, 0.0, 0.0)  # fmt: skip
     scale: Annotated[tuple[Part, Part, Part], _offset(
-        "Scale of the bone on top of the clip, along its own axes.", lo=-1e3, hi=1e3, step=0.01, bounded=False,
+        "Scale of the bone along its own axes, on top of the clip.", lo=-1e3, hi=1e3, step=0.01, bounded=False,
     )] = (1.0, 1.0, 1.0)  # fmt: skip
 
 
@@ -193,35 +193,33 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     double_sided: Annotated[DoubleSided, _look(
         "Draw the back of faces too; automatic does so for sheets, such as capes.",
     )] = DoubleSided.AUTO  # fmt: skip
-    hidden_sections: Annotated[str, _look(
-        "Sections that are not drawn, such as one that is replaced; their names with semicolons between.",
-    )] = ""  # fmt: skip
-    materials: Annotated[Looks, _look(
-        "What is other of single materials than in the file.", role=Role.HIDDEN, bounded=False,
-    )] = ()  # fmt: skip
+    hidden_sections: Annotated[str, _look("Names of sections that are not drawn, separated by semicolons.")] = ""
+    materials: Annotated[Looks, _look("Overrides of materials of the file.", role=Role.HIDDEN, bounded=False)] = ()
     skinning: Annotated[SkinningMethod, param(
         "How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE,
     )] = SkinningMethod.LBS  # fmt: skip
     clip: Annotated[str, _animation("Animation that drives the skeleton.", role=Role.CLIP)] = ""
     strips: Annotated[tuple[Strip, ...], _animation(
-        "When which clip is played; none is the animation over and over.", role=Role.HIDDEN, bounded=False,
+        "Clips over time; without strips the animation loops.", role=Role.HIDDEN, bounded=False,
     ), msgspec.Meta(max_length=STRIPS_MAX)] = ()  # fmt: skip
-    bind_pose: Annotated[bool, _animation("Show the pose the skeleton was bound in, ignoring the clip.")] = False
-    interpolation: Annotated[Interpolation, _animation("How the clip is read between its keys.")] = Interpolation.LINEAR
+    bind_pose: Annotated[bool, _animation("Show the bind pose instead of the clip.")] = False
+    interpolation: Annotated[Interpolation, _animation(
+        "Interpolation between the keys of the clip.",
+    )] = Interpolation.LINEAR  # fmt: skip
     lock_root: Annotated[bool, _animation(
         "Keep the character in place by removing the root's travel.", label="Lock root motion",
     )] = False  # fmt: skip
-    pose: Annotated[Bones, _animation("What is done to single bones on top of the clip.", role=Role.HIDDEN)] = ()
+    pose: Annotated[Bones, _animation("Offsets of bones on top of the clip.", role=Role.HIDDEN)] = ()
     target_weights: Annotated[tuple[TargetWeight, ...], param(
         "Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
         label="Morph targets", effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
     solo_target: Annotated[str, param(
-        "Morph target that acts alone; all do without a name.", group="Morph targets", role=Role.HIDDEN,
+        "The only active morph target; all are active without a name.", group="Morph targets", role=Role.HIDDEN,
         effect=Effect.POSE,
     )] = ""  # fmt: skip
     deformers: Annotated[tuple[AnyDeformer, ...], msgspec.Meta(max_length=DEFORMERS_MAX), param(
-        "What moves the surface before the bones do, one after the other.", group="Deformers", role=Role.LIST,
+        "Deformers of the surface, applied in order before the bones.", group="Deformers", role=Role.LIST,
         effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
 

@@ -87,9 +87,9 @@ class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
     label: ClassVar[str] = ""
     function: ClassVar[str] = ""
 
-    muted: Annotated[bool, _pose("Leave it out.", group="Deformer", role=Role.HIDDEN)] = False
+    muted: Annotated[bool, _pose("Disable the deformer.", group="Deformer", role=Role.HIDDEN)] = False
     bone: Annotated[str, _pose(
-        "Bone whose weights say where it acts; everywhere without one.", role=Role.OWN_BONE, label="Where",
+        "Bone whose weights limit the deformer; empty for everywhere.", role=Role.OWN_BONE, label="Where",
     )] = ""  # fmt: skip
 
     def values(self, extent: Extent, time: float) -> Float64:
@@ -99,32 +99,32 @@ class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
 
 Frequency = Annotated[
     float,
-    param("How often it swings; 0 lets it stand still.", unit="Hz", lo=-60.0, hi=60.0, soft=(0.0, 4.0),
+    param("Oscillation frequency; 0 for a still deformation.", unit="Hz", lo=-60.0, hi=60.0, soft=(0.0, 4.0),
           effect=Effect.POSE),
 ]  # fmt: skip
 Phase = Annotated[
-    float, param("Where in its swing it begins.", unit="°", lo=-3600.0, hi=3600.0, soft=(-180.0, 180.0),
+    float, param("Phase of the oscillation at the start.", unit="°", lo=-3600.0, hi=3600.0, soft=(-180.0, 180.0),
                  effect=Effect.POSE),
 ]  # fmt: skip
 Height = Annotated[
     float,
-    param("How far it goes, as a part of the size of the model.", unit="%", lo=-1000.0, hi=1000.0, soft=(0.0, 20.0),
+    param("Amplitude, relative to the size of the model.", unit="%", lo=-1000.0, hi=1000.0, soft=(0.0, 20.0),
           effect=Effect.POSE),
 ]  # fmt: skip
 Start = Annotated[
     float,
-    param("Where along the axis it begins, as a part of the model.", unit="%", lo=-1000.0, hi=1000.0,
+    param("Start along the axis, relative to the model.", unit="%", lo=-1000.0, hi=1000.0,
           soft=(0.0, 100.0), effect=Effect.POSE),
 ]  # fmt: skip
 End = Annotated[
     float,
-    param("Where along the axis it ends, as a part of the model.", unit="%", lo=-1000.0, hi=1000.0,
+    param("End along the axis, relative to the model.", unit="%", lo=-1000.0, hi=1000.0,
           soft=(0.0, 100.0), effect=Effect.POSE),
 ]  # fmt: skip
-Along = Annotated[DeformerAxis, param("DeformerAxis along which it changes.", effect=Effect.POSE)]
+Along = Annotated[DeformerAxis, param("Axis of the deformation.", effect=Effect.POSE)]
 Wavelength = Annotated[
     float,
-    param("Length of a wave, as a part of the size of the model.", unit="%", lo=0.1, hi=1e5, soft=(5.0, 200.0),
+    param("Wavelength, relative to the size of the model.", unit="%", lo=0.1, hi=1e5, soft=(5.0, 200.0),
           scale=Scale.LOG, effect=Effect.POSE),
 ]  # fmt: skip
 
@@ -141,7 +141,9 @@ class Bulge(Deformer, tag="bulge", frozen=True, kw_only=True):
     label: ClassVar[str] = "Bulge"
     function: ClassVar[str] = "bulge"
 
-    mode: Annotated[BulgeMode, _pose("A wave that travels, one that stands, or all at once.")] = BulgeMode.TRAVELLING
+    mode: Annotated[BulgeMode, _pose(
+        "A travelling wave, a standing wave, or the whole surface at once.",
+    )] = BulgeMode.TRAVELLING  # fmt: skip
     axis: Along = DeformerAxis.Y
     height: Height = 3.0
     wavelength: Wavelength = 40.0
@@ -164,7 +166,7 @@ class Twist(Deformer, tag="twist", frozen=True, kw_only=True):
 
     axis: Along = DeformerAxis.Y
     angle: Annotated[float, _pose(
-        "How far the end is turned.", unit="°", lo=-36000.0, hi=36000.0, soft=(-360.0, 360.0),
+        "Rotation of the end.", unit="°", lo=-36000.0, hi=36000.0, soft=(-360.0, 360.0),
     )] = 90.0  # fmt: skip
     start: Start = 0.0
     end: End = 100.0
@@ -185,7 +187,7 @@ class Bend(Deformer, tag="bend", frozen=True, kw_only=True):
     function: ClassVar[str] = "bend"
 
     axis: Along = DeformerAxis.Y
-    towards: Annotated[DeformerAxis, _pose("Axis towards which it bends; another than the first.")] = DeformerAxis.Z
+    towards: Annotated[DeformerAxis, _pose("Axis towards which it bends; different from the first.")] = DeformerAxis.Z
     angle: Annotated[float, _pose("Angle of the arc.", unit="°", lo=-3600.0, hi=3600.0, soft=(-180.0, 180.0))] = 45.0
     start: Start = 0.0
     end: End = 100.0
@@ -227,7 +229,7 @@ class Wave(Deformer, tag="wave", frozen=True, kw_only=True):
     function: ClassVar[str] = "wave"
 
     axis: Along = DeformerAxis.Y
-    towards: Annotated[DeformerAxis, _pose("DeformerAxis along which it swings.")] = DeformerAxis.X
+    towards: Annotated[DeformerAxis, _pose("Axis of the oscillation.")] = DeformerAxis.X
     height: Height = 3.0
     wavelength: Wavelength = 50.0
     frequency: Frequency = 1.0
@@ -247,8 +249,8 @@ class EmissionPulse(Deformer, tag="emission-pulse", frozen=True, kw_only=True):
 
     label: ClassVar[str] = "Emission pulse"
 
-    colour: Annotated[Colour, _pose("Colour of the light.", role=Role.COLOUR)] = (1.0, 0.35, 0.1)
-    strength: Annotated[float, _pose("How bright it is at its brightest.", lo=0.0, hi=1000.0, soft=(0.0, 2.0))] = 0.6
+    colour: Annotated[Colour, _pose("Colour of the emission.", role=Role.COLOUR)] = (1.0, 0.35, 0.1)
+    strength: Annotated[float, _pose("Largest brightness.", lo=0.0, hi=1000.0, soft=(0.0, 2.0))] = 0.6
     frequency: Frequency = 1.0
     phase: Phase = -90.0
 

@@ -85,11 +85,11 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
 
     source: Annotated[ClothSource, _shape("A rectangular sheet, or the triangles of a file.")] = ClothSource.GRID
     mesh_path: Annotated[str, _shape(
-        "File whose triangles become cloth; stored relative to the project.", label="Mesh file", role=Role.PATH,
+        "Model file that becomes cloth; stored relative to the project.", label="Mesh file", role=Role.PATH,
         suffixes=MODEL_FORMATS.suffixes,
     )] = ""  # fmt: skip
     mesh_section: Annotated[str, _shape(
-        "Section of the file that becomes cloth; empty for all of it.", role=Role.SECTION, source="mesh_path",
+        "Section of the file that becomes cloth; empty for the whole file.", role=Role.SECTION, source="mesh_path",
     )] = ""  # fmt: skip
     columns: Annotated[int, _shape("Particles across the sheet.", lo=2, hi=COLUMNS_MAX, soft=(2, 256))] = 48
     rows: Annotated[int, _shape("Particles along the sheet.", lo=2, hi=COLUMNS_MAX, soft=(2, 256))] = 48
@@ -100,29 +100,29 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Size of the sheet along.", unit="m", lo=1e-3, hi=1e3, soft=(0.1, 10.0), scale=Scale.LOG,
     )] = 1.5  # fmt: skip
     placement: Annotated[ClothPlacement, _shape(
-        "How the sheet lies at the start, in the frame of its node.",
+        "Orientation of the sheet at the start, in the frame of its node.",
     )] = ClothPlacement.HANGING  # fmt: skip
 
     mode: Annotated[ClothMode, _fabric(
-        "A material that stays itself whatever the resolution, or the constants of the springs.", effect=Effect.REBUILD,
+        "A material that does not depend on the resolution, or the constants of the springs.", effect=Effect.REBUILD,
     )] = ClothMode.MATERIAL  # fmt: skip
     density: Annotated[float, _fabric(
-        "Mass of a square metre of the material.", unit="kg/m²", lo=1e-4, hi=1e3, soft=(0.01, 2.0), scale=Scale.LOG,
+        "Mass per square metre.", unit="kg/m²", lo=1e-4, hi=1e3, soft=(0.01, 2.0), scale=Scale.LOG,
     )] = 0.2  # fmt: skip
     stretch_stiffness: Annotated[float, _fabric(
-        "Pull along the threads that would double the length, for each metre of width.", unit="N/m", lo=0.0, hi=1e7,
+        "Force along the threads that doubles the length, per metre of width.", unit="N/m", lo=0.0, hi=1e7,
         soft=(1.0, 1e4), scale=Scale.LOG,
     )] = 300.0  # fmt: skip
     shear_stiffness: Annotated[float, _fabric(
-        "Resistance to a change of the angle between the threads, for each metre of width.", unit="N/m", lo=0.0, hi=1e7,
+        "Resistance to a change of the angle between the threads, per metre of width.", unit="N/m", lo=0.0, hi=1e7,
         soft=(0.1, 1e4), scale=Scale.LOG,
     )] = 60.0  # fmt: skip
     bend_stiffness: Annotated[float, _fabric(
-        "Moment that holds a curvature of one per metre, for each metre of width.", unit="N·m", lo=0.0, hi=1e3,
-        soft=(1e-7, 1e-1), scale=Scale.LOG,
+        "Moment for a curvature of one per metre, per metre of width.", unit="N·m", lo=0.0, hi=1e3, soft=(1e-7, 1e-1),
+        scale=Scale.LOG,
     )] = 2e-5  # fmt: skip
     internal_damping: Annotated[float, _fabric(
-        "Damping of every spring as a time: its damping constant is this times its stiffness.", unit="s", lo=0.0,
+        "Damping of every spring: its damping constant is this time multiplied by its stiffness.", unit="s", lo=0.0,
         hi=1.0, soft=(1e-6, 1e-2), scale=Scale.LOG,
     )] = 1e-4  # fmt: skip
 
@@ -153,7 +153,7 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     )] = 0.001  # fmt: skip
 
     air_drag: Annotated[float, _air(
-        "Part of the velocity that still air takes away each second.", unit="1/s", lo=0.0, hi=1e4, soft=(0.0, 5.0),
+        "Part of the velocity that is lost to still air each second.", unit="1/s", lo=0.0, hi=1e4, soft=(0.0, 5.0),
         step=0.05,
     )] = 0.1  # fmt: skip
     wind: Wind = (0.0, 0.0, 0.0)
@@ -161,48 +161,46 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     turbulence_scale: TurbulenceScale = 1.0
     turbulence_seed: TurbulenceSeed = 1
     normal_drag: Annotated[float, _air(
-        "Drag coefficient of the air that meets the cloth head on.", lo=0.0, hi=100.0, soft=(0.0, 4.0), step=0.1,
+        "Drag coefficient for air across the surface.", lo=0.0, hi=100.0, soft=(0.0, 4.0), step=0.1,
     )] = 1.2  # fmt: skip
     tangent_drag: Annotated[float, _air(
-        "Drag coefficient of the air that passes along the cloth.", lo=0.0, hi=100.0, soft=(0.0, 1.0), step=0.01,
+        "Drag coefficient for air along the surface.", lo=0.0, hi=100.0, soft=(0.0, 1.0), step=0.01,
     )] = 0.05  # fmt: skip
 
-    pins: Annotated[PinPreset, _pins("Particles that are held.")] = PinPreset.CORNERS
+    pins: Annotated[PinPreset, _pins("Pinned particles.")] = PinPreset.CORNERS
     pin_list: Annotated[str, _pins(
-        "Numbers of more held particles, such as 0 21 40-60; a minus before a number lets go.",
+        "Numbers of more pinned particles, such as 0 21 40-60; a minus before a number unpins it.",
     )] = ""  # fmt: skip
     pin_target: Annotated[PinTarget, _pins(
-        "What the held particles follow.", label="Pins follow", effect=Effect.RESET,
+        "What the pinned particles follow.", label="Pins follow", effect=Effect.RESET,
     )] = PinTarget.WORLD  # fmt: skip
     pin_bone: Annotated[str, _pins(
-        "Bone that the held particles follow.", label="Bone of the pins", role=Role.BONE, effect=Effect.RESET,
+        "Bone that the pinned particles follow.", label="Bone of the pins", role=Role.BONE, effect=Effect.RESET,
     )] = ""  # fmt: skip
 
     look: Annotated[ClothLook, _look(
-        "What is drawn: the surface, the strain of surface or threads, or the particles.",
+        "Render the surface, the strain of the surface or the threads, or the particles.", label="Render as",
     )] = ClothLook.SURFACE  # fmt: skip
-    colour: Annotated[Colour, _look(
-        "Colour of the fabric, where it has no texture.", role=Role.COLOUR,
-    )] = (0.62, 0.16, 0.17)  # fmt: skip
+    colour: Annotated[Colour, _look("Colour of the fabric without a texture.", role=Role.COLOUR)] = (0.62, 0.16, 0.17)
     texture: Annotated[str, _look(
         "Image on the fabric; stored relative to the project.", role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes,
     )] = ""  # fmt: skip
 
     thickness: Annotated[float, _solver(
-        "Thickness of the fabric; half of it is kept free above every collider.", unit="m", lo=0.0, hi=1.0,
+        "Thickness of the fabric; half of it is the distance kept from colliders.", unit="m", lo=0.0, hi=1.0,
         soft=(0.0, 0.05), step=0.001,
     )] = 0.01  # fmt: skip
     self_collision: Annotated[bool, _solver(
-        "Whether the particles keep the thickness from each other too. Layers rest on each other where it is about the distance of neighbours; much thinner ones pass through.",
+        "Keep the thickness between particles too; fabric much thinner than the distance of neighbours passes through.",
     )] = False  # fmt: skip
     self_friction: Annotated[float, _solver(
         "Coefficient of friction between layers of the cloth.", lo=0.0, hi=10.0, soft=(0.0, 1.0), step=0.05,
     )] = 0.3  # fmt: skip
     gravity: Annotated[Amounts, _solver(
-        "Acceleration of everything.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,
+        "Acceleration of all particles.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,
     )] = (0.0, -9.81, 0.0)  # fmt: skip
     substeps: Annotated[int, _solver(
-        "Parts that a step is solved in; more of them allow a stiffer fabric.", lo=1, hi=SUBSTEPS_MAX, soft=(1, 200),
+        "Substeps of a step; more of them allow a stiffer fabric.", lo=1, hi=SUBSTEPS_MAX, soft=(1, 200),
     )] = 48  # fmt: skip
     stretch_limit: Annotated[float, _solver(
         "Stretch of a thread at which the cloth is stopped.", unit="×", lo=1.01, hi=1000.0, soft=(1.5, 20.0),

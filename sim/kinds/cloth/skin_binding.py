@@ -1,7 +1,7 @@
 """How a cloth is bound to the skin of a character: where its particles start in a pose, and how they are teleported.
 
-A cloth from the character's own file belongs to the bind pose, and each particle moves with its vertex of the skin.  Any
-other cloth belongs to the pose in which the simulation starts.  Attached to a bone, all of it moves with the bone;
+A cloth from the character's own file belongs to the bind pose, and each particle moves with its vertex of the skin.
+Any other cloth belongs to the pose in which the simulation starts.  Attached to a bone, all of it moves with the bone;
 attached to the skin, held particles move with the nearest vertices, and the others with the held ones, by distance.
 """
 

@@ -43,7 +43,7 @@ class ClothStability:
         h_max: Largest stable substep [s].
         ratio: Substep over the largest stable one; stable below 1.
         substeps: Fewest substeps that keep the margin, up to the allowed maximum.
-        softening: Factor of all stiffness at which the present substeps keep the margin; 1 if they do, 0 if no fabric would.
+        softening: Factor of all stiffness at which the present substeps keep the margin; 1 if they do, 0 if none does.
     """
 
     h_max: float

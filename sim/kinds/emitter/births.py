@@ -1,7 +1,7 @@
-"""Who is born when: a pure function of time, so that any way of cutting time into steps bears the same particles.
+"""When particles are born: a pure function of time, so that any division of time into steps gives the same particles.
 
-Time counts in steps of `STEP_TIME` since the start.  Birth number n goes to slot n mod capacity; a step from t0 to t1
-bears exactly the numbers whose moments lie in [t0, t1).
+Time counts in steps of `STEP_TIME` since the start.  Birth number n uses slot n mod capacity; a step from t0 to t1
+spawns exactly the births whose times lie in [t0, t1).
 """
 
 import math
@@ -17,7 +17,7 @@ from sim.scene.params import ParamError, SettingsError, check, params_of
 from sim.scene.stops import check_stops
 
 GENERATIONS = 1 << 24
-"""A slot counts its births modulo this: what a float32 can count."""
+"""A slot counts its births modulo this: the limit of a float32."""
 
 _ROUNDING = 1e-6
 """Births this close to the end of a span [births] count as after it."""
@@ -28,8 +28,8 @@ class Burst:
     """Particles that are born together.
 
     Attributes:
-        moment: When [steps since the start].
-        count: How many.
+        moment: Time [steps since the start].
+        count: Number of particles.
     """
 
     moment: float
@@ -38,13 +38,13 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Births that follow one another at equal times.
+    """Births at regular times.
 
     Attributes:
-        first: Number of the first one.
-        count: How many.
-        moment: Of the first one [steps since the start].
-        spacing: Time from one to the next [steps]; 0 for a burst.
+        first: Number of the first birth.
+        count: Number of births.
+        moment: Time of the first [steps since the start].
+        spacing: Time between births [steps]; 0 for a burst.
     """
 
     first: int
@@ -60,9 +60,9 @@ class Schedule:
     Attributes:
         per_step: Births of the stream in a step.
         bursts: Sorted by time.
-        period: Time after which the bursts come again [steps]; 0 for never.
-        anchor: Moment from which the present rate counts [steps].
-        passed: Births of the stream that were due by then; need not be whole.
+        period: Time after which the bursts repeat [steps]; 0 for never.
+        anchor: Time from which the present rate counts [steps].
+        passed: Births of the stream that were due by then; need not be an integer.
     """
 
     per_step: float
@@ -72,15 +72,15 @@ class Schedule:
     passed: float = 0.0
 
     def with_rate(self, rate: float, moment: float) -> "Schedule":
-        """The schedule whose stream goes on with another rate [1/s] from a moment on, without a gap or a jump."""
+        """The schedule with another rate [1/s] of the stream from a time [steps] on, without a gap or a jump."""
         return replace(self, per_step=rate * STEP_TIME, anchor=moment, passed=self._due(moment))
 
     def births_before(self, moment: float) -> int:
-        """How many are born before a moment [steps]."""
+        """Number of births before a time [steps]."""
         return self._stream_before(moment) + self._burst_births_before(moment)
 
     def segments(self, start: float, end: float) -> list[Segment]:
-        """Births of the span [start, end), in the order of their numbers; a burst comes before what is born with it."""
+        """Births in [start, end), in the order of their numbers; bursts come first."""
         found: list[Segment] = []
         streamed = self._stream_before(start)
         number = streamed + self._burst_births_before(start)
@@ -115,7 +115,7 @@ class Schedule:
         return total
 
     def _bursts_within(self, start: float, end: float) -> list[tuple[float, int]]:
-        """Moments and sizes of the bursts in [start, end), in order; those listed first come first."""
+        """Times and sizes of the bursts in [start, end), in order."""
         found: list[tuple[float, int]] = []
         for burst in self.bursts:
             if not self.period:
@@ -130,12 +130,12 @@ class Schedule:
 
 
 def slot_of(number: int, capacity: int) -> int:
-    """Slot that birth `number` (from 0) takes."""
+    """Slot of birth `number` (from 0)."""
     return number % capacity
 
 
 def generation_of(number: int, capacity: int) -> int:
-    """How often its slot was used before, modulo `GENERATIONS`."""
+    """Earlier uses of the slot of a birth, modulo `GENERATIONS`."""
     return (number // capacity) % GENERATIONS
 
 
@@ -143,12 +143,12 @@ N = TypeVar("N", int, npt.NDArray[np.int64])
 
 
 def hash_number(slot: N, generation: N, capacity: int) -> N:
-    """What stands for a birth in the hash, modulo 2³²: its number, as long as no generation count has come round."""
+    """The number of a birth in the hash, modulo 2³²; its birth number until the generation wraps around."""
     return (slot + capacity * generation) % (1 << 32)
 
 
 def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], ...]:
-    """Slots that birth numbers from `first` up to `end` take, as first slot and count of each range; two at most.
+    """Slots of birth numbers from `first` up to `end`, as at most two ranges of first slot and count.
 
     Of more births than slots only the last ones count.
     """
@@ -163,10 +163,10 @@ def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], .
 
 
 def capacity_needed(schedule: Schedule, longest_life: float) -> int:
-    """Slots it takes that no particle loses its slot while it lives.
+    """Slots needed so that no particle loses its slot while it lives.
 
     Args:
-        schedule: Who is born when.
+        schedule: When particles are born.
         longest_life: Longest lifetime [steps].
     """
     turns = math.ceil(longest_life / schedule.period) + 1 if schedule.period else 0
@@ -186,10 +186,10 @@ BURST_COUNT_MAX = 1 << 24
 
 
 def parse_bursts(text: str) -> tuple[Burst, ...]:
-    """Bursts of a text of `seconds:number` entries parted by blanks, sorted by time; a bare number is one at once.
+    """Bursts of a text of `seconds:number` entries separated by blanks, sorted by time; a bare number is at 0 s.
 
     Raises:
-        SettingsError: Naming the entry that is wrong.
+        SettingsError: Naming the invalid entry.
     """
     entries = text.replace(",", " ").split()
     if len(entries) > BURST_MAX:
@@ -214,10 +214,10 @@ STOPS = ("colour_over_life", "opacity_over_life", "size_over_life")
 
 
 def schedule_of(settings: EmitterSettings) -> Schedule:
-    """Who is born when.  An emitter that is always full has no schedule of its own: a stateless one takes the mean.
+    """When the particles of an emitter are born; a stateless emitter that is always full gets the mean rate.
 
     Raises:
-        SettingsError: For bursts that cannot be read, or come again within a step.
+        SettingsError: If the bursts are invalid, or repeat within a step.
     """
     period = settings.burst_period / STEP_TIME
     if 0.0 < period < 1.0:
@@ -234,7 +234,7 @@ def slots_needed(settings: EmitterSettings) -> int:
     """Capacity below which particles lose their slots while they live.
 
     Raises:
-        SettingsError: For bursts that cannot be read.
+        SettingsError: If the bursts are invalid.
     """
     if settings.mode is EmissionMode.FULL:
         return settings.capacity
@@ -242,10 +242,10 @@ def slots_needed(settings: EmitterSettings) -> int:
 
 
 def starvation(settings: EmitterSettings) -> str:
-    """Warning of an emitter whose capacity is too small, with the number that it needs; "" for none.
+    """Warning if the capacity is too small, with the number needed; "" if not.
 
     Raises:
-        SettingsError: For bursts that cannot be read.
+        SettingsError: If the bursts are invalid.
     """
     needed = slots_needed(settings)
     if needed <= settings.capacity:
@@ -254,7 +254,7 @@ def starvation(settings: EmitterSettings) -> str:
 
 
 def check_emitter(settings: EmitterSettings) -> None:
-    """Raises SettingsError, one line that names the setting, for what no emitter can be made of."""
+    """Raises SettingsError, one line that names the setting, if no emitter can be built."""
     for record in params_of(EmitterSettings):
         try:
             check(EmitterSettings, record.name, getattr(settings, record.name))

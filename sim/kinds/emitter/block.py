@@ -83,7 +83,7 @@ class Pattern:
 
 
 def pattern_at(time: float, change: float, wind: tuple[float, float, float], scale: float) -> Pattern:
-    """The pattern at a time [s], changing `change` times a second, carried by the wind [m/s], in cells of `scale`."""
+    """The turbulence at a time [s], changing `change` times a second, moved by the wind [m/s], in cells of `scale`."""
     x, y, z = (int(time * change * rate * PHASES) % PHASES for rate in RATES)
     gone = [component * time / scale for component in wind]
     skew = sum(gone) / 3.0
@@ -102,8 +102,8 @@ FIELDS: dict[str, str | tuple[str, int]] = {
     "gravity": "vec4",
     "air": "vec4",
     "pace": "vec4",
-    "whirl": "vec4",
-    "whirl_shift": "vec4",
+    "turbulence": "vec4",
+    "turbulence_shift": "vec4",
     "attractor": "vec4",
     "pull": "vec4",
     "angles": "vec4",
@@ -111,8 +111,8 @@ FIELDS: dict[str, str | tuple[str, int]] = {
     "cone": "vec4",
     "life": "vec4",
     "numbers": "ivec4",
-    "whirl_cells": "ivec4",
-    "whirl_phases": "ivec4",
+    "turbulence_cells": "ivec4",
+    "turbulence_phases": "ivec4",
     "births": "ivec4",
     "counts": "ivec4",
     "segments": ("vec4", SEGMENT_MAX),
@@ -141,7 +141,7 @@ class EmitterBlock(UniformBlock):
         self["cone"] = (constants.rise, settings.source_hollow, 0.0, 0.0)
         self["life"] = (constants.life, settings.lifetime_variance, settings.speed, settings.speed_variance)
         self["numbers"] = (settings.seed, settings.capacity, settings.turbulence_seed, 0)
-        self["whirl"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
+        self["turbulence"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
 
     def set_source(self, start: Float64, end: Float64, aim: Float64 | None = None) -> None:
         """World transforms (4, 4) of the source at the start and the end of the step, and of the axes of directions.
@@ -162,9 +162,9 @@ class EmitterBlock(UniformBlock):
         self["counts"] = self._counts
 
     def set_pattern(self, pattern: Pattern) -> None:
-        self["whirl_phases"] = (*pattern.phases, 0)
-        self["whirl_shift"] = (*pattern.shift, 0.0)
-        self["whirl_cells"] = (*pattern.origin, 0)
+        self["turbulence_phases"] = (*pattern.phases, 0)
+        self["turbulence_shift"] = (*pattern.shift, 0.0)
+        self["turbulence_cells"] = (*pattern.origin, 0)
 
     def set_births(self, segments: Sequence[Segment], capacity: int, origin: float) -> None:
         """Births of a span, whose times count from `origin` [steps since the start].

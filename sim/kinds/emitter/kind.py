@@ -27,26 +27,26 @@ from sim.scene.world_transforms import rebased
 ICON = "mdi6.creation-outline"
 
 LIFTS: Mapping[str, float] = {"Snow": 3.5, "Fireworks": 3.0}
-"""How far above the ground an effect starts that would have no room below it [m]."""
+"""Height above the ground of effects that need space below them [m]."""
 
 _FIGURE = 1.8
-"""What the sizes of effects suit as they are [m]."""
+"""Extent that the sizes of the effects are made for [m]."""
 
 _PLACES = frozenset(("source", "aim"))
-"""Values that an emitter on a surface has of its own, whatever the effect."""
+"""Fields that a preset does not change for an emitter on a surface."""
 _ROUND_SOURCES = (EmitterSource.SPHERE, EmitterSource.DISC)
 _LONG_SOURCES = (EmitterSource.BOX, EmitterSource.LINE)
-_WHIRLS = frozenset(("turbulence_scale", "turbulence_change", "turbulence_seed"))
+_TURBULENCE = frozenset(("turbulence_scale", "turbulence_change", "turbulence_seed"))
 _PULLS = frozenset(("attractor", "attractor_radius"))
 _STEPPED_ONLY = frozenset(
-    ("turbulence", "attraction", "vortex", "vortex_axis", "substeps", "collision", "clearance", *_WHIRLS, *_PULLS)
+    ("turbulence", "attraction", "vortex", "vortex_axis", "substeps", "collision", "clearance", *_TURBULENCE, *_PULLS)
 )
 _ANGLES = frozenset(("yaw", "yaw_spread", "pitch", "pitch_spread"))
-_PICTURE = frozenset(("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn"))
+_IMAGE = frozenset(("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn"))
 
 
 def new_emitter(preset: str, place: AddPlace) -> Node:
-    """An emitter of a preset, or a plain one for "": on the selected bone or figure, else on the ground."""
+    """An emitter of a preset, or a default one for "": on the selected bone or character, else on the ground."""
     settings = with_preset(EmitterSettings(), preset) if preset else EmitterSettings()
     size = 1.0 if place.attachment.node else place.fitting(_FIGURE)
     settings = with_lengths(settings, size)
@@ -63,14 +63,14 @@ def new_emitter(preset: str, place: AddPlace) -> Node:
 
 
 def where(place: AddPlace) -> str:
-    """Where a new emitter goes, in words."""
+    """Where a new emitter goes, for the title of the submenu."""
     if place.attachment.node:
-        return f"on the bone {place.attachment.bone}"
-    return "on the ground" if place.character is None else f"on the surface of {place.character.name}"
+        return f"(on bone {place.attachment.bone})"
+    return "(on ground)" if place.character is None else f"(on surface of {place.character.name})"
 
 
 def idle(node: Node) -> frozenset[str]:
-    """Rows of other sources, motions and looks."""
+    """Fields of other sources, motions and looks."""
     settings = node.settings
     assert isinstance(settings, EmitterSettings)
     return (
@@ -108,7 +108,7 @@ def _hidden_of_motion(settings: EmitterSettings) -> frozenset[str]:
         return _STEPPED_ONLY
     hidden: frozenset[str] = frozenset()
     if settings.turbulence == 0.0:
-        hidden |= _WHIRLS
+        hidden |= _TURBULENCE
     if settings.attraction == 0.0 and settings.vortex == 0.0:
         hidden |= _PULLS
     if settings.vortex == 0.0:
@@ -119,27 +119,26 @@ def _hidden_of_motion(settings: EmitterSettings) -> frozenset[str]:
 
 
 def _hidden_of_look(settings: EmitterSettings) -> frozenset[str]:
-    hidden = frozenset() if settings.look is ParticleLook.TEXTURED else _PICTURE
+    hidden = frozenset() if settings.look is ParticleLook.TEXTURED else _IMAGE
     if settings.look is not ParticleLook.STREAK:
         hidden |= {"streak_time"}
-    # What is opaque hides or is hidden; nothing fades where it meets the scene.
+    # Opaque particles do not fade at surfaces.
     return hidden | {"softness"} if settings.blending is Blending.OPAQUE else hidden
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
-    """The picture of a particle, and the image that says where a surface emits."""
     assert isinstance(settings, EmitterSettings)
-    picture = settings.texture if settings.look is ParticleLook.TEXTURED else ""
+    image = settings.texture if settings.look is ParticleLook.TEXTURED else ""
     density = settings.density_texture if settings.source in SURFACE_SOURCES else ""
     uses = (
-        FileUse("texture", picture, "texture", without="the particles of {names} are round spots instead"),
+        FileUse("texture", image, "texture", without="the particles of {names} are round spots instead"),
         FileUse("density_texture", density, "image", without="the surface emits everywhere for {names}"),
     )
     return tuple(use for use in uses if use.path)
 
 
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
-    """Version 1 had mute and solo among the settings, and the model and the bone that carry or emit."""
+    """Version 1 had mute and solo among the settings, and the parent model and bone."""
     if version == 1:
         part = raw["emitter"]
         for name in ("muted", "solo"):
@@ -162,7 +161,7 @@ BUILT_IN = {
     name: {field: getattr(made, field) for field in PRESET_FIELDS}
     for name, made in ((name, with_preset(EmitterSettings(), name)) for name in PRESETS)
 }
-"""Every value of the presets that come with the program, by name."""
+"""Every value of the built-in presets, by name."""
 
 
 def collides(settings: Settings) -> bool:

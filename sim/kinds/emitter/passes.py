@@ -71,7 +71,7 @@ class Features:
             "FULL": self.full,
             "SEGMENTS": self.segments,
             "DRAG": self.drag,
-            "WHIRLS": self.turbulence,
+            "TURBULENCE": self.turbulence,
             "ATTRACTOR": self.attractor,
         }
         if self.response:

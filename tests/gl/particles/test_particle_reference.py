@@ -36,7 +36,7 @@ CASES = {
     "always full in substeps": {"mode": EmissionMode.FULL, "substeps": 4, "lifetime": 0.3},
     "angles from a disc in substeps": {"substeps": 3, "aim": EmissionAim.ANGLES, "source": EmitterSource.DISC,
                                        "source_hollow": 0.5},
-    "whirls, attractor and vortex": {"turbulence": 2.0, "drag": 1.0, "attraction": 5.0, "vortex": 3.0,
+    "turbulences, attractor and vortex": {"turbulence": 2.0, "drag": 1.0, "attraction": 5.0, "vortex": 3.0,
                                      "vortex_axis": (1.0, 2.0, 0.5), "source": EmitterSource.LINE,
                                      "gravity": (0.0, 0.0, 0.0), "wind": (0.3, 0.0, 0.1)},
     "too many for the slots": {"capacity": 23},
