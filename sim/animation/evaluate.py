@@ -66,8 +66,7 @@ def evaluate_poses(
 ) -> list[Pose]:
     """The poses of `evaluate_pose` at many times, bit-identical, evaluated together.
 
-    Raises:
-        ValueError: If the clip was made for another number of joints.
+    Raises ValueError if the clip was made for another number of joints.
     """
     skeleton = model.skeleton
     motion = root_motion(skeleton, clip, up_axis) if lock_root and skeleton is not None else None

@@ -17,19 +17,12 @@ Float64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Warps:
-    """Deformers at one moment, which act on the bind pose before the joints move it.
+    """Deformers at one moment, which act on the bind pose before the joints move it."""
 
-    Attributes:
-        functions: Names of D functions, in order.
-        values: Their arguments, shape (D, 12).
-        bones: Joint whose weights limit each function, or -1; length D.
-        light: Emission of the surface, linear RGB, shape (3,).
-    """
-
-    functions: tuple[str, ...]
-    values: Float64
-    bones: tuple[int, ...]
-    light: Float64
+    functions: tuple[str, ...]  # Names of D functions, in order
+    values: Float64  # Their arguments, shape (D, 12)
+    bones: tuple[int, ...]  # Joint whose weights limit each function, or -1; length D
+    light: Float64  # Emission of the surface, linear RGB, shape (3,)
 
     def same(self, other: "Warps") -> bool:
         names = (self.functions, self.bones) == (other.functions, other.bones)

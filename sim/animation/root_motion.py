@@ -26,21 +26,13 @@ _SAMPLE_MAX = 256
 
 @dataclass(frozen=True, slots=True)
 class RootMotion:
-    """How a clip travels.
+    """How a clip travels."""
 
-    Attributes:
-        joint: The motion joint.
-        start: Its position at the start of the clip, shape (3,), file space.
-        horizontal: 1 for the axes of the ground, 0 for the up axis, shape (3,).
-        travellers: Topmost joints with travel of their own, including the motion joint.
-        carried: The travellers and everything below them.
-    """
-
-    joint: int
-    start: Float64
-    horizontal: Float64
-    travellers: npt.NDArray[np.intp]
-    carried: npt.NDArray[np.intp]
+    joint: int  # The motion joint
+    start: Float64  # Its position at the start of the clip, shape (3,), file space
+    horizontal: Float64  # 1 for the axes of the ground, 0 for the up axis, shape (3,)
+    travellers: npt.NDArray[np.intp]  # Topmost joints with travel of their own, including the motion joint
+    carried: npt.NDArray[np.intp]  # The travellers and everything below them
 
 
 _FOUND: WeakKeyDictionary[Clip, dict[str, tuple[Skeleton, RootMotion | None]]] = WeakKeyDictionary()
@@ -98,13 +90,16 @@ def _search(skeleton: Skeleton, clip: Clip, up_axis: str) -> RootMotion | None:
     own = _own_travel(skeleton, positions, model, horizontal)
     size = np.ptp(skeleton.model_from_bind[:, :3, 3], axis=0).max()
     moves = own > max(_TRAVEL_SHARE * float(size), 1e-9)
-    carried_counts = _subtree_sizes(skeleton)
+    carried_counts = np.ones(skeleton.joint_count, dtype=np.intp)
+    for level in reversed(skeleton.levels):
+        np.add.at(carried_counts, skeleton.parents[level], carried_counts[level])
     candidates = np.flatnonzero(moves & (carried_counts >= _CARRIED_SHARE * skeleton.joint_count))
     if not len(candidates):
         return None
     joint = int(candidates[np.argmax(carried_counts[candidates])])
-    below = _flagged_or_below(skeleton, moves)
-    parents = skeleton.parents
+    parents, below = skeleton.parents, moves.copy()
+    for level in skeleton.levels:
+        below[level] |= below[parents[level]]
     topmost = moves & ~np.where(parents < 0, False, below[parents])
     return RootMotion(joint, model[joint, 0, :3, 3], horizontal, np.flatnonzero(topmost), np.flatnonzero(below))
 
@@ -128,18 +123,3 @@ def _own_travel(skeleton: Skeleton, positions: Float64, model: Float64, horizont
     path = (linear @ moved[..., None])[..., 0] * horizontal
     length: Float64 = np.linalg.norm(np.ptp(path, axis=1), axis=-1)
     return length
-
-
-def _subtree_sizes(skeleton: Skeleton) -> npt.NDArray[np.intp]:
-    """Number of joints at and below each joint."""
-    sizes = np.ones(skeleton.joint_count, dtype=np.intp)
-    for level in reversed(skeleton.levels):
-        np.add.at(sizes, skeleton.parents[level], sizes[level])
-    return sizes
-
-
-def _flagged_or_below(skeleton: Skeleton, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    result = flags.copy()
-    for level in skeleton.levels:
-        result[level] |= result[skeleton.parents[level]]
-    return result

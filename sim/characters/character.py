@@ -100,15 +100,9 @@ class Character(Owner):
         poses: Poses,
         run_up: RunUp = (0.0, 0.0),
     ) -> None:
-        """Evaluates the pose and skins; does nothing if neither has changed since the last call.
+        """Evaluates the pose at a scene time [s] and skins; does nothing if neither has changed since the last call.
 
-        Args:
-            node: With model settings.
-            time: Scene time [s].
-            comparison: Whether to skin with a second method too.
-            places: World transforms of the nodes.
-            poses: Poses that other characters have evaluated at this time; characters of one file often share them.
-            run_up: Start of the scene [s], and length of the pre-roll before it [s].
+        `poses` are those that other characters have evaluated at this time; characters of one file often share them.
         """
         settings = node.settings
         assert isinstance(settings, ModelSettings)

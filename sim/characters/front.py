@@ -51,13 +51,7 @@ def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: np
 
 
 def front_in(model: CharacterModel, pose: Pose, placement: npt.NDArray[np.float64]) -> float:
-    """Yaw of the front of a model in a pose [°]; that of +z if the bone names do not tell.
-
-    Args:
-        model: The model.
-        pose: Its pose.
-        placement: World from model, shape (4, 4).
-    """
+    """Yaw of the front of a model in a pose [°]; that of +z if the bone names do not tell."""
     bones = model.skeleton
     if bones is None:
         return 0.0

@@ -99,10 +99,7 @@ def lost_images(
 ) -> tuple[MissingImage, ...]:
     """Missing images that no override replaces, in the order of the materials.
 
-    Args:
-        model: The model.
-        looks: Overrides of its materials.
-        is_gone: Whether the image that an override names is missing too; it is listed by its path.
+    Images that overrides name are missing if `is_gone`; they are listed by their path.
     """
     found: dict[str, list[tuple[str, str]]] = {}
     known = {look.material: look for look in reversed(looks)}
@@ -126,16 +123,9 @@ def lost_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
 def located(
     lost: Sequence[MissingImage], file: str, chosen: Path, find: Callable[[str], Path | None] | None = None
 ) -> dict[tuple[str, str], str]:
-    """Paths for missing images after the user located one; others in its folder are found too.
+    """Paths for missing images, by material and texture, after the user located the image `file` at `chosen`.
 
-    Args:
-        lost: The missing images.
-        file: The located one, by its name in the model file.
-        chosen: Its path.
-        find: Finds a file of a recorded name in the folder of the located one.
-
-    Returns:
-        The path for each material and texture.
+    Other images are found in the same folder, by default by `TextureFolder`.
     """
     find = find or TextureFolder(chosen.parent).find
     paths: dict[tuple[str, str], str] = {}

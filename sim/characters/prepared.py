@@ -13,17 +13,11 @@ from sim.characters.skinning import SkinningRecords, skinning_records
 
 @dataclass(frozen=True, slots=True)
 class BoneSegments:
-    """Bones of the skeleton overlay.
+    """Bones of the skeleton overlay."""
 
-    Attributes:
-        heads: Joint at the thick end, shape (S,); a click selects it.
-        tails: Its child at the thin end, shape (S,).
-        joints: Joints that are drawn as dots, shape (J,).
-    """
-
-    heads: npt.NDArray[np.intp]
-    tails: npt.NDArray[np.intp]
-    joints: npt.NDArray[np.intp]
+    heads: npt.NDArray[np.intp]  # Joint at the thick end, shape (S,); a click selects it
+    tails: npt.NDArray[np.intp]  # Its child at the thin end, shape (S,)
+    joints: npt.NDArray[np.intp]  # Joints that are drawn as dots, shape (J,)
 
     def of(self, joint: int) -> "BoneSegments":
         own = self.heads == joint
@@ -68,21 +62,15 @@ def _inherited_up(skeleton: Skeleton, flags: npt.NDArray[np.bool_]) -> npt.NDArr
 
 @dataclass(frozen=True, slots=True)
 class PreparedModel:
-    """The input of a model upload.
+    """The input of a model upload."""
 
-    Attributes:
-        model: The character.
-        records: Vertices and influences as their buffers hold them.
-        boxes: Palette entries with weights, shape (J,), and corners of their boxes, (J, 8, 3); None without joints.
-        reach: Lowest and highest corner, (3,) each, of the bind pose with its morph targets.
-        segments: Bones of the overlay; None without a skeleton.
-    """
-
-    model: CharacterModel
-    records: SkinningRecords
+    model: CharacterModel  # The character
+    records: SkinningRecords  # Vertices and influences as their buffers hold them
+    # Palette entries with weights, shape (J,), and corners of their boxes, (J, 8, 3); None without joints
     boxes: tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]] | None
+    # Lowest and highest corner, (3,) each, of the bind pose with its morph targets
     reach: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
-    segments: BoneSegments | None
+    segments: BoneSegments | None  # Bones of the overlay; None without a skeleton
 
 
 def prepare_model(model: CharacterModel) -> PreparedModel:

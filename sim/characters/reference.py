@@ -18,30 +18,20 @@ Triangles = npt.NDArray[np.integer]
 
 @dataclass(frozen=True, slots=True)
 class SkinnedVertices:
-    """Deformed geometry in file order and file space.
+    """Deformed geometry in file order and file space."""
 
-    Attributes:
-        positions: shape (V, 3).
-        normals: Unit vectors, shape (V, 3).
-        tangents: Unit xyz and the handedness of the mesh, shape (V, 4), or None.
-    """
-
-    positions: Float64
-    normals: Float64
-    tangents: Float64 | None
+    positions: Float64  # shape (V, 3)
+    normals: Float64  # Unit vectors, shape (V, 3)
+    tangents: Float64 | None  # Unit xyz and the handedness of the mesh, shape (V, 4), or None
 
 
 @dataclass(frozen=True, slots=True)
 class MethodDifference:
-    """Distance between corresponding vertices of two deformations, in file units.
-
-    Attributes:
-        vertex: The vertex with the largest distance.
-    """
+    """Distance between corresponding vertices of two deformations, in file units."""
 
     maximum: float
     mean: float
-    vertex: int
+    vertex: int  # The vertex with the largest distance
 
 
 def skin(

@@ -76,16 +76,7 @@ FEW = 4
 
 
 class MorphBuffers(Owner):
-    """Differences and weights of morph targets as `shaders/model/deform.glsl` reads them.
-
-    Args:
-        context: The context of its buffers.
-        targets: The morph targets.
-        deltas: Their differences; owned from now on.
-
-    Raises:
-        GLLimitError: If there are more differences than the driver can address.
-    """
+    """Morph targets as `shaders/model/deform.glsl` reads them; owns `deltas`.  GLLimitError if there are too many."""
 
     def __init__(self, context: Context, targets: Targets, deltas: Buffer) -> None:
         self.owns(deltas)
@@ -342,12 +333,7 @@ class SkinnedMesh(Owner):
                 defines |= {"METHOD": SHADER_FUNCTIONS[method], "INFLUENCES": count}
                 inputs.append(self._influences.dtype)
             kernel = self._kernels[key] = Kernel(
-                self.library,
-                "model/skin.glsl",
-                self.record,
-                inputs=inputs,
-                defines=defines,
-                records=self.vertex_count,
+                self.library, "model/skin.glsl", self.record, inputs=inputs, defines=defines, records=self.vertex_count
             )
         return kernel
 

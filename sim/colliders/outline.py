@@ -22,19 +22,12 @@ _RINGS = 16
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A closed surface in the frame of the collider; a plane is one square.
+    """A closed surface in the frame of the collider; a plane is one square."""
 
-    Attributes:
-        positions: Vertices [m], shape (V, 3).
-        normals: Outward unit normals of the exact surface, shape (V, 3).
-        triangles: Counter-clockwise from outside, shape (T, 3).
-        lines: Wireframe, shape (L, 2).
-    """
-
-    positions: Float32
-    normals: Float32
-    triangles: UInt32
-    lines: UInt32
+    positions: Float32  # Vertices [m], shape (V, 3)
+    normals: Float32  # Outward unit normals of the exact surface, shape (V, 3)
+    triangles: UInt32  # Counter-clockwise from outside, shape (T, 3)
+    lines: UInt32  # Wireframe, shape (L, 2)
 
 
 def outline(shape: ColliderShape, size: Float64) -> Outline:

@@ -73,12 +73,7 @@ class ColliderLayout:
 
     @property
     def defines(self) -> dict[str, object]:
-        return {
-            "PLANES": str(self.planes),
-            "OVALS": str(self.ovals),
-            "COLLIDE_STILL": self.still,
-            "COLLIDE_NEAR": True,
-        }
+        return {"PLANES": str(self.planes), "OVALS": str(self.ovals), "COLLIDE_STILL": self.still, "COLLIDE_NEAR": True}
 
 
 ANY_ORDER = ColliderLayout()

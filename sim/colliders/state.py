@@ -24,17 +24,11 @@ class ColliderShape(enum.Enum):
 
 
 class ColliderPlacement(msgspec.Struct, frozen=True, eq=False):
-    """A collider at one moment.
+    """A collider at one moment."""
 
-    Attributes:
-        shape: A sphere with an uneven scale is an ellipsoid here.
-        size: Sizes including the scale [m], shape (3,), as in `ColliderState`.
-        world_from_collider: Rigid transform, shape (4, 4).
-    """
-
-    shape: ColliderShape
-    size: Float64
-    world_from_collider: Float64
+    shape: ColliderShape  # A sphere with an uneven scale is an ellipsoid here
+    size: Float64  # Sizes including the scale [m], shape (3,), as in `ColliderState`
+    world_from_collider: Float64  # Rigid transform, shape (4, 4)
     friction: float
     restitution: float
 

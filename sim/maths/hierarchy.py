@@ -21,18 +21,12 @@ class CycleError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Joints sorted by depth, so that each level is one contiguous slice.
+    """Joints sorted by depth, so that each level is one contiguous slice."""
 
-    Attributes:
-        order: Joint at each place of the sorted list, shape (B,); `values[order]` sorts.
-        places: Place of each joint in the sorted list, shape (B,); `sorted[places]` sorts back.
-        root_count: Number of roots; they come first.
-        steps: For each further level its slice of the sorted list and the places of its parents.
-    """
-
-    order: Index
-    places: Index
-    root_count: int
+    order: Index  # Joint at each place of the sorted list, shape (B,); `values[order]` sorts
+    places: Index  # Place of each joint in the sorted list, shape (B,); `sorted[places]` sorts back
+    root_count: int  # Number of roots; they come first
+    # For each further level its slice of the sorted list and the places of its parents
     steps: tuple[tuple[slice, Index], ...]
 
     @property

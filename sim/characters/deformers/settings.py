@@ -41,15 +41,10 @@ _UNIT = {DeformerAxis.X: (1.0, 0.0, 0.0), DeformerAxis.Y: (0.0, 1.0, 0.0), Defor
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Bounds of a model in its bind pose.
+    """Bounds of a model in its bind pose."""
 
-    Attributes:
-        box: In file space.
-        is_z_up: Whether z points up in the file.
-    """
-
-    box: Bounds
-    is_z_up: bool
+    box: Bounds  # In file space
+    is_z_up: bool  # Whether z points up in the file
 
     @property
     def size(self) -> float:
@@ -77,15 +72,10 @@ _pose = functools.partial(param, effect=Effect.POSE)
 
 
 class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
-    """Base of all deformers.
+    """Base of all deformers."""
 
-    Attributes:
-        label: Name in the window.
-        function: Name of its function; "" if it moves nothing.
-    """
-
-    label: ClassVar[str] = ""
-    function: ClassVar[str] = ""
+    label: ClassVar[str] = ""  # Name in the window
+    function: ClassVar[str] = ""  # Name of its function; "" if it moves nothing
 
     muted: Annotated[bool, _pose("Disable the deformer.", group="Deformer", role=Role.HIDDEN)] = False
     bone: Annotated[str, _pose(

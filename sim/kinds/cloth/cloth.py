@@ -106,8 +106,7 @@ class Cloth(Owner):
     ) -> None:
         """Builds everything anew; on an error the cloth stays as it was.
 
-        Raises:
-            SettingsError: If no cloth can be built from the settings.
+        Raises SettingsError if no cloth can be built from the settings.
         """
         placement = np.eye(4) if world_from_cloth is None else np.array(world_from_cloth, np.float64)
         model = build_cloth(settings, surface, placement)
@@ -166,8 +165,7 @@ class Cloth(Owner):
     def apply(self, settings: ClothSettings) -> Effect:
         """Takes new settings at the cost that their declarations name; returns that cost.
 
-        Raises:
-            SettingsError: If no cloth can be built from them; everything stays as it was.
+        Raises SettingsError if no cloth can be built from them; everything stays as it was.
         """
         effects = changed_effects(self.settings, settings)
         if Effect.REBUILD in effects:
@@ -205,12 +203,8 @@ class Cloth(Owner):
     def teleport(self, motions: Float64, world_from_cloth: Float64) -> bool:
         """Moves all particles instead of a step, as if the world around them had moved; waits for the GPU.
 
-        Args:
-            motions: Affine motion of each particle in the world, shape (P, 4, 4), or (1, 4, 4) for all.
-            world_from_cloth: World transform of the node afterwards, shape (4, 4).
-
-        Returns:
-            False if the cloth has failed, which is then not moved.
+        Motions are affine, in the world, shape (P, 4, 4), or (1, 4, 4) for all particles; `world_from_cloth` is the
+        transform of the node afterwards.  A cloth that has failed is not moved, and False returned.
         """
         records = self._read()
         if self.stopped or records["velocity"][0, 3]:
@@ -245,9 +239,7 @@ class Cloth(Owner):
     def show_displaced(self, motions: Float64 | None) -> None:
         """Draws the newest sound state as if the world around it had moved, without moving it; waits for the GPU.
 
-        Args:
-            motions: Affine motion of each particle in the world, shape (P, 4, 4), or (1, 4, 4) for all; None draws it
-                in place again.
+        Motions as in `teleport`; None draws it in place again.
         """
         if motions is None:
             if self._displaced is not None:
@@ -282,8 +274,7 @@ class Cloth(Owner):
     def poll(self, now: float) -> bool:
         """Reads statistics without waiting, and stops the cloth if it failed; returns whether it stopped now.
 
-        Args:
-            now: Monotonic time [s]; statistics are requested at most every `INTERVAL`.
+        Statistics are requested at most every `INTERVAL`; `now` is a monotonic time [s].
         """
         statistics = self._monitor.poll()
         if statistics is not None:
@@ -335,8 +326,7 @@ class Cloth(Owner):
     def restore(self, state: bytes) -> PinTargetTable:
         """Restores a `snapshot`; returns what the pins are attached to.
 
-        Raises:
-            SettingsError: If the snapshot is of another cloth.
+        Raises SettingsError if the snapshot is of another cloth.
         """
         head, (moving, sound, pins, flags, in_joint, *rest) = unpacked_state(state)
         if len(flags) != self.model.particle_count or len(moving) != self._state.count:

@@ -23,15 +23,12 @@ BEND_SPAN = 2
 
 @dataclass(frozen=True, slots=True)
 class GridShape:
-    """Size of a sheet.
+    """Size of a sheet."""
 
-    Attributes:
-        columns, rows: Particles across and along, at least 2.
-        across, along: Distance of neighbours [m].
-    """
-
+    # Particles across and along, at least 2
     columns: int
     rows: int
+    # Distance of neighbours [m]
     across: float
     along: float
 
@@ -101,9 +98,7 @@ def cell_shares(shape: GridShape) -> Float64:
 def grid_springs(shape: GridShape, *, material: bool) -> Springs:
     """Structural springs to the four neighbours, shear springs across the cells, bend springs over two cells.
 
-    Args:
-        shape: The sheet.
-        material: Whether the factors make the sheet the same fabric at every resolution; else they are 1.
+    The factors of a material make the sheet the same fabric at every resolution; else they are 1.
     """
     numbers, factor = shape.numbers(), shape.spring_factors()
     dx, dy = shape.across, shape.along

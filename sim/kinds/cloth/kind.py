@@ -1,7 +1,7 @@
 """The kind of cloths, with its presets."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -74,10 +74,8 @@ FABRIC_FIELDS: tuple[str, ...] = (
 _FIGURE = 1.8
 """What the sheet suits as it is [m]."""
 
-_SHEET = frozenset(("columns", "rows", "width", "height", "placement"))
-_MESH = frozenset(("mesh_path", "mesh_section"))
-_GUSTS = frozenset(("turbulence_scale", "turbulence_seed"))
-_FABRIC_LOOK = frozenset(("colour", "texture"))
+_SHEET = ("columns", "rows", "width", "height", "placement")
+_MESH = ("mesh_path", "mesh_section")
 
 
 def new_cloth(place: AddPlace) -> Node:
@@ -96,17 +94,17 @@ def idle(node: Node) -> frozenset[str]:
     """Fields without effect."""
     settings = node.settings
     assert isinstance(settings, ClothSettings)
-    hidden = _SHEET if settings.source is ClothSource.MESH else _MESH
-    hidden |= _group("Springs") if settings.mode is ClothMode.MATERIAL else _group("Fabric") - {"mode"}
-    if settings.turbulence == 0.0:
-        hidden |= _GUSTS
-    if not settings.self_collision:
-        hidden |= {"self_friction"}
-    if settings.pin_target is not PinTarget.BONE:
-        hidden |= {"pin_bone"}
-    if settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS):
-        hidden |= _FABRIC_LOOK
-    return hidden
+    unused: dict[Collection[str], bool] = {
+        _SHEET: settings.source is ClothSource.MESH,
+        _MESH: settings.source is ClothSource.GRID,
+        _group("Springs"): settings.mode is ClothMode.MATERIAL,
+        _group("Fabric") - {"mode"}: settings.mode is ClothMode.SPRINGS,
+        ("turbulence_scale", "turbulence_seed"): settings.turbulence == 0.0,
+        ("self_friction",): not settings.self_collision,
+        ("pin_bone",): settings.pin_target is not PinTarget.BONE,
+        ("colour", "texture"): settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS),
+    }
+    return frozenset(name for names, is_unused in unused.items() if is_unused for name in names)
 
 
 @functools.cache

@@ -30,34 +30,21 @@ _FOLD = 16.0
 
 @dataclass(frozen=True, slots=True)
 class ClothConstants:
-    """Constants of the equations of motion; SI.
+    """Constants of the equations of motion; SI."""
 
-    Attributes:
-        stiffness: Of structural, shear and bend springs, to be multiplied by a spring's factor [N/m], shape (3,).
-        damping: The same for damping [N·s/m], shape (3,).
-        fold: Largest shortening of a bend spring that still adds force, times its rest length [m²].
-        bend_pull: Largest lengthening of a bend spring that still adds force [m]: 0, or unlimited.
-        mass_scale: Mass of a particle for each unit of its share [kg/m²] or [kg].
-        air_drag: Relative loss of velocity [1/s].
-        gravity: shape (3,) [m/s²].
-        wind: Velocity of the air [m/s], shape (3,).
-        normal_drag, tangent_drag: Half the density of air times the drag coefficients [kg/m³].
-        clearance: Distance from colliders [m].
-        stretch_limit: Length over rest length at which the cloth is stopped.
-    """
-
-    stiffness: Float64
-    damping: Float64
-    fold: float
-    bend_pull: float
-    mass_scale: float
-    air_drag: float
-    gravity: Float64
-    wind: Float64
+    stiffness: Float64  # Of structural, shear and bend springs, to be multiplied by a spring's factor [N/m], shape (3,)
+    damping: Float64  # The same for damping [N·s/m], shape (3,)
+    fold: float  # Largest shortening of a bend spring that still adds force, times its rest length [m²]
+    bend_pull: float  # Largest lengthening of a bend spring that still adds force [m]: 0, or unlimited
+    mass_scale: float  # Mass of a particle for each unit of its share [kg/m²] or [kg]
+    air_drag: float  # Relative loss of velocity [1/s]
+    gravity: Float64  # shape (3,) [m/s²]
+    wind: Float64  # Velocity of the air [m/s], shape (3,)
+    # Half the density of air times the drag coefficients [kg/m³]
     normal_drag: float
     tangent_drag: float
-    clearance: float
-    stretch_limit: float
+    clearance: float  # Distance from colliders [m]
+    stretch_limit: float  # Length over rest length at which the cloth is stopped
 
 
 def constants_of(settings: ClothSettings) -> ClothConstants:

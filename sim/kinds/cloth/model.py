@@ -24,27 +24,16 @@ _SMALLEST_CELL = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ClothModel:
-    """Topology and rest shape of a cloth; immutable.
+    """Topology and rest shape of a cloth; immutable."""
 
-    Attributes:
-        positions: Rest positions in the world [m], shape (P, 3).
-        shares: Share of each particle in the mass: its area [m²], or 1, shape (P,).
-        springs: All springs.
-        faces: Triangles between particles, shape (T', 3).
-        grid: The sheet, or None for a mesh.
-        surface: The drawn triangles, in the world.
-        particle_of_vertex: Particle of each drawn vertex, shape (V,).
-        is_material: Whether springs share the constants of a material.
-    """
-
-    positions: Float64
-    shares: Float64
-    springs: Springs
-    faces: npt.NDArray[np.uint32]
-    grid: GridShape | None
-    surface: ClothSurface
-    particle_of_vertex: npt.NDArray[np.int32]
-    is_material: bool
+    positions: Float64  # Rest positions in the world [m], shape (P, 3)
+    shares: Float64  # Share of each particle in the mass: its area [m²], or 1, shape (P,)
+    springs: Springs  # All springs
+    faces: npt.NDArray[np.uint32]  # Triangles between particles, shape (T', 3)
+    grid: GridShape | None  # The sheet, or None for a mesh
+    surface: ClothSurface  # The drawn triangles, in the world
+    particle_of_vertex: npt.NDArray[np.int32]  # Particle of each drawn vertex, shape (V,)
+    is_material: bool  # Whether springs share the constants of a material
 
     @property
     def particle_count(self) -> int:

@@ -75,11 +75,9 @@ class ClothPins(Owner):
         return self._sides[0].buffer
 
     def set_targets(self, targets: Float64, flags: Bool | None = None) -> None:
-        """Sets the positions of held particles at the end of the next step.
+        """Sets the positions [m] of held particles at the end of the next step, shape (P, 3); the others are ignored.
 
-        Args:
-            targets: Positions [m], shape (P, 3); those of free particles are ignored.
-            flags: Held particles, shape (P,); the present ones if None.
+        The held particles are `flags`, shape (P,), or the present ones if None.
         """
         if flags is not None:
             self.flags = flags.copy()
@@ -122,10 +120,7 @@ class ClothPins(Owner):
     def follow(self, vertices: BufferTexture, texels_per_vertex: int, world_from_model: Float64) -> None:
         """Takes the targets from the surface that the pins are attached to, if any; runs on the GPU alone.
 
-        Args:
-            vertices: Records of the surface, position first.
-            texels_per_vertex: Length of a record.
-            world_from_model: World transform of the surface, shape (4, 4).
+        Records of the surface begin with the position.
         """
         if self._attached is None or self._attach is None:
             return

@@ -59,13 +59,7 @@ def parse_pins(listed: str) -> list[tuple[int, int, bool]]:
 
 
 def toggled_pin_list(settings_list: str, flags: Bool, numbers: Iterable[int]) -> str:
-    """The list text with particles toggled.
-
-    Args:
-        settings_list: The present list.
-        flags: Particles held now, including the preset, shape (P,).
-        numbers: Particles to toggle.
-    """
+    """The list text with particles toggled; `flags` are the particles held now, including the preset, shape (P,)."""
     toggled = [(int(number), int(number), not bool(flags[number])) for number in numbers]
     return pin_list_text(_merged([*parse_pins(settings_list), *toggled]))
 

@@ -39,16 +39,11 @@ class ContactTree:
 
     Each inner node has `FAN` children, so nodes are found by arithmetic: the root is 0, the nodes of a level follow
     each other.
-
-    Attributes:
-        order: Particle in each place of the leaves, or `EMPTY`, shape (leaves * leaf_size,).
-        depth: Levels below the root, including the leaves.
-        leaf_size: Places in a leaf.
     """
 
-    order: Int32
-    depth: int
-    leaf_size: int
+    order: Int32  # Particle in each place of the leaves, or `EMPTY`, shape (leaves * leaf_size,)
+    depth: int  # Levels below the root, including the leaves
+    leaf_size: int  # Places in a leaf
 
     @property
     def leaf_count(self) -> int:
@@ -133,13 +128,7 @@ def width(lists: Record) -> int:
 
 
 class SelfContact(Owner):
-    """Finds the particles of one cloth that may touch.
-
-    Args:
-        context: The context of its buffers.
-        library: Source of its programs.
-        model: Topology and rest shape.
-    """
+    """Finds the particles of one cloth that may touch."""
 
     def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel) -> None:
         self._tree = tree = contact_tree(model.positions)
@@ -166,12 +155,9 @@ class SelfContact(Owner):
         self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=widths, records=self._count)
 
     def find(self, state: BufferTexture, clearance: float, span: float) -> BufferTexture:
-        """Lists the particles that may come nearer than a distance; records of `CONTACTS` for each particle.
+        """Lists the particles that may come nearer than a clearance [m] within a time span [s].
 
-        Args:
-            state: Two texels a particle: position, 1 / share | velocity, 0.
-            clearance: The distance [m].
-            span: How long the lists are used [s].
+        Returns records of `CONTACTS` for each particle; `state` has two texels a particle.
         """
         tree = self._tree
         values = {

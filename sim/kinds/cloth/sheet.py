@@ -33,12 +33,7 @@ class ClothSheet(Owner):
         self.texcoords = self.owns(Buffer(context, texcoords, label="cloth texcoords"))
         self.triangles = self.owns(Buffer(context, model.surface.triangles.ravel(), label="cloth triangles"))
         self._kernel = Kernel(
-            library,
-            "cloth/surface.glsl",
-            SKINNED,
-            inputs=[PARTICLE],
-            defines=tables.defines,
-            records=len(particles),
+            library, "cloth/surface.glsl", SKINNED, inputs=[PARTICLE], defines=tables.defines, records=len(particles)
         )
 
     def write(self, state: BufferTexture) -> None:

@@ -38,20 +38,13 @@ _DIRECTIONS = np.array([d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SkinBindingKey:
-    """Everything that a binding depends on; large objects are compared by identity.
+    """Everything that a binding depends on; large objects are compared by identity."""
 
-    Attributes:
-        model: The cloth.
-        character: The character.
-        character_settings: Clip and skinning of the character.
-        mesh: The mesh of the cloth, if it is from the file of the character.
-        plain: Pin target, bone, section, held particles if they matter, and the start of the scene [s].
-    """
-
-    model: ClothModel
-    character: Character
-    character_settings: ModelSettings
-    mesh: Mesh | None
+    model: ClothModel  # The cloth
+    character: Character  # The character
+    character_settings: ModelSettings  # Clip and skinning of the character
+    mesh: Mesh | None  # The mesh of the cloth, if it is from the file of the character
+    # Pin target, bone, section, held particles if they matter, and the start of the scene [s]
     plain: tuple[PinTarget, str, str, bytes, float]
 
     def same(self, other: "SkinBindingKey | None") -> bool:

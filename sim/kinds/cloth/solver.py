@@ -52,13 +52,7 @@ class ClothInputs:
 
 
 class ClothSolver(Owner):
-    """Advances the state of one cloth.
-
-    Args:
-        library: Source of the programs.
-        model: Topology.
-        tables: Its neighbours as texels.
-    """
+    """Advances the state of one cloth."""
 
     def __init__(self, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
         self._library, self._model, self._tables = library, model, tables

@@ -27,19 +27,12 @@ class SpringKind(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Springs:
-    """All springs, each once.
+    """All springs, each once."""
 
-    Attributes:
-        pairs: Particles at the ends, shape (S, 2).
-        kinds: `SpringKind`, shape (S,).
-        rest: Rest lengths [m], shape (S,).
-        factors: Factors of the constants of the kind, shape (S,).
-    """
-
-    pairs: Int32
-    kinds: Int32
-    rest: Float64
-    factors: Float64
+    pairs: Int32  # Particles at the ends, shape (S, 2)
+    kinds: Int32  # `SpringKind`, shape (S,)
+    rest: Float64  # Rest lengths [m], shape (S,)
+    factors: Float64  # Factors of the constants of the kind, shape (S,)
 
     @property
     def count(self) -> int:
@@ -66,12 +59,8 @@ BEND_FACTOR_MAX = 4.0
 def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, material: bool) -> Springs:
     """Structural springs along the edges of a mesh, bend springs between the corners opposite an edge.
 
-    Edges with more than two faces get a bend spring for each consecutive pair of faces.
-
-    Args:
-        positions: Rest positions [m], shape (P, 3).
-        triangles: Corners, shape (T, 3), no corner twice.
-        material: Whether the factors make the mesh a fabric of even stiffness; else they are 1.
+    Edges with more than two faces get a bend spring for each consecutive pair of faces.  The factors of a material make
+    the mesh a fabric of even stiffness; else they are 1.
     """
     half = _half_edges(positions, triangles)
     edges = _structural(positions, half)
@@ -156,17 +145,11 @@ WIDTH_MAX = 64
 
 @dataclass(frozen=True, slots=True)
 class NeighbourTable:
-    """Springs around every particle, for a kernel without branches; empty slots name the particle itself.
+    """Springs around every particle, for a kernel without branches; empty slots name the particle itself."""
 
-    Attributes:
-        index: Particle at the other end, shape (P, W).
-        rest: Rest length [m], shape (P, W); 0 in empty slots.
-        factor: Factor of the spring, shape (P, W); 0 in empty slots.
-    """
-
-    index: Int32
-    rest: Float64
-    factor: Float64
+    index: Int32  # Particle at the other end, shape (P, W)
+    rest: Float64  # Rest length [m], shape (P, W); 0 in empty slots
+    factor: Float64  # Factor of the spring, shape (P, W); 0 in empty slots
 
     @property
     def width(self) -> int:
@@ -176,8 +159,7 @@ class NeighbourTable:
 def neighbour_table(springs: Springs, kinds: tuple[SpringKind, ...], particle_count: int) -> NeighbourTable:
     """Table of the springs of some kinds, neighbours in the order of kind and number.
 
-    Raises:
-        SettingsError: If a particle has more than `WIDTH_MAX` of them.
+    Raises SettingsError if a particle has more than `WIDTH_MAX` of them.
     """
     chosen = np.isin(springs.kinds, [int(kind) for kind in kinds])
     pairs = springs.pairs[chosen]
@@ -198,8 +180,7 @@ def neighbour_table(springs: Springs, kinds: tuple[SpringKind, ...], particle_co
 def face_table(triangles: npt.NDArray[np.uint32], particle_count: int) -> Int32:
     """The two other corners of every triangle around each particle, in winding order, shape (P, W, 2).
 
-    Raises:
-        SettingsError: If a particle has more than `WIDTH_MAX` triangles.
+    Raises SettingsError if a particle has more than `WIDTH_MAX` triangles.
     """
     corners = triangles.astype(np.int32)
     owner = corners.T.ravel()

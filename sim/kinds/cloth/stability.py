@@ -37,18 +37,12 @@ NEVER = 1e9
 
 @dataclass(frozen=True, slots=True)
 class ClothStability:
-    """How far a cloth is from instability.
+    """How far a cloth is from instability."""
 
-    Attributes:
-        h_max: Largest stable substep [s].
-        ratio: Substep over the largest stable one; stable below 1.
-        substeps: Fewest substeps that keep the margin, up to the allowed maximum.
-        softening: Factor of all stiffness at which the present substeps keep the margin; 1 if they do, 0 if none does.
-    """
-
-    h_max: float
-    ratio: float
-    substeps: int
+    h_max: float  # Largest stable substep [s]
+    ratio: float  # Substep over the largest stable one; stable below 1
+    substeps: int  # Fewest substeps that keep the margin, up to the allowed maximum
+    # Factor of all stiffness at which the present substeps keep the margin; 1 if they do, 0 if none does
     softening: float = 1.0
 
     @property
@@ -114,12 +108,7 @@ def wave_speed(model: ClothModel, settings: ClothSettings) -> float:
 
 
 def largest_substep(stiffness: float, damping: float) -> float:
-    """Largest stable substep [s] of a mode.
-
-    Args:
-        stiffness: Eigenvalue of M⁻¹K [1/s²].
-        damping: The matching one of M⁻¹C [1/s].
-    """
+    """Largest stable substep [s] of a mode, by its eigenvalues of M⁻¹K [1/s²] and M⁻¹C [1/s]."""
     resisted = damping + np.sqrt(damping**2 + 4.0 * stiffness)  # the root as a sum: no digits cancel
     return float(4.0 / resisted) if resisted > 0.0 else NEVER
 
@@ -269,13 +258,7 @@ def stop_reason(
 
 
 def stretch(model: ClothModel, places: Float64, ends: npt.NDArray[np.bool_] | None = None) -> float:
-    """Largest length of a thread over its rest length; 0 without threads.
-
-    Args:
-        model: The cloth.
-        places: Particles [m], shape (P, 3).
-        ends: Only threads at one of these particles, shape (P,).
-    """
+    """Largest length over rest length of all threads, or of threads at some particles, shape (P,); 0 without any."""
     threads = model.springs.of_kind(SpringKind.STRUCTURAL)
     chosen = np.ones(threads.count, np.bool_) if ends is None else ends[threads.pairs].any(axis=1)
     corners = places[threads.pairs[chosen]]

@@ -30,32 +30,20 @@ Real garments have slivers a thousandth of a millimetre wide, whose threads no t
 
 @dataclass(frozen=True, slots=True)
 class ClothSurface:
-    """The drawn triangles.
+    """The drawn triangles."""
 
-    Attributes:
-        positions: Vertices [m], shape (V, 3).
-        texcoords: shape (V, 2).
-        triangles: Corners, shape (T, 3).
-    """
-
-    positions: Float64
-    texcoords: Float32
-    triangles: UInt32
+    positions: Float64  # Vertices [m], shape (V, 3)
+    texcoords: Float32  # shape (V, 2)
+    triangles: UInt32  # Corners, shape (T, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class WeldedSurface:
-    """The same triangles between particles.
+    """The same triangles between particles."""
 
-    Attributes:
-        positions: Particles [m], shape (P, 3).
-        triangles: Corners as particles, without degenerate triangles, shape (T', 3).
-        particle_of_vertex: shape (V,).
-    """
-
-    positions: Float64
-    triangles: UInt32
-    particle_of_vertex: npt.NDArray[np.int32]
+    positions: Float64  # Particles [m], shape (P, 3)
+    triangles: UInt32  # Corners as particles, without degenerate triangles, shape (T', 3)
+    particle_of_vertex: npt.NDArray[np.int32]  # shape (V,)
 
 
 def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> ClothSurface:

@@ -65,14 +65,7 @@ class TeleportHandling:
     # --- the start ------------------------------------------------------------------------------------
 
     def start(self, node: Node, cloth: Cloth, world: World, time: float | None = None) -> None:
-        """Places a cloth that was reset where it starts.
-
-        Args:
-            node: Its node.
-            cloth: The cloth.
-            world: The characters.
-            time: Scene time of the pose that the character starts in [s]; None for the present pose.
-        """
+        """Places a cloth that was reset on the character in its pose at a scene time [s], or in its present pose."""
         binding = self.binding(node, cloth, world)
         if binding is not None:
             character = binding.key.character
@@ -122,15 +115,7 @@ class TeleportHandling:
         return motions is not None and cloth.teleport(motions, placement)
 
     def end_step(self, node: Node, cloth: Cloth, world: World, time: float, *, is_past: bool = False) -> None:
-        """Remembers the parents at the end of a step at a scene time [s].
-
-        Args:
-            node: Node of the cloth.
-            cloth: The cloth.
-            world: The characters.
-            time: Scene time [s].
-            is_past: Whether the characters are to be posed at that time; else their present poses are taken.
-        """
+        """Remembers the parents, posed at a scene time [s] if `is_past`, else in their present poses."""
         if not node.attachment.node and not is_past:
             return
         last, scene = self._last, world.scene

@@ -25,51 +25,31 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """Particles that are born together.
+    """Particles that are born together."""
 
-    Attributes:
-        moment: Time [steps since the start].
-        count: Number of particles.
-    """
-
-    moment: float
-    count: int
+    moment: float  # Time [steps since the start]
+    count: int  # Number of particles
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Births at regular times.
+    """Births at regular times."""
 
-    Attributes:
-        first: Number of the first birth.
-        count: Number of births.
-        moment: Time of the first [steps since the start].
-        spacing: Time between births [steps]; 0 for a burst.
-    """
-
-    first: int
-    count: int
-    moment: float
-    spacing: float
+    first: int  # Number of the first birth
+    count: int  # Number of births
+    moment: float  # Time of the first [steps since the start]
+    spacing: float  # Time between births [steps]; 0 for a burst
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A steady stream and bursts.
+    """A steady stream and bursts."""
 
-    Attributes:
-        per_step: Births of the stream in a step.
-        bursts: Sorted by time.
-        period: Time after which the bursts repeat [steps]; 0 for never.
-        anchor: Time from which the present rate counts [steps].
-        passed: Births of the stream that were due by then; need not be an integer.
-    """
-
-    per_step: float
-    bursts: tuple[Burst, ...] = ()
-    period: float = 0.0
-    anchor: float = 0.0
-    passed: float = 0.0
+    per_step: float  # Births of the stream in a step
+    bursts: tuple[Burst, ...] = ()  # Sorted by time
+    period: float = 0.0  # Time after which the bursts repeat [steps]; 0 for never
+    anchor: float = 0.0  # Time from which the present rate counts [steps]
+    passed: float = 0.0  # Births of the stream that were due by then; need not be an integer
 
     def with_rate(self, rate: float, moment: float) -> "Schedule":
         """The schedule with another rate [1/s] of the stream from a time [steps] on, without a gap or a jump."""
@@ -163,12 +143,7 @@ def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], .
 
 
 def capacity_needed(schedule: Schedule, longest_life: float) -> int:
-    """Slots needed so that no particle loses its slot while it lives.
-
-    Args:
-        schedule: When particles are born.
-        longest_life: Longest lifetime [steps].
-    """
+    """Slots needed so that no particle loses its slot within the longest life [steps]."""
     turns = math.ceil(longest_life / schedule.period) + 1 if schedule.period else 0
     crowded = [burst.moment + turns * schedule.period for burst in schedule.bursts]
     steady = math.ceil(schedule.per_step * longest_life - _ROUNDING)
@@ -188,8 +163,7 @@ BURST_COUNT_MAX = 1 << 24
 def parse_bursts(text: str) -> tuple[Burst, ...]:
     """Bursts of a text of `seconds:number` entries separated by blanks, sorted by time; a bare number is at 0 s.
 
-    Raises:
-        SettingsError: Naming the invalid entry.
+    Raises SettingsError that names the invalid entry.
     """
     entries = text.replace(",", " ").split()
     if len(entries) > BURST_MAX:
@@ -216,8 +190,7 @@ STOPS = ("colour_over_life", "opacity_over_life", "size_over_life")
 def schedule_of(settings: EmitterSettings) -> Schedule:
     """When the particles of an emitter are born; a stateless emitter that is always full gets the mean rate.
 
-    Raises:
-        SettingsError: If the bursts are invalid, or repeat within a step.
+    Raises SettingsError if the bursts are invalid, or repeat within a step.
     """
     period = settings.burst_period / STEP_TIME
     if 0.0 < period < 1.0:
@@ -231,11 +204,7 @@ def schedule_of(settings: EmitterSettings) -> Schedule:
 
 
 def slots_needed(settings: EmitterSettings) -> int:
-    """Capacity below which particles lose their slots while they live.
-
-    Raises:
-        SettingsError: If the bursts are invalid.
-    """
+    """Capacity below which particles lose their slots while they live.  SettingsError if the bursts are invalid."""
     if settings.mode is EmissionMode.FULL:
         return settings.capacity
     return capacity_needed(schedule_of(settings), settings.longest_life / STEP_TIME)
@@ -244,8 +213,7 @@ def slots_needed(settings: EmitterSettings) -> int:
 def starvation(settings: EmitterSettings) -> str:
     """Warning if the capacity is too small, with the number needed; "" if not.
 
-    Raises:
-        SettingsError: If the bursts are invalid.
+    Raises SettingsError if the bursts are invalid.
     """
     needed = slots_needed(settings)
     if needed <= settings.capacity:

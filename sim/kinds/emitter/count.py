@@ -28,13 +28,7 @@ class ParticleCounts(NamedTuple):
 
 
 class ParticleCount(Owner):
-    """Counts the particles of one emitter, in levels of sums.
-
-    Args:
-        context: The context of its buffers.
-        library: Source of its programs.
-        capacity: Most slots that are counted.
-    """
+    """Counts the particles of one emitter, in levels of sums."""
 
     def __init__(self, context: Context, library: ShaderLibrary, capacity: int) -> None:
         self._levels: list[TexelBuffer] = []
@@ -52,13 +46,7 @@ class ParticleCount(Owner):
         self._asked_at = -np.inf
 
     def request(self, state: BufferTexture, slot_count: int, now: float) -> None:
-        """Counts the first slots if the last count is `INTERVAL` ago; never waits.
-
-        Args:
-            state: Records, two texels each.
-            slot_count: Number of slots.
-            now: Monotonic time [s].
-        """
+        """Counts the first slots if the last count is `INTERVAL` ago; never waits."""
         if now - self._asked_at < INTERVAL or self._readback.pending:
             return
         self._measure(state, slot_count)

@@ -25,11 +25,7 @@ UInt32 = npt.NDArray[np.uint32]
 
 
 def check_limits(context: Context, settings: EmitterSettings, faces: UInt32 | None) -> None:
-    """Checks the limits of the driver, and that a surface source has a surface.
-
-    Raises:
-        SettingsError: Naming the setting.
-    """
+    """Checks the limits of the driver, and that a surface source has a surface.  SettingsError names the setting."""
     limit = context.capabilities.max_texture_buffer_size
     if 2 * padded_slots(settings.capacity) > limit:
         raise SettingsError(f"capacity = {settings.capacity}: this driver holds {limit // 2} particles at most")
@@ -102,8 +98,7 @@ class Emitter(Owner):
     def rebuild(self, settings: EmitterSettings, faces: UInt32 | None = None) -> None:
         """Builds everything anew; on an error the emitter stays as it was.
 
-        Raises:
-            SettingsError: If no emitter can be built from the settings.
+        Raises SettingsError if no emitter can be built from the settings.
         """
         check_emitter(settings)
         check_limits(self._context, settings, faces)
@@ -179,12 +174,7 @@ class Emitter(Owner):
     def apply(self, settings: EmitterSettings, faces: UInt32 | None = None) -> Effect:
         """Takes new settings at the cost that their declarations name; returns that cost.
 
-        Args:
-            settings: All of them.
-            faces: Table of the surface, for changes that rebuild.
-
-        Raises:
-            SettingsError: If no emitter can be built from them; everything stays as it was.
+        Raises SettingsError if no emitter can be built from them; everything stays as it was.
         """
         effects = changed_effects(self.settings, settings)
         if not effects:
@@ -231,8 +221,7 @@ class Emitter(Owner):
     def poll(self, now: float) -> bool:
         """Reads a new `alive` without waiting, and stops if particles failed; returns whether there is one.
 
-        Args:
-            now: Monotonic time [s]; counts are requested a few times a second.
+        Counts are requested at most every `INTERVAL`; `now` is a monotonic time [s].
         """
         counts = self._count.poll()
         if counts is not None:
@@ -262,11 +251,7 @@ class Emitter(Owner):
         return State(head, BufferSpan(self.side.buffer, self.slot_count))
 
     def restore(self, state: bytes) -> None:
-        """Restores a `snapshot`.
-
-        Raises:
-            SettingsError: If the snapshot is of another emitter.
-        """
+        """Restores a `snapshot`.  SettingsError if the snapshot is of another emitter."""
         head, (records,) = unpacked_state(state)
         if len(records) > self.settings.capacity:
             raise SettingsError("the state is that of another emitter")

@@ -46,18 +46,12 @@ class KnobKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """A draggable part.
-
-    Attributes:
-        points: Drawn points in the world [m], shape (K, 3).
-        edge: Polyline that can be dragged too, shape (N, 3); empty for none.
-        axis: Axis of a size.
-    """
+    """A draggable part."""
 
     kind: KnobKind
-    points: Float64
-    edge: Float64
-    axis: int = 0
+    points: Float64  # Drawn points in the world [m], shape (K, 3)
+    edge: Float64  # Polyline that can be dragged too, shape (N, 3); empty for none
+    axis: int = 0  # Axis of a size
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +65,6 @@ class KnobGrab:
 
 class EmitterHandles:
     """Handles of one emitter in one frame.
-
-    Args:
-        view: The camera of the frame.
-        world_from_source: World transform of the emitter.
-        settings: Its settings.
 
     Attributes:
         knobs: Draggable parts, the first ones on top.
@@ -191,10 +180,7 @@ class EmitterHandles:
 def dragged_setting(handles: EmitterHandles, hold: KnobGrab, press: Cursor, cursor: Cursor) -> dict[str, Any]:
     """The setting that a drag changes, with its value; at the press position it keeps its value.
 
-    Args:
-        handles: The handles at the press; every call starts from them, so errors do not accumulate.
-        hold: What was grabbed.
-        press, cursor: Positions of the mouse at the press and now [px].
+    Every call starts from the handles at the press, so errors do not accumulate.
     """
     knob, settings = handles.knobs[hold.knob], handles.settings
     if knob.kind is KnobKind.SPEED:

@@ -1,7 +1,7 @@
 """The kind of emitters of particles."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -34,15 +34,14 @@ _FIGURE = 1.8
 
 _PLACES = frozenset(("source", "aim"))
 """Fields that a preset does not change for an emitter on a surface."""
-_ROUND_SOURCES = (EmitterSource.SPHERE, EmitterSource.DISC)
-_LONG_SOURCES = (EmitterSource.BOX, EmitterSource.LINE)
-_TURBULENCE = frozenset(("turbulence_scale", "turbulence_change", "turbulence_seed"))
-_PULLS = frozenset(("attractor", "attractor_radius"))
-_STEPPED_ONLY = frozenset(
-    ("turbulence", "attraction", "vortex", "vortex_axis", "substeps", "collision", "clearance", *_TURBULENCE, *_PULLS)
-)
-_ANGLES = frozenset(("yaw", "yaw_spread", "pitch", "pitch_spread"))
-_IMAGE = frozenset(("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn"))
+_TURBULENCE = ("turbulence_scale", "turbulence_change", "turbulence_seed")
+_ATTRACTOR = ("attractor", "attractor_radius")
+_STEPPED_ONLY = (
+    "turbulence", "attraction", "vortex", "vortex_axis", "substeps", "collision", "clearance", *_TURBULENCE,
+    *_ATTRACTOR,
+)  # fmt: skip
+_ANGLES = ("yaw", "yaw_spread", "pitch", "pitch_spread")
+_IMAGE = ("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn")
 
 
 def new_emitter(preset: str, place: AddPlace) -> Node:
@@ -70,60 +69,28 @@ def where(place: AddPlace) -> str:
 
 
 def idle(node: Node) -> frozenset[str]:
-    """Fields of other sources, motions and looks."""
+    """Fields without effect."""
     settings = node.settings
     assert isinstance(settings, EmitterSettings)
-    return (
-        _hidden_of_source(settings)
-        | _hidden_of_emission(settings)
-        | _hidden_of_motion(settings)
-        | _hidden_of_look(settings)
-    )
-
-
-def _hidden_of_source(settings: EmitterSettings) -> frozenset[str]:
-    hidden: set[str] = set()
-    if settings.source not in _ROUND_SOURCES:
-        hidden |= {"source_radius", "source_hollow"}
-    if settings.source not in _LONG_SOURCES:
-        hidden.add("source_size")
-    if settings.source not in SURFACE_SOURCES:
-        hidden |= {"density_bone", "density_texture"}
-    return frozenset(hidden)
-
-
-def _hidden_of_emission(settings: EmitterSettings) -> frozenset[str]:
-    hidden = {"cone_angle"} if settings.aim is EmissionAim.ANGLES else set(_ANGLES)
-    if settings.mode is not EmissionMode.RATE:
-        hidden.add("rate")
-    if settings.mode is EmissionMode.FULL:
-        hidden |= {"bursts", "burst_period"}
-    elif not settings.bursts:
-        hidden.add("burst_period")
-    return frozenset(hidden)
-
-
-def _hidden_of_motion(settings: EmitterSettings) -> frozenset[str]:
-    if settings.stateless:
-        return _STEPPED_ONLY
-    hidden: frozenset[str] = frozenset()
-    if settings.turbulence == 0.0:
-        hidden |= _TURBULENCE
-    if settings.attraction == 0.0 and settings.vortex == 0.0:
-        hidden |= _PULLS
-    if settings.vortex == 0.0:
-        hidden |= {"vortex_axis"}
-    if settings.collision is CollisionResponse.NONE:
-        hidden |= {"clearance"}
-    return hidden
-
-
-def _hidden_of_look(settings: EmitterSettings) -> frozenset[str]:
-    hidden = frozenset() if settings.look is ParticleLook.TEXTURED else _IMAGE
-    if settings.look is not ParticleLook.STREAK:
-        hidden |= {"streak_time"}
-    # Opaque particles do not fade at surfaces.
-    return hidden | {"softness"} if settings.blending is Blending.OPAQUE else hidden
+    unused: dict[Collection[str], bool] = {
+        ("source_radius", "source_hollow"): settings.source not in (EmitterSource.SPHERE, EmitterSource.DISC),
+        ("source_size",): settings.source not in (EmitterSource.BOX, EmitterSource.LINE),
+        ("density_bone", "density_texture"): settings.source not in SURFACE_SOURCES,
+        ("cone_angle",): settings.aim is EmissionAim.ANGLES,
+        _ANGLES: settings.aim is not EmissionAim.ANGLES,
+        ("rate",): settings.mode is not EmissionMode.RATE,
+        ("bursts",): settings.mode is EmissionMode.FULL,
+        ("burst_period",): settings.mode is EmissionMode.FULL or not settings.bursts,
+        _STEPPED_ONLY: settings.stateless,
+        _TURBULENCE: settings.turbulence == 0.0,
+        _ATTRACTOR: settings.attraction == 0.0 and settings.vortex == 0.0,
+        ("vortex_axis",): settings.vortex == 0.0,
+        ("clearance",): settings.collision is CollisionResponse.NONE,
+        _IMAGE: settings.look is not ParticleLook.TEXTURED,
+        ("streak_time",): settings.look is not ParticleLook.STREAK,
+        ("softness",): settings.blending is Blending.OPAQUE,
+    }
+    return frozenset(name for names, is_unused in unused.items() if is_unused for name in names)
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:

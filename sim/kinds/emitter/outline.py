@@ -102,9 +102,7 @@ def _box(half: npt.NDArray[np.float64]) -> Segments:
 def angle_direction(angles: Float64, random: Float64) -> Float64:
     """Unit vectors (n, 3), uniform in both angles; pitch counts from the horizontal, yaw from z.
 
-    Args:
-        angles: Middle and span of yaw, middle and span of pitch [rad], shape (4,).
-        random: Numbers in [0, 1), shape (n, 2).
+    Angles are middle and span of yaw, middle and span of pitch [rad]; random numbers are in [0, 1), shape (n, 2).
     """
     yaw = angles[0] + angles[1] * (random[:, 0] - 0.5)
     pitch = angles[2] + angles[3] * (random[:, 1] - 0.5)

@@ -162,19 +162,13 @@ _SOLID = PipelineState(alpha_coverage=True, colour_mask=(True, True, True, False
 
 @dataclass(eq=False, kw_only=True)
 class Particles(Item):
-    """The particles of an emitter with fixed settings; opaque ones are drawn with the surfaces, the others blend.
-
-    Attributes:
-        life: Colour, opacity and size over the life, see `life_table`.
-        picture: The image of textured particles.
-        reach: Returns their bounds in the world, if known.
-    """
+    """The particles of an emitter with fixed settings; opaque ones are drawn with the surfaces, the others blend."""
 
     group: str = "particles"
     emitter: Emitter
-    life: Texture2D
-    picture: Texture2D | None
-    reach: Callable[[], Bounds | None]
+    life: Texture2D  # Colour, opacity and size over the life, see `life_table`
+    picture: Texture2D | None  # The image of textured particles
+    reach: Callable[[], Bounds | None]  # Returns their bounds in the world, if known
 
     @classmethod
     def of(

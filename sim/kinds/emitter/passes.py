@@ -109,21 +109,14 @@ IDENTITY = np.eye(4)
 
 @dataclass(frozen=True, slots=True)
 class EmitterInputs:
-    """What acts on an emitter during one step, besides its settings.
+    """What acts on an emitter during one step, besides its settings."""
 
-    Attributes:
-        world_from_start: Frame of the source, or of the emitting character, at the start of the step, (4, 4).
-        world_from_end: The same at its end.
-        colliders: Over the step.
-        surface: For surface sources; without it they emit nothing.
-        world_from_aim: Axes of the directions that do not follow the normals of a surface, shape (4, 4);
-            `world_from_end` if None.
-    """
-
+    # Frame of the source, or of the emitting character, at the start of the step, (4, 4)
     world_from_start: Float64 = field(default_factory=lambda: IDENTITY)
-    world_from_end: Float64 = field(default_factory=lambda: IDENTITY)
-    colliders: Colliders = NO_COLLIDERS
-    surface: SurfaceInput | None = None
+    world_from_end: Float64 = field(default_factory=lambda: IDENTITY)  # The same at its end
+    colliders: Colliders = NO_COLLIDERS  # Over the step
+    surface: SurfaceInput | None = None  # For surface sources; without it they emit nothing
+    # Axes of the directions that do not follow the normals of a surface, shape (4, 4); `world_from_end` if None
     world_from_aim: Float64 | None = None
 
 
@@ -146,14 +139,7 @@ class _StepKernels:
 
 
 class EmitterPasses(Owner):
-    """Programs, constants and the table of faces of one emitter.
-
-    Args:
-        context: The context of its buffers.
-        library: Source of its programs.
-        capacity: Particles of the emitter.
-        faces: Table of an emitting surface, see `sim.skin.surface_table`; None for other sources.
-    """
+    """Programs, constants and the table of emitting faces of one emitter."""
 
     def __init__(self, context: Context, library: ShaderLibrary, capacity: int, faces: UInt32 | None) -> None:
         self._library, self._capacity = library, capacity

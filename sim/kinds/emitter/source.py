@@ -51,11 +51,8 @@ def missing_density(character: PosedCharacter, name: str, settings: EmitterSetti
 def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
     """Least and greatest displacement of a particle from its birth [m], (3,) each, without turbulence and collisions.
 
-    Args:
-        settings: Of the emitter.
-        axis: Axis of its cone in the world, of length 1, shape (3,).
-
-    Limited to `REACH_MAX`, so that a long fall does not count in full.
+    The axis of its cone is a unit vector in the world.  Limited to `REACH_MAX`, so that a long fall does not count in
+    full.
     """
     speed = settings.speed * (1.0 + settings.speed_variance)
     least, most = _directions(settings, axis)
