@@ -19,7 +19,7 @@ from sim.assets.mip_levels import MipImage, mip_image
 from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh
 from sim.assets.strands.load import load_strands
 from sim.assets.strands.strand_set import StrandSet
-from sim.characters.materials import TOLD_MAX, MissingImage, lost_images, lost_lines
+from sim.characters.materials import REPORTED_MAX, MissingImage, missing_images, missing_lines
 from sim.characters.placement import active_clip
 from sim.characters.settings import ModelSettings
 from sim.kinds import KINDS
@@ -138,10 +138,10 @@ def _report_missing(scene: Scene, models: Mapping[NodeId, CharacterModel]) -> No
     for node_id, model in models.items():
         settings = scene.node(node_id).settings
         looks = settings.materials if isinstance(settings, ModelSettings) else ()
-        for one in lost_images(model, looks):
+        for one in missing_images(model, looks):
             found.setdefault(model.path, {}).setdefault(one.file, {}).update(dict.fromkeys(one.uses))
     for path, files in found.items():
-        print_warnings(path, lost_lines([MissingImage(file, tuple(uses)) for file, uses in files.items()]))
+        print_warnings(path, missing_lines([MissingImage(file, tuple(uses)) for file, uses in files.items()]))
 
 
 def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
@@ -177,9 +177,9 @@ def _images_of(wanted: Iterable[tuple[Path, ImageSource]], budget: ImageBudget) 
             images[texture] = load_image(texture, budget)
         except ImageError as error:
             failures[texture] = None
-            if len(failures) <= TOLD_MAX:
+            if len(failures) <= REPORTED_MAX:
                 print_warnings(owner, [f"texture {error}"])
         print_warnings(owner, budget.take_notes())
-    if len(failures) > TOLD_MAX:
-        print_warnings(owner, [f"{len(failures) - TOLD_MAX:,} more textures cannot be read"])
+    if len(failures) > REPORTED_MAX:
+        print_warnings(owner, [f"{len(failures) - REPORTED_MAX:,} more textures cannot be read"])
     return images

@@ -86,12 +86,12 @@ class Offset(Protocol):
 
 def with_offsets(skeleton: Skeleton, local: LocalPose, offsets: Sequence[Offset]) -> LocalPose:
     """Local transforms with offsets; joints that the skeleton does not have are ignored."""
-    found = [(joint, offset) for offset in offsets if (joint := skeleton.find(offset.bone)) is not None]
-    if not found:
+    known = [(joint, offset) for offset in offsets if (joint := skeleton.find(offset.bone)) is not None]
+    if not known:
         return local
-    joints = np.array([joint for joint, _ in found])
-    moves, scales = (np.array([getattr(offset, name) for _, offset in found]) for name in ("position", "scale"))
-    turns = quaternion.from_euler_degrees(np.array([offset.rotation for _, offset in found]))
+    joints = np.array([joint for joint, _ in known])
+    moves, scales = (np.array([getattr(offset, name) for _, offset in known]) for name in ("position", "scale"))
+    turns = quaternion.from_euler_degrees(np.array([offset.rotation for _, offset in known]))
     positions, orientations, sizes = local.positions.copy(), local.orientations.copy(), local.scales.copy()
     positions[joints] += quaternion.rotate(local.orientations[joints], moves)
     orientations[joints] = quaternion.multiply(local.orientations[joints], turns)

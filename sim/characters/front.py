@@ -36,9 +36,9 @@ def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: np
     """
     sides: dict[tuple[str, int], dict[str, int]] = {}
     for index, (name, parent) in enumerate(zip(names, parents.tolist(), strict=True)):
-        for found in _SIDE.finditer(name):
-            rest = f"{name[: found.start()]}*{name[found.end() :]}"
-            sides.setdefault((rest, parent), {}).setdefault(found.group()[0].lower(), index)
+        for match in _SIDE.finditer(name):
+            rest = f"{name[: match.start()]}*{name[match.end() :]}"
+            sides.setdefault((rest, parent), {}).setdefault(match.group()[0].lower(), index)
     pairs = [(both["l"], both["r"]) for both in sides.values() if len(both) == 2]
     if not pairs:
         return None

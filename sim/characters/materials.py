@@ -12,14 +12,14 @@ from sim.characters.settings import TEXTURES, MaterialLook
 from sim.maths.srgb import light_of
 
 Looks = Sequence[MaterialLook]
-TOLD_MAX = 10
+REPORTED_MAX = 10
 """Missing images of a model that get a line each; one more line counts the others."""
 
 _NAMED_MAX = 3
 _WHITE = (1.0, 1.0, 1.0)
 
 
-def dressed(material: Material, look: MaterialLook) -> Material:
+def overridden(material: Material, look: MaterialLook) -> Material:
     """A material with overrides; colours of settings are sRGB, colours of materials are linear."""
     colours = {name: getattr(look, name) for name in ("diffuse", "specular", "emission")}
     numbers = {name: getattr(look, name) for name in ("shininess", "opacity")}
@@ -44,12 +44,12 @@ def dressed(material: Material, look: MaterialLook) -> Material:
     return replace(material, **changes) if changes else material
 
 
-def dressed_materials(model: CharacterModel, looks: Looks) -> tuple[Material, ...]:
+def overridden_materials(model: CharacterModel, looks: Looks) -> tuple[Material, ...]:
     """The materials of a model with their overrides, in the order of the file."""
     if not looks:
         return model.materials
     known = {look.material: look for look in reversed(looks)}
-    return tuple(dressed(one, known[one.name]) if one.name in known else one for one in model.materials)
+    return tuple(overridden(one, known[one.name]) if one.name in known else one for one in model.materials)
 
 
 def own_image(material: Material, name: str) -> ImageSource | None:
@@ -58,7 +58,7 @@ def own_image(material: Material, name: str) -> ImageSource | None:
     return image
 
 
-def lost_name(material: Material, name: str) -> str:
+def missing_name(material: Material, name: str) -> str:
     """File name of a missing image of a material; "" if it is not missing."""
     return dict(material.lost).get(name, "")
 
@@ -94,14 +94,14 @@ class MissingImage:
         return f"the texture {self.file} of {names} was not found"
 
 
-def lost_images(
+def missing_images(
     model: CharacterModel, looks: Looks, is_gone: Callable[[str], bool] = lambda _: False
 ) -> tuple[MissingImage, ...]:
     """Missing images that no override replaces, in the order of the materials.
 
     Images that overrides name are missing if `is_gone`; they are listed by their path.
     """
-    found: dict[str, list[tuple[str, str]]] = {}
+    missing: dict[str, list[tuple[str, str]]] = {}
     known = {look.material: look for look in reversed(looks)}
     for material in model.materials:
         look, lost = known.get(material.name, MaterialLook()), dict(material.lost)
@@ -109,13 +109,13 @@ def lost_images(
             path = getattr(look, name)
             file = lost.get(name) if path is None else path if path and is_gone(path) else None
             if file:
-                found.setdefault(file, []).append((material.name, name))
-    return tuple(MissingImage(file, tuple(dict.fromkeys(uses))) for file, uses in found.items())
+                missing.setdefault(file, []).append((material.name, name))
+    return tuple(MissingImage(file, tuple(dict.fromkeys(uses))) for file, uses in missing.items())
 
 
-def lost_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
+def missing_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
     """A line for each of the first missing images, and one that counts the others."""
-    lines = tuple(one.line for one in lost[:TOLD_MAX])
+    lines = tuple(one.line for one in lost[:REPORTED_MAX])
     more = len(lost) - len(lines)
     return (*lines, f"{more:,} more textures were not found") if more else lines
 

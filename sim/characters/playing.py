@@ -62,12 +62,12 @@ def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[flo
     """The poses of `pose_of` at many scene times [s], bit-identical, evaluated clip by clip."""
     start, length = run_up
     playing = [parts_of(settings, model, time) if not length or time >= start else () for time in times]
-    wanted: dict[str, dict[float, None]] = {}
+    times_of: dict[str, dict[float, None]] = {}
     for part in (part for parts in playing for part in parts):
-        wanted.setdefault(part.clip, {})[part.time] = None
-    found = {
+        times_of.setdefault(part.clip, {})[part.time] = None
+    poses = {
         (name, time): pose
-        for name, moments in wanted.items()
+        for name, moments in times_of.items()
         for time, pose in zip(
             moments,
             evaluate_poses(model, clip_of(model, name), list(moments), **_reading(model, settings)),
@@ -75,7 +75,7 @@ def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[flo
         )
     }
     return [
-        blended(model, [(found[part.clip, part.time], part.weight) for part in parts], settings.pose)
+        blended(model, [(poses[part.clip, part.time], part.weight) for part in parts], settings.pose)
         if parts
         else pose_of(model, settings, time, run_up)
         for time, parts in zip(times, playing, strict=True)

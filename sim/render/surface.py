@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Sampled, Section
-from sim.characters.materials import dressed_materials
+from sim.characters.materials import overridden_materials
 from sim.characters.settings import DoubleSided, MaterialLook, look_of
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import upload_buffer
@@ -189,7 +189,7 @@ class Materials:
         if self._taken is not None and self._taken[0] is looks and self._taken[1] is others:
             return
         self._taken = looks, others
-        materials = dressed_materials(self._model, looks)
+        materials = overridden_materials(self._model, looks)
         textures = {**self._own, **{(path, REPEATED): texture for path, texture in others.items()}}
         self.drawn = tuple(self._uploaded(material, look_of(looks, material.name), textures) for material in materials)
 

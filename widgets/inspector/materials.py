@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from sim.assets.mip_levels import MipImage
 from sim.assets.model import CharacterModel, ImageSource, Material
-from sim.characters.materials import dressed, idle_values, lost_name, own_image
+from sim.characters.materials import idle_values, missing_name, overridden, own_image
 from sim.characters.settings import MATERIAL_PART, TEXTURES, MaterialLook, look_of
 from sim.maths.srgb import srgb_from_linear
 from sim.scene.params import Param, Role, param_of
@@ -87,7 +87,7 @@ class MaterialRows(QObject):
     def idle(self, node: Node, name: str) -> frozenset[str]:
         """Values of a material that say nothing, as others of it decide."""
         material, look = self._of(node.id, name)
-        return idle_values(dressed(material, look)) if material is not None else frozenset()
+        return idle_values(overridden(material, look)) if material is not None else frozenset()
 
     def editor(self, record: Param, ref: ParamRef) -> ValueEditor:
         """Editor of a value, which shows that of the file where there is none."""
@@ -128,7 +128,7 @@ class MaterialRows(QObject):
             if fault:
                 return TextureFacts(path.name, "missing", fault, file=value)
             return TextureFacts(path.name, _size(image), value, image=_thumbnail(image))
-        if lost := lost_name(material, name):
+        if lost := missing_name(material, name):
             return TextureFacts(lost, "missing", f"The image {lost} was not found beside the model", file=lost)
         source = own_image(material, name)
         if source is None:
@@ -139,7 +139,7 @@ class MaterialRows(QObject):
 
     def _fact(self, index: int, node: Node, material: Material) -> FactParameter:
         look = look_of(node.settings.materials, material.name)
-        shown = dressed(material, look)
+        shown = overridden(material, look)
         found = {name: self._facts(node.id, material, name, getattr(look, name)) for name in TEXTURES}
         present = {name: facts for name, facts in found.items() if facts.name}
         texts = [facts.text for facts in present.values()]

@@ -5,7 +5,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from app.editor.editor_context import EditorContext
-from sim.characters.materials import TOLD_MAX, MissingImage, located, lost_images, lost_lines
+from sim.characters.materials import REPORTED_MAX, MissingImage, located, missing_images, missing_lines
 from sim.characters.settings import MATERIAL_PART, ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.contract import Command
@@ -35,7 +35,9 @@ class Textures:
         node, loaded = self._context.document.scene.by_id.get(node_id), self._context.store.loaded(node_id)
         if node is None or loaded is None or not isinstance(node.settings, ModelSettings):
             return ()
-        return lost_images(loaded.model, node.settings.materials, lambda path: bool(self._context.files.fault_of(path)))
+        return missing_images(
+            loaded.model, node.settings.materials, lambda path: bool(self._context.files.fault_of(path))
+        )
 
     def locate(self, places: Mapping[NodeId, str]) -> None:
         """Asks for an image, and gives it to all materials that name it; others beside it come along.
@@ -69,8 +71,8 @@ class Textures:
         if key in self._reported:
             return
         self._reported.add(key)
-        lost = lost_images(loaded.model, node.settings.materials)
-        for one, line in zip_longest(lost[:TOLD_MAX], lost_lines(lost)):
+        lost = missing_images(loaded.model, node.settings.materials)
+        for one, line in zip_longest(lost[:REPORTED_MAX], missing_lines(lost)):
             command = self._command({node_id: one.file}) if one else None
             more = "" if one else "; the pages of its materials locate them"
             self._context.panels.warn(node.settings.path, f"{node.name}: {line}{more}", command)

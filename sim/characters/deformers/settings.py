@@ -280,6 +280,6 @@ def _wave_number(wavelength: float, extent: Extent) -> float:
     return math.tau / (0.01 * wavelength * extent.size)
 
 
-def _other(wanted: DeformerAxis, taken: DeformerAxis) -> DeformerAxis:
+def _other(axis: DeformerAxis, taken: DeformerAxis) -> DeformerAxis:
     order = tuple(DeformerAxis)
-    return wanted if wanted is not taken else order[(order.index(wanted) + 1) % len(order)]
+    return axis if axis is not taken else order[(order.index(axis) + 1) % len(order)]

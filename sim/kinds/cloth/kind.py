@@ -127,10 +127,10 @@ def completed(before: Node, node: Node, scene: Scene) -> Node:
     characters = [other for other in scene.nodes if other.settings.is_character]
     if settings.pin_target in (PinTarget.WORLD, old.pin_target) or node.attachment.node or len(characters) != 1:
         return node
-    riding = msgspec.structs.replace(node, attachment=Attachment(node=characters[0].id))
-    # One figure rides on no bone, so no poses are needed.
-    transform = relative_transform(node_matrix(node.transform), WorldTransforms(scene, {}).carrier(riding))
-    return msgspec.structs.replace(riding, transform=transform)
+    attached = msgspec.structs.replace(node, attachment=Attachment(node=characters[0].id))
+    # The parent is a character and not a bone, so no poses are needed.
+    transform = relative_transform(node_matrix(node.transform), WorldTransforms(scene, {}).carrier(attached))
+    return msgspec.structs.replace(attached, transform=transform)
 
 
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:

@@ -45,7 +45,7 @@ def parse_pins(listed: str) -> list[tuple[int, int, bool]]:
         SettingsError: Naming the word that is neither a number nor a range.
     """
     written: list[tuple[int, int, bool]] = []
-    # What is written again counts where it stands last.
+    # A repeated entry counts at its last position.
     for word in reversed(dict.fromkeys(reversed(listed.replace(",", " ").split()))):
         match = _ENTRY.fullmatch(word)
         if match is None or len(word) > 24:

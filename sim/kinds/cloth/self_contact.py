@@ -62,9 +62,9 @@ class ContactTree:
     def leaves(self, count: int) -> Int32:
         """Leaf of each of `count` particles."""
         held = np.flatnonzero(self.order != EMPTY)
-        found = np.empty(count, np.int32)
-        found[self.order[held]] = held // self.leaf_size
-        return found
+        leaves = np.empty(count, np.int32)
+        leaves[self.order[held]] = held // self.leaf_size
+        return leaves
 
 
 def first_of_level(level: int) -> int:

@@ -161,16 +161,16 @@ class _SpringModes:
 
     def h_max(self, constants: ClothConstants) -> float:
         """Largest stable substep [s]."""
-        found = self.bound(constants)
+        h_max = self.bound(constants)
         stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
         if not (stiffness.any() or damping.any()):
-            return found
+            return h_max
         root, mode = self._roots(constants), self._start
         for _ in range(ROUNDS):
-            strength = found**2 * stiffness + 2.0 * found * damping
+            strength = h_max**2 * stiffness + 2.0 * h_max * damping
             mode = self._strongest_mode(mode, root, strength)
-            found = self._of_mode(mode, root, stiffness, damping, constants.air_drag)
-        return found
+            h_max = self._of_mode(mode, root, stiffness, damping, constants.air_drag)
+        return h_max
 
     def softening(self, constants: ClothConstants, substep: float) -> float:
         """Factor of stiffness and damping at which a substep [s] is the largest stable one; 0 if there is none."""
@@ -239,15 +239,15 @@ def stop_reason(
         held: Held particles, shape (P,).
         is_finite: Whether all positions are still numbers.
     """
-    found, most = stability(model, settings), settings.stretch_limit
-    ratio = found.ratio
+    estimate, most = stability(model, settings), settings.stretch_limit
+    ratio = estimate.ratio
     tears = stretch(model, np.where(held[:, None], targets, places), held) > most
     limit = f"a thread stretched beyond {most:g} times its length"
     if ratio >= 1.0 or (ratio > MARGIN and not tears):
         what = limit if is_finite else "particles left the world"
-        if settings.step_time >= SUBSTEPS_MAX * found.h_max:
+        if settings.step_time >= SUBSTEPS_MAX * estimate.h_max:
             return f"{what}; no number of substeps is enough, a softer or heavier fabric keeps it stable"
-        return f"{what}; {found.substeps:,} substeps or a softer fabric keep it stable, it has {settings.substeps:,}"
+        return f"{what}; {estimate.substeps:,} substeps or a softer fabric keep it stable, it has {settings.substeps:,}"
     if stretch(model, places) > most:
         return f"{limit} in the pose that it starts in; a higher stretch limit or a stiffer fabric lets it start"
     if tears:

@@ -70,11 +70,11 @@ def section_triangles(mesh: Mesh, section: str = "", *, name: str = "mesh") -> U
     """Corners of the triangles of `surface_of_mesh`, shape (T, 3); raises the same errors."""
     triangles = mesh.triangles
     if section:
-        found = [part for part in mesh.sections if part.name == section]
-        if not found:
+        sections = [part for part in mesh.sections if part.name == section]
+        if not sections:
             known = ", ".join(part.name for part in mesh.sections) or "none"
             raise SettingsError(f"{name}: no section {section!r}; it has {known}")
-        ranges = [triangles[part.first_triangle : part.first_triangle + part.triangle_count] for part in found]
+        ranges = [triangles[part.first_triangle : part.first_triangle + part.triangle_count] for part in sections]
         triangles = np.concatenate(ranges)
     if not len(triangles):
         raise SettingsError(f"{name}: no triangles to make a cloth of")

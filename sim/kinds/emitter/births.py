@@ -61,23 +61,23 @@ class Schedule:
 
     def segments(self, start: float, end: float) -> list[Segment]:
         """Births in [start, end), in the order of their numbers; bursts come first."""
-        found: list[Segment] = []
+        segments: list[Segment] = []
         streamed = self._stream_before(start)
         number = streamed + self._burst_births_before(start)
         for moment, count in self._bursts_within(start, end):
             until = self._stream_before(moment)
-            number = self._add_stream(found, number, streamed, until)
+            number = self._add_stream(segments, number, streamed, until)
             streamed = until
-            found.append(Segment(number, count, moment, 0.0))
+            segments.append(Segment(number, count, moment, 0.0))
             number += count
-        self._add_stream(found, number, streamed, self._stream_before(end))
-        return found
+        self._add_stream(segments, number, streamed, self._stream_before(end))
+        return segments
 
-    def _add_stream(self, found: list[Segment], number: int, first: int, until: int) -> int:
+    def _add_stream(self, segments: list[Segment], number: int, first: int, until: int) -> int:
         if until <= first:
             return number
         moment = self.anchor + (first - self.passed) / self.per_step
-        found.append(Segment(number, until - first, moment, 1.0 / self.per_step))
+        segments.append(Segment(number, until - first, moment, 1.0 / self.per_step))
         return number + until - first
 
     def _due(self, moment: float) -> float:
@@ -96,17 +96,17 @@ class Schedule:
 
     def _bursts_within(self, start: float, end: float) -> list[tuple[float, int]]:
         """Times and sizes of the bursts in [start, end), in order."""
-        found: list[tuple[float, int]] = []
+        moments: list[tuple[float, int]] = []
         for burst in self.bursts:
             if not self.period:
                 if start <= burst.moment < end:
-                    found.append((burst.moment, burst.count))
+                    moments.append((burst.moment, burst.count))
                 continue
             turn = max(math.ceil((start - burst.moment) / self.period - _ROUNDING), 0)
             while turn < math.ceil((end - burst.moment) / self.period - _ROUNDING):
-                found.append((burst.moment + turn * self.period, burst.count))
+                moments.append((burst.moment + turn * self.period, burst.count))
                 turn += 1
-        return sorted(found, key=lambda entry: entry[0])
+        return sorted(moments, key=lambda entry: entry[0])
 
 
 def slot_of(number: int, capacity: int) -> int:

@@ -85,10 +85,10 @@ class Pattern:
 def pattern_at(time: float, change: float, wind: tuple[float, float, float], scale: float) -> Pattern:
     """The turbulence at a time [s], changing `change` times a second, moved by the wind [m/s], in cells of `scale`."""
     x, y, z = (int(time * change * rate * PHASES) % PHASES for rate in RATES)
-    gone = [component * time / scale for component in wind]
-    skew = sum(gone) / 3.0
-    cells = [math.floor(part + skew) for part in gone]
-    shift = [part + skew - cell for part, cell in zip(gone, cells, strict=True)]
+    travel = [component * time / scale for component in wind]
+    skew = sum(travel) / 3.0
+    cells = [math.floor(part + skew) for part in travel]
+    shift = [part + skew - cell for part, cell in zip(travel, cells, strict=True)]
     origin = [(cell + _WORD // 2) % _WORD - _WORD // 2 for cell in cells]
     return Pattern((x, y, z), (shift[0], shift[1], shift[2]), (origin[0], origin[1], origin[2]))
 

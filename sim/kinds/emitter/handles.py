@@ -225,9 +225,9 @@ def _cone_angle(handles: EmitterHandles, knob: Knob, hold: KnobGrab, press: Curs
     part = hold.point / RING_POINTS if hold.on_edge else hold.point / len(knob.points)
     azimuth = 2.0 * np.pi * part
     held = handles.view.pixels(handles.rim_point([before], azimuth))[0]
-    wanted = np.asarray(cursor) + held - np.asarray(press)
+    target = np.asarray(cursor) + held - np.asarray(press)
     angles = np.union1d(_ANGLES, [before])
-    distances = np.linalg.norm(handles.view.pixels(handles.rim_point(angles, azimuth)) - wanted, axis=1)
+    distances = np.linalg.norm(handles.view.pixels(handles.rim_point(angles, azimuth)) - target, axis=1)
     # Seen edge-on two angles share a pixel: the nearer one is meant.
     distances = np.nan_to_num(distances, nan=np.inf) + 1e-3 * np.abs(angles - before)
     return float(angles[np.argmin(distances)])
@@ -240,7 +240,7 @@ def _reach(handles: EmitterHandles, cursor: Cursor) -> float:
     start, along = source_from_world * origin, _unit(glm.dmat3(source_from_world) * direction)
     normal = glm.cross(*handles.ring_axes())
     place = ray_plane(start, along, glm.dvec3(), normal) if abs(glm.dot(along, normal)) > _EDGE_ON else None
-    # A disc that is seen edge-on has no place under the cursor; the nearest point of the ray does.
+    # The plane of a disc seen edge-on has no point under the cursor; take the nearest point of the ray.
     return float(glm.length(start - along * glm.dot(start, along) if place is None else place))
 
 
