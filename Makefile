@@ -23,9 +23,8 @@ check: setup-tests ## style, formatting and types
 bench: setup-tests ## measure on this machine and print a table
 	@.ci/with-display.sh $(PYTHON_IN) -m app bench
 
-samples: setup ## make the shipped sample models and projects anew
+samples: setup ## rebuild the sample models and the images of the sample projects
 	@$(PYTHON_IN) -m resources.make_samples
-	@$(PYTHON_IN) -m app.sample_projects
 	@$(PYTHON_IN) -m app.sample_pictures
 
 clean: ## remove the environment and everything that was generated

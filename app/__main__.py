@@ -3,7 +3,7 @@
 import signal
 import sys
 
-# Until there is something to clean up, being asked to end needs no traceback, and loading takes half a second.
+# Loading takes half a second; an interrupt during it ends the process without a traceback.
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

@@ -1,4 +1,4 @@
-"""Runs a function on a worker thread and hands its result to the GUI thread."""
+"""Runs a function on a worker thread and passes its result to the GUI thread."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -10,15 +10,15 @@ R = TypeVar("R")
 
 
 class _Relay(QObject):
-    """Lives in the GUI thread, so that what a worker emits is queued there."""
+    """Lives in the GUI thread, so that signals from workers are queued there."""
 
     finished = Signal(object)
 
 
 def run_in_background(work: Callable[[], R], done: Callable[[R], Any], owner: QObject) -> None:
-    """Calls `work` on a worker thread, then `done` with its result on the calling (GUI) thread if the owner lives.
+    """Calls `work` on a worker thread, then `done` with its result on the calling (GUI) thread if `owner` still exists.
 
-    `work` must not raise: whatever can go wrong is part of its result.
+    `work` must not raise: errors are part of its result.
     """
     relay = _Relay()
 

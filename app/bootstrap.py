@@ -1,4 +1,4 @@
-"""What has to be set before the first QApplication or GL call, and what is said where a window cannot be had."""
+"""Settings before the first QApplication or GL call, and messages if no window can be opened."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ APPLICATION = "Sinew"
 
 _GL_VERSION = 0x1F02
 _M_ARENA_MAX, _ARENAS = -8, 2
-"""Number of glibc's `mallopt` for how many pools of memory there are, and how many: the main thread's, and another."""
+"""glibc's `mallopt` number for the count of memory arenas, and the count: the main thread's, and one more."""
 _DISPLAY_HELP = (
     "start it where DISPLAY or WAYLAND_DISPLAY names a running server, or as xvfb-run sinew; info, pose, simulate,"
     " render and bench need no display"
@@ -27,7 +27,7 @@ def set_surface_format(debug: bool = False) -> None:
     """OpenGL 3.3 core or later; the engine multisamples in its own framebuffer, so the window needs no samples."""
     surface = QSurfaceFormat()
     surface.setRenderableType(QSurfaceFormat.RenderableType.OpenGL)
-    # Drivers on Linux and macOS give the latest they have; on Windows it is what was asked for, or less if need be.
+    # Drivers on Linux and macOS give their latest version; on Windows it is the requested one or less.
     surface.setVersion(*(COMPUTE_VERSION if sys.platform == "win32" else WANTED))
     surface.setProfile(QSurfaceFormat.OpenGLContextProfile.CoreProfile)
     surface.setDepthBufferSize(0)
@@ -38,25 +38,25 @@ def set_surface_format(debug: bool = False) -> None:
 
 
 def share_memory() -> None:
-    """Makes all worker threads take their memory from one pool.
+    """Makes all worker threads allocate from one arena.
 
-    With one for each, as glibc has it, what one thread freed is of no use to the next: a hundred projects that come
-    and go leave 30 MB in pieces.  Other libraries have no such number, and do as they do.
+    By default glibc has an arena for each thread, so that memory freed by one thread cannot be used by the next: a
+    hundred projects leave 30 MB of fragments. Has no effect with other C libraries.
     """
     if sys.platform.startswith("linux") and hasattr(library := ctypes.CDLL(None), "mallopt"):
         library.mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def prepare(debug: bool = False) -> None:
-    """Everything of this module, plus the names that settings and recovery files are kept under.
+    """Everything of this module, and the names of settings and recovery files.
 
-    Shared contexts keep the viewport's resources alive while its dock floats: without them Qt makes a new
-    context each time.
+    Shared contexts keep the GL resources of the viewport alive while its dock floats: otherwise Qt makes a new context
+    each time.
     """
     share_memory()
     set_environment()
     if os.environ.get("QT_XCB_GL_INTEGRATION") != "xcb_egl" and sys.platform.startswith("linux"):
-        os.environ["QT_XCB_GL_INTEGRATION"] = "xcb_egl"  # one that differs from the library's crashes inside it
+        os.environ["QT_XCB_GL_INTEGRATION"] = "xcb_egl"  # another value than that of the GL library crashes
     QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     QCoreApplication.setApplicationName(APPLICATION)
     QCoreApplication.setOrganizationName(APPLICATION)
@@ -66,10 +66,10 @@ def prepare(debug: bool = False) -> None:
 def application(debug: bool = False) -> QApplication:
     """The application with windows, after `prepare`.
 
-    Without a display, Qt ends the process: it leaves with one line instead of seven and an abort.
+    Without a display, Qt ends the process; one line is printed instead of seven and an abort.
 
     Raises:
-        CommandError: If windows cannot have the OpenGL that is needed; says which there is.
+        CommandError: If windows cannot have the required OpenGL; names the available one.
     """
     prepare(debug)
     reported: list[str] = []
@@ -85,7 +85,9 @@ def application(debug: bool = False) -> QApplication:
     try:
         made = QApplication([APPLICATION])
         shared = QOpenGLContext.globalShareContext()
-        if shared is None or not shared.isValid() or _version(shared.format()) < WANTED or not _is_reached(shared):
+        is_valid = shared is not None and shared.isValid()
+        found = (shared.format().majorVersion(), shared.format().minorVersion()) if is_valid else (0, 0)
+        if found < WANTED or not _is_reached(shared):
             raise CommandError("OpenGL", "", _no_opengl(made))
     finally:
         qInstallMessageHandler(before)
@@ -95,7 +97,7 @@ def application(debug: bool = False) -> QApplication:
 
 
 def _is_reached(context: QOpenGLContext) -> bool:
-    """Whether the library that functions are called through knows a context; without EGL, Qt may fall back on GLX."""
+    """Whether the loaded GL library knows the context; without EGL, Qt may fall back on GLX."""
     if not sys.platform.startswith("linux"):
         return True
     surface = QOffscreenSurface()
@@ -108,17 +110,13 @@ def _is_reached(context: QOpenGLContext) -> bool:
     return known
 
 
-def _version(surface: QSurfaceFormat) -> tuple[int, int]:
-    return surface.majorVersion(), surface.minorVersion()
-
-
 def _no_display(reported: list[str]) -> str:
-    """Why Qt could not start, from what it told on the way."""
+    """Why Qt could not start, from its messages."""
     reason = next((text for text in reported if "connect to display" in text), "")
-    wanted = os.environ.get("QT_QPA_PLATFORM", "")
-    if reason or not (wanted or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        return f"no display: {one_line(reason.rpartition(': ')[2]) or 'none is named'}; {_DISPLAY_HELP}"
-    first = one_line(reported[0]).rstrip(".") if reported else "Qt tells no reason"
+    platform = os.environ.get("QT_QPA_PLATFORM", "")
+    if reason or not (platform or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return f"no display: {one_line(reason.rpartition(': ')[2]) or 'none is set'}; {_DISPLAY_HELP}"
+    first = one_line(reported[0]).rstrip(".") if reported else "Qt gives no reason"
     return f"no display: {first}; {_DISPLAY_HELP}; {_LIBRARIES_HELP}"
 
 

@@ -1,4 +1,4 @@
-"""What helps to begin: samples, the tour, and the guide, opened where the user is."""
+"""Samples, tour and guide."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.files.project_file import PROJECT_SUFFIX
 from app.output.settings import ExportSettings, RenderSettings
 from resources import path
-from sim.export.formats import PICTURE_WRITERS, SCENE_FORMATS
+from sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS
 from sim.kinds import KINDS
 from sim.printable import titled
 from sim.scene.params import Param, params_of, range_text, value_text
@@ -20,34 +20,36 @@ from widgets.tour import TourStep
 GUIDE = path("guide")
 
 TOUR_SAMPLE = path("projects") / f"humanoid{PROJECT_SUFFIX}"
-"""What the tour is about where nothing is open."""
+"""Opened for the tour in an empty scene."""
 
 TOUR = (
     TourStep(
         "The viewport",
-        "Drag with the middle button (or Alt and the left one) to look around, turn the wheel to come closer, press"
+        "Drag with the middle button (or Alt and the left one) to look around, turn the wheel to zoom, press"
         " Home to see all. Ctrl+Space gives the viewport the whole window.",
     ),
-    TourStep("Play", "Press Space: the figure walks. Drag on the ruler to scrub; I and O bound the loop.", "timeline"),
     TourStep(
-        "What there is",
+        "Play", "Press Space: the character walks. Drag on the ruler to scrub; I and O bound the loop.", "timeline"
+    ),
+    TourStep(
+        "The scene",
         "The outliner lists all objects and bones. Click one here or in the viewport; F frames it, H hides it.",
         "outliner",
     ),
     TourStep(
         "Its settings",
-        "Drag a number to change it, or type 25 cm, *2 or sqrt(2). The arrow beside a value brings its default back;"
+        "Drag a number to change it, or type 25 cm, *2 or sqrt(2). The arrow beside a value resets it to its default;"
         " Ctrl+Z undoes everything.",
         "inspector",
     ),
     TourStep(
-        "Two ways of skinning",
-        "LBS and DQS at the top right choose how joints are blended; Split shows both, with a line to drag.",
+        "Two skinning methods",
+        "LBS and DQS at the top right choose how joints are blended; Split shows both, with a divider to drag.",
     ),
     TourStep(
         "Cloth and particles",
-        "Add ▸ Cloth and Add ▸ Emitter on … put something onto the figure, the selected bone or the ground. Press Space"
-        " and drag the cloth with the left button.",
+        "Add ▸ Cloth and Add ▸ Emitter on … add one to the character, the selected bone or the ground. Press"
+        " Space and drag the cloth with the left button.",
         "outliner",
     ),
     TourStep(
@@ -60,17 +62,15 @@ TOUR = (
 
 
 def picture_of(project: Path) -> Path:
-    return path("pictures") / f"{project.stem}{PICTURE_WRITERS.suffixes()[0]}"
+    return path("pictures") / f"{project.stem}{IMAGE_WRITERS.suffixes()[0]}"
 
 
 def shipped_samples() -> list[Sample]:
-    """The projects that come with the program, called as their files are."""
     projects = sorted(path("projects").glob(f"*{PROJECT_SUFFIX}"))
     return [Sample(titled(file.stem.replace("-", " ")), file, picture_of(file)) for file in projects]
 
 
 def settings_text(records: tuple[Param, ...], title: str = "Settings") -> str:
-    """A table of settings in Markdown, from their declarations."""
     rows = [f"\n\n## {title}\n", "| Setting | What it does | Range | Default |", "| --- | --- | --- | --- |"]
     rows += [
         f"| {record.label} | {record.declared.doc} | {range_text(record.declared) or '–'} | {_default(record)} |"
@@ -85,12 +85,12 @@ def _default(record: Param) -> str:
 
 
 def _page_of(kind: str) -> str:
-    """The page about a kind: its own, or that of the inspector where it has none."""
+    """Page of a kind, or the inspector page if it has none."""
     return kind if (GUIDE / f"{kind}{SUFFIX}").is_file() else "inspector"
 
 
 def guide_texts() -> dict[str, str]:
-    """What the declarations add to pages of kinds, and to that of renderings and exports."""
+    """Tables of settings for the pages of kinds and the output page."""
     texts: dict[str, str] = {}
     for name, kind in KINDS.items():
         if found := params_of(kind.settings):
@@ -104,7 +104,6 @@ def guide_texts() -> dict[str, str]:
 
 
 def _doc_of(widget: QWidget, panel: QWidget) -> str:
-    """What a row of a panel is for, the first line of its tip."""
     while widget is not panel:
         if widget.toolTip():
             return widget.toolTip().partition("\n")[0]
@@ -113,11 +112,11 @@ def _doc_of(widget: QWidget, panel: QWidget) -> str:
 
 
 def place_of(docks: Mapping[str, QWidget], inspector: Inspector, kind: str) -> tuple[str, str]:
-    """Page of the guide for what has the focus, and the row there; the first page for none.
+    """Page of the guide for the focused widget, and the row there; the first page without focus.
 
     Args:
-        docks: Panels by name, which pages are called after.
-        inspector: Shows the page of the selected object's kind instead.
+        docks: Panels by name; pages have the same names.
+        inspector: Has the page of the selected object's type.
         kind: Kind of the selected object, or "".
     """
     focus = QApplication.focusWidget()
@@ -125,4 +124,5 @@ def place_of(docks: Mapping[str, QWidget], inspector: Inspector, kind: str) -> t
         return "", ""
     if inspector.isAncestorOf(focus):
         return _page_of(kind), _doc_of(focus, inspector)
-    return next((name for name, dock in docks.items() if dock.isAncestorOf(focus)), "viewport"), ""
+    name = next((name for name, dock in docks.items() if dock.isAncestorOf(focus)), "viewport")
+    return name if (GUIDE / f"{name}{SUFFIX}").is_file() else _page_of(kind), ""

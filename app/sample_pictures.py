@@ -1,4 +1,4 @@
-"""Draws the sample projects for the start page: run `python -m app.sample_pictures` after changing them."""
+"""Renders the images of the sample projects for the start page: `python -m app.sample_pictures`."""
 
 import sys
 from pathlib import Path
@@ -9,22 +9,21 @@ from app.cli.scene import opened
 from app.files.project_file import PROJECT_SUFFIX
 from app.help import picture_of
 from resources import path
-from sim.export.formats import PICTURE_WRITERS
+from sim.export.formats import IMAGE_WRITERS
 
 SIZE = (240, 150)
 MOMENT = 1.2
-"""When something has happened, and nothing has come to rest [s]."""
+"""Time at which simulations are in full motion [s]."""
 
 
 def draw_samples(projects: Path) -> list[Path]:
-    """Draw every sample project as it was saved; returns the pictures."""
     drawn = []
     with headless() as context:
         for project in sorted(projects.glob(f"*{PROJECT_SUFFIX}")):
             renderer = Renderer(context, opened(project), SIZE)
             picture = renderer.picture([MOMENT], renderer.camera("saved", [MOMENT]))
             drawn.append(picture_of(project))
-            PICTURE_WRITERS.of(drawn[-1]).save(picture, drawn[-1])
+            IMAGE_WRITERS.of(drawn[-1]).save(picture, drawn[-1])
             renderer.release()
     return drawn
 

@@ -1,7 +1,7 @@
-"""Makes the sample models from nothing: run `python -m resources.make_samples` after changing what they look like.
+"""Builds the sample models: run `python -m resources.make_samples` after changing how they look.
 
-The results are committed; the same sources give the same bytes.  Projects that show them are saved by
-`python -m app.sample_projects`.
+The results are committed; the same sources give the same bytes. The sample projects in `resources/projects` are edited
+and saved in the program itself.
 """
 
 import io
@@ -24,33 +24,28 @@ from sim.export.formats import MODEL_WRITERS
 
 
 def make_samples(folder: Path) -> list[Path]:
-    """Write all sample models below `folder`, each in a folder of its own; returns the files."""
+    """Writes all sample models below `folder`, each in its own folder; returns the files."""
     made = [make_tiny, make_arm, make_humanoid, make_cape, make_head, make_fox]
     return [path for make in made for path in make(folder)]
 
 
 def make_tiny(folder: Path) -> list[Path]:
-    """The strip to check by hand."""
     return _written(build_tiny(folder / "tiny" / "tiny.ezm"), {}, NOTE)
 
 
 def make_arm(folder: Path) -> list[Path]:
-    """The arm that twists and bends."""
     return _written(*build_arm(folder / "arm" / "arm.ezm"))
 
 
 def make_humanoid(folder: Path) -> list[Path]:
-    """The figure that walks, turns and waves."""
     return _written(*build_figure(folder / "humanoid" / "humanoid.ezm"))
 
 
 def make_cape(folder: Path) -> list[Path]:
-    """The cape that the figure can wear."""
     return _written(*build_cape(folder / "cape" / "cape.ezm"))
 
 
 def make_head(folder: Path) -> list[Path]:
-    """The face with morph targets."""
     model = build_head(folder / "head" / "head.glb")
     model.path.parent.mkdir(parents=True, exist_ok=True)
     MODEL_WRITERS.of(model.path).save(model, model.path)
@@ -58,12 +53,11 @@ def make_head(folder: Path) -> list[Path]:
 
 
 def make_fox(folder: Path) -> list[Path]:
-    """The fox that can wear fur."""
     return _written(*build_fox(folder / "fox" / "fox.ezm"))
 
 
 def _written(model: RawModel, images: dict[str, Image.Image], note: str = "") -> list[Path]:
-    """Store a model, with `note` as a comment at its head, and its images beside it."""
+    """Writes a model, with `note` as a comment at its head, and its images."""
     text = ezm_text(model)
     if note:
         declaration, rest = text.split("\n", 1)

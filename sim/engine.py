@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.animation.pose import Pose
-from sim.assets.mip_levels import MipImage, mip_image
+from sim.assets.images import MipImage, mip_image
 from sim.assets.model import Bounds, CharacterModel, Mesh
-from sim.assets.strands.strand_set import StrandSet
+from sim.assets.strands import StrandSet
 from sim.characters.character import Character, Poses
 from sim.characters.comparison import ComparisonStatistics
 from sim.characters.placement import up_axis
@@ -32,8 +32,7 @@ from sim.kinds.contract import CharacterView, Counts, Grab, Mark, System, View, 
 from sim.render.frame_renderer import FrameRenderer
 from sim.render.ghost_pass import DepthTerms
 from sim.render.pick_pass import Pick, PickPass
-from sim.render.progressive.pending_image import PendingImage
-from sim.render.progressive.scheduler import RenderScheduler
+from sim.render.progressive.scheduler import PendingImage, RenderScheduler
 from sim.render.render_view import Overlay, RenderView
 from sim.render.scene_views import SceneViews
 from sim.render.surface import Images

@@ -1,4 +1,4 @@
-"""Keeps what goes wrong with one node from all others: it is told once, and the node is left out."""
+"""Isolates errors of one node from all others: the error is reported once, and the node is disabled."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -14,13 +14,13 @@ _TEXT_MAX = 200
 
 
 class Guard:
-    """What went wrong with nodes; they are tried again when anything changes.
+    """Nodes with errors; they are tried again when anything changes.
 
     Args:
-        clear: Errors whose text says all that there is to say.
+        clear: Errors whose message is complete in itself.
 
     Attributes:
-        problems: Nodes and one line each, not told yet; the reader clears it.
+        problems: Nodes and one line each that were not reported yet; the reader clears it.
     """
 
     def __init__(self, clear: tuple[type[Exception], ...] = ()) -> None:
@@ -31,22 +31,22 @@ class Guard:
         self._nodes: Mapping[NodeId, Node] = {}
 
     def renew(self, nodes: Mapping[NodeId, Node] | None = None) -> None:
-        """Something has changed, so all are tried again; `nodes` are those there are now."""
+        """Enables all nodes again because something has changed; `nodes` are the present ones."""
         self._faulty.clear()
         if nodes is not None:
             self._nodes = nodes
-            for node_id in [one for one, (node, _) in self._reported.items() if nodes.get(one) is not node]:
+            for node_id in [known for known, (node, _) in self._reported.items() if nodes.get(known) is not node]:
                 del self._reported[node_id]
 
     def is_out(self, node_id: NodeId) -> bool:
         return node_id in self._faulty
 
     def of(self, node: Node) -> "Guarded":
-        """A block in which whatever goes wrong is this node's: it ends there, and all goes on after it."""
+        """A context manager that catches and reports every exception of its block as an error of the node."""
         return Guarded(self, node.id)
 
     def call(self, node: Node, work: Callable[[], T], otherwise: T) -> T:
-        """What the work gives; something else where it goes wrong or the node is left out."""
+        """The result of `work`; `otherwise` if it raises or the node is disabled."""
         if node.id in self._faulty:
             return otherwise
         try:
@@ -56,11 +56,11 @@ class Guard:
             return otherwise
 
     def note(self, node_id: NodeId, error: Exception) -> None:
-        """Leaves a node out, and tells why, once for each value of the node."""
+        """Disables a node and reports why, once for each value of the node."""
         self._faulty.add(node_id)
         text = printable(" ".join(str(error).split()), _TEXT_MAX)
         if not isinstance(error, self._clear):
-            text = f"is left out until something changes, as it failed with {type(error).__name__}: {text}"
+            text = f"disabled after error {type(error).__name__}: {text}; change a setting to retry"
             _log.info("node %s", printable(node_id, _TEXT_MAX), exc_info=error)
         reported = self._nodes.get(node_id), text
         if self._reported.get(node_id) == reported:
@@ -73,7 +73,7 @@ class Guarded:
     """See `Guard.of`.
 
     Attributes:
-        failed: Whether something went wrong within.
+        failed: Whether the block raised.
     """
 
     __slots__ = ("_guard", "_node_id", "failed")

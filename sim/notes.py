@@ -1,13 +1,13 @@
-"""What was odd about a file but usable, as sentences for people."""
+"""Warnings about a file that is usable, as sentences for people."""
 
 from collections.abc import Iterable
 
 KEPT = 100
-"""Sentences about one file; nobody reads more, and a hostile file could give cause for millions."""
+"""Sentences about one file; a hostile file could cause millions."""
 
 
 class Notes(list[str]):
-    """Sentences in the order they came, each once; after the first hundred, the last one counts the rest."""
+    """Sentences in order, each once; after the first hundred, the last one counts the rest."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         super().__init__()
@@ -16,7 +16,6 @@ class Notes(list[str]):
         self.extend(texts)
 
     def append(self, text: str) -> None:
-        """Adds a sentence that is not there yet."""
         if text in self._known:
             return
         if len(self._known) < KEPT:
@@ -31,7 +30,6 @@ class Notes(list[str]):
             self.append(text)
 
     def copy(self) -> "Notes":
-        """Notes to go on from, without changing these."""
         copied = Notes(self[:KEPT])
         copied._more = self._more
         copied[KEPT:] = self[KEPT:]

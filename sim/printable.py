@@ -1,4 +1,4 @@
-"""Text as it may be shown: what would steer a terminal, hide in a line or be a formula becomes visible; numbers fit."""
+"""Text for display: escapes what would control a terminal, break a line or be a formula; numbers with units."""
 
 import re
 
@@ -11,13 +11,12 @@ _SMALL = frozenset(("a", "of", "on"))
 
 
 def printable(text: str, limit: int | None = None) -> str:
-    """`text` on one line, with escapes such as `\\x1b` for what cannot be shown; otherwise every script is kept.
+    """`text` on one line, with escapes such as `\\x1b` for control characters; every script is kept.
 
     For messages, tables and labels only: names are looked up as the files have them.
 
     Args:
-        text: A name, path or message.
-        limit: Longest outcome [characters]; what is longer ends in "…".
+        limit: Longest result [characters]; longer text ends in "…".
     """
     if limit is not None and len(text) > limit:
         text = text[: limit - 1] + "…"
@@ -26,17 +25,17 @@ def printable(text: str, limit: int | None = None) -> str:
 
 
 def titled(name: str) -> str:
-    """A name of plain words with the capitals of a title, such as "Springs on a Head"."""
+    """A name in title case, such as "Springs on a Head"."""
     return " ".join(word.capitalize() if word.islower() and word not in _SMALL else word for word in name.split(" "))
 
 
 def cell_text(text: str) -> str:
-    """Text of a table that a spreadsheet opens: what it would take for a formula begins with an apostrophe."""
+    """Text of a cell that a spreadsheet opens: what it would take for a formula begins with an apostrophe."""
     return f"'{text}" if _is_formula(text) else text
 
 
 def text_of_cell(cell: str) -> str:
-    """What `cell_text` made a cell of."""
+    """The inverse of `cell_text`."""
     return cell[1:] if cell[:1] == "'" and _is_formula(cell) else cell
 
 
@@ -44,18 +43,18 @@ def _is_formula(text: str) -> bool:
     return text.lstrip("'")[:1] in tuple("=+-@\t\r") and not _NUMBER.fullmatch(text)
 
 
-def counted(count: int, one: str, more: str = "") -> str:
-    """A number of things, such as "1 vertex" or "2,000 vertices"; one `s` more without a plural."""
-    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
+def counted(count: int, singular: str, plural: str = "") -> str:
+    """A number with its noun, such as "1 vertex" or "2,000 vertices"; `s` is added without a plural."""
+    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
 def size_text(size: int) -> str:
-    """A number of bytes in a unit that fits, such as "1.8 MiB"."""
+    """A number of bytes, such as "1.8 MiB"."""
     exponent = min(max(size.bit_length() - 1, 0) // 10, 4)
     return f"{size / 2 ** (10 * exponent):.1f} {'KMGT'[exponent - 1]}iB" if exponent else f"{size} bytes"
 
 
 def printable_json(text: str) -> str:
-    """JSON text of any lines with JSON escapes for what cannot be shown; names stay what they are."""
+    """JSON text of several lines with JSON escapes for control characters; keys stay as they are."""
     rows = text.split("\n")
     return "\n".join(_UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", row) for row in rows)

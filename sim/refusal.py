@@ -1,4 +1,4 @@
-"""What is wrong with a value that was read, in the words of this program."""
+"""Messages about values that were read and refused."""
 
 import re
 
@@ -12,7 +12,7 @@ _NAMED = re.compile("`([^`]*)`")
 
 
 def refusal(error: msgspec.ValidationError) -> tuple[str, str]:
-    """Where something is wrong, such as "nodes[0].mesh", or "", and what, such as "is text, not a number"."""
+    """Place of a wrong value, such as "nodes[0].mesh" or "", and the fault, such as "is text, not a number"."""
     reason, _, place = str(error).partition(" - at `")
     text = _NAMED.sub(lambda found: " or ".join(_KINDS.get(kind, kind) for kind in found[1].split(" | ")), reason)
     if wrong := re.fullmatch("Expected (.*), got (a list|an object|[a-z ]+)", text):

@@ -129,7 +129,7 @@ def scene_entries(
         if parent is None:
             roots.append(rows[node.id])
             continue
-        if KINDS[node.kind].solids and len(alike := below[place]) >= _FOLDED:
+        if KINDS[node.kind].colliders and len(alike := below[place]) >= _FOLDED:
             if scene.node(place[0]).settings.is_group:
                 parent.is_folded = True
             elif place not in folds:

@@ -1,4 +1,4 @@
-"""`sinew bench`: how fast this machine is at what the editor does, as a table and as JSON."""
+"""`sinew bench`: measures this machine; prints a table and writes JSON."""
 
 import argparse
 import importlib
@@ -12,11 +12,9 @@ from typing import Any
 from app.cli.failure import CommandError, print_line, print_warnings
 from app.cli.options import add_back_end_option, output_file, positive, require_folder
 from app.cli.progress import Progress
-from sim.assets.format_registry import Format, Formats
-from sim.bench.old_report import BaselineReport, ReportError, comparison, differences, read_report
-from sim.bench.report import report, table
-from sim.bench.row import Row
-from sim.bench.systems import ON_ONE_BACK_END, SYSTEMS
+from sim.assets.formats import Format, Formats
+from sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
+from sim.bench.runner import ON_ONE_BACK_END, SYSTEMS, Row
 from sim.export.atomic_file import atomic_file
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
@@ -34,15 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=system,
         help=f"what to measure: {', '.join(SYSTEMS)}; everything by default",
     )
-    parser.add_argument("--sizes", type=sizes, metavar="N,N,...", help="element counts instead of the usual ones")
+    parser.add_argument("--sizes", type=sizes, metavar="N,N,...", help="element counts instead of the defaults")
     parser.add_argument("--repeat", type=positive, default=5, metavar="R", help="repetitions (default: %(default)s)")
     add_back_end_option(parser, BackEndChoice.TF, "; the system backends compares the two")
-    parser.add_argument("--compare", type=Path, metavar="OLD", help="a report of --json to compare with")
-    parser.add_argument("--json", type=output_file(REPORTS), metavar="FILE", help="write the figures here too")
+    parser.add_argument("--compare", type=Path, metavar="OLD", help="report written by --json to compare with")
+    parser.add_argument("--json", type=output_file(REPORTS), metavar="FILE", help="also write the figures to this file")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measures one system after another, then prints."""
     if options.json is not None:
         require_folder(options.json)
     old = old_report(options.compare) if options.compare is not None else None
@@ -60,7 +57,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int, backend: BackEndChoice) -> list[Row]:
-    """Rows of these systems, with progress on the terminal; each has usual sizes of its own."""
     chosen: dict[str, Any] = {"sizes": sizes} if sizes else {}
     rows: list[Row] = []
     with Progress("measuring") as progress:
@@ -73,12 +69,7 @@ def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int, bac
 
 
 def old_report(path: Path) -> BaselineReport:
-    """A report to compare with.
-
-    Raises:
-        CommandError: If the file is no report.
-        OSError: If it cannot be read.
-    """
+    """A report to compare with; raises CommandError if the file is not a report, OSError if it cannot be read."""
     try:
         return read_report(path)
     except ReportError as error:
@@ -86,18 +77,13 @@ def old_report(path: Path) -> BaselineReport:
 
 
 def print_comparison(machine: Mapping[str, str], rows: Sequence[Row], old: BaselineReport, path: Path) -> None:
-    """Prints how the figures of now compare with the old ones, and what makes that hard to tell."""
     print(f"\ncompared with {path}, less than 1 is faster:")
     print(comparison(rows, old))
     print_warnings(path, differences(machine, old))
 
 
 def machine_facts() -> dict[str, str]:
-    """Renderer, version, what measures, and processor.
-
-    Raises:
-        CommandError: If this machine offers no OpenGL.
-    """
+    """Renderer, version, source of GPU times, and CPU; raises CommandError if this machine has no OpenGL."""
     try:
         with Context.headless() as context:
             known, timer = context.capabilities, context.timers.calibrate()
@@ -125,12 +111,10 @@ def write_json(path: Path, machine: dict[str, str], rows: Sequence[Row]) -> None
 
 
 def system(text: str) -> str:
-    """Type of the word that selects a system."""
     if text not in SYSTEMS:
         raise argparse.ArgumentTypeError(f"there is no {text!r}; there are: {', '.join(SYSTEMS)}")
     return text
 
 
 def sizes(text: str) -> tuple[int, ...]:
-    """Type of a list of element counts."""
     return tuple(positive(word) for word in text.split(","))

@@ -1,4 +1,4 @@
-"""Time from the start of the process to the first drawn frame of the sample project."""
+"""Launch time: from the start of the process to the first frame of the sample project."""
 
 import subprocess
 import sys
@@ -8,21 +8,21 @@ from pathlib import Path
 
 import resources
 from app.cli.failure import CommandError
-from sim.bench.row import Row, row_of
+from sim.bench.runner import Row, row_of
 
 SAMPLE = "projects/humanoid.sinew"
 FIRST_FRAME = "first-frame"
-"""First word of the line that the editor prints when it is started with --exit-after-first-frame and has drawn."""
+"""First word of the line that the editor prints after the first frame with --exit-after-first-frame."""
 
 PATIENCE = 120.0
-"""Longest wait for an editor [s]."""
+"""Time limit of one launch [s]."""
 
 
 def launch_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: ARG001  # all systems are called alike
-    """One row for the sample project; its size is one window, whatever `sizes` says.
+    """One row for the sample project; `sizes` is ignored.
 
     Raises:
-        CommandError: If an editor fails or ends without having drawn, because there is no display for instance.
+        CommandError: If an editor fails or ends without a frame, for instance without a display.
     """
     sample = resources.path(SAMPLE)
     _launch(sample)

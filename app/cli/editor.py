@@ -10,17 +10,14 @@ from app.cli.options import add_back_end_option
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Editor for skinned characters. Opens a model or a project, or an empty scene."
     parser.add_argument("path", nargs="?", type=Path, metavar="PATH", help="model or project to open")
-    parser.add_argument("--version", action="store_true", help="print the version and leave")
-    parser.add_argument(
-        "--new-window-layout", action="store_true", help="forget how the panels were arranged the last time"
-    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.add_argument("--new-window-layout", action="store_true", help="reset the layout of the panels")
     parser.add_argument("--debug-gl", action="store_true", help="check every OpenGL call and report its errors")
     add_back_end_option(parser, None)
     parser.add_argument("--exit-after-first-frame", action="store_true", help=argparse.SUPPRESS)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Opens the window and stays until it is closed."""
     if options.version:
         import importlib.metadata
 

@@ -1,37 +1,34 @@
-"""`sinew export`: a project or a model over time, in formats of other programs."""
+"""`sinew export`: writes a project or a model over time in formats of other programs."""
 
 import argparse
 import contextlib
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 
 from app.cli.failure import CommandError, print_line, print_warnings
 from app.cli.options import (
-    any_of,
+    add_format_options,
+    add_output_option,
+    add_outside_option,
+    add_scene_argument,
     finite_number,
     format_options,
     frame_range,
-    option_lines,
-    output_file,
     require_folder,
 )
 from app.cli.progress import Progress, add_progress_option
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
-from app.cli.scene_files import add_outside_option
 from app.cli.tracks import STEPS_PER_SECOND, TrackRecorder
-from app.files.project_file import PROJECT_SUFFIX, is_project
+from app.files.project_file import is_project
 from sim.assets.build import build_model
-from sim.assets.formats import MODEL_FORMATS
 from sim.assets.load import read_raw
 from sim.characters.materials import missing_images, missing_lines
 from sim.export.atomic_file import naming
 from sim.export.error import require_package
-from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS
-from sim.export.options import Characters
+from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS, Characters
 from sim.export.scene.writing import CHARACTERS, write_scene
 from sim.printable import counted, size_text
 from sim.scene.params import validated
@@ -39,53 +36,43 @@ from sim.scene.scene import Node
 from sim.scene.view import SkinningComparison
 
 SECONDS = 5.0
-"""Length of what has no clip, by default [s]."""
+"""Default length of scenes without a clip [s]."""
 
 RECORDED = 0.8
-"""Share of the time that is spent before writing, as progress counts it."""
+"""Fraction of the progress for recording; writing follows."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = option_lines(SCENE_FORMATS)
-    parser.add_argument(
-        "path", type=Path, metavar="MODEL|PROJECT", help=f"what to export ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
+    add_format_options(parser, SCENE_FORMATS)
+    add_scene_argument(parser, "export")
+    add_output_option(
+        parser,
+        EXPORT_FORMATS,
+        "file to write; its extension names the format; a single model is converted if the format holds models",
     )
-    parser.add_argument(
-        "--output",
-        required=True,
-        type=output_file(EXPORT_FORMATS),
-        metavar=f"FILE{any_of(EXPORT_FORMATS)}",
-        help="what names its format; a model alone is converted as it is where there is such a format",
-    )
-    parser.add_argument("--clip", metavar="NAME", help="animation of the figures (default: as the project says)")
+    parser.add_argument("--clip", metavar="NAME", help="animation of the characters (default: as in the project)")
     parser.add_argument(
         "--frames", type=frame_range, metavar="A:B",
         help="first and last frame, or one; frame 0 is the start (default: the clip once, else 5 seconds)",
     )  # fmt: skip
     parser.add_argument(
         "--rate", type=finite_number, metavar="HZ",
-        help="frames per second; of the 60 steps a second of what is simulated, 30 takes each second one (default: 60)",
+        help="frames per second; a simulation has 60 steps a second, of which 30 uses every second one (default: 60)",
     )  # fmt: skip
     parser.add_argument(
-        "--node", action="append", default=[], metavar="NAME", help="export this object alone; may be repeated"
-    )
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the format, see below; may be repeated"
+        "--node", action="append", default=[], metavar="NAME", help="export only this object; may be repeated"
     )
     parser.add_argument(
         "--characters", choices=[one.value for one in Characters],
-        help="skins on joints, points for every frame, or skins where these give what is drawn (default: auto)",
+        help="skins on joints, points for every frame, or skins where they are exact (default: auto)",
     )  # fmt: skip
-    parser.add_argument(
-        "--children", action="store_true", help="write strands as they are drawn, not the guides that carry them"
-    )
+    parser.add_argument("--children", action="store_true", help="write strands as they are drawn, not their guides")
     add_progress_option(parser)
     add_outside_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads, runs and records every frame, writes, and reads it back."""
+    """Records every frame, writes, and reads the file back."""
     require_folder(options.output)
     if is_conversion(options):
         convert(options)
@@ -95,14 +82,16 @@ def run(options: argparse.Namespace) -> None:
         raise CommandError(options.output, f"--rate {rate:g}", "is not between 0 and 1000")
     if options.output.suffix.lower() not in SCENE_FORMATS.suffixes():
         raise CommandError(
-            options.output, "", f"holds a model alone, and {options.path.name} is to be written over time"
+            options.output, "", f"stores a model without frames; {options.path.name} needs a format with animation"
         )
     format = SCENE_FORMATS.of(options.output)
     require_package(options.output, format)
-    wishes = [f"{CHARACTERS}={options.characters}"] if options.characters else []
-    chosen = format_options(format, [*options.option, *wishes], options.output)
+    characters = [f"{CHARACTERS}={options.characters}"] if options.characters else []
+    chosen = format_options(format, [*options.option, *characters], options.output)
     scene = as_drawn(opened(options.path, allow_outside=options.allow_outside), options.clip)
-    first, last = options.frames or (0, round(_length(scene) * rate))
+    clip = scene.clip()
+    length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
+    first, last = options.frames or (0, round(length * rate))
     with (
         headless() as context,
         Progress(f"exporting {options.path.name}", lines=options.progress) as progress,
@@ -115,7 +104,7 @@ def run(options: argparse.Namespace) -> None:
         recorder = TrackRecorder(run, scene, rate, options.node, options.output.parent, children=options.children)
         stack.callback(recorder.close)
         print_warnings(options.path, recorder.left)
-        with naming(options.output):  # what is recorded lies beside it
+        with naming(options.output):  # temporary files lie in the same folder
             for frame in range(first, last + 1):
                 recorder.add(frame)
                 progress(RECORDED * (frame + 1 - first) / (last + 1 - first))
@@ -128,18 +117,17 @@ def run(options: argparse.Namespace) -> None:
 
 
 def is_conversion(options: argparse.Namespace) -> bool:
-    """Whether a model is meant as it is in the file, with its own clips."""
-    wishes = (options.frames, options.clip, options.node, options.option, options.characters, options.children)
+    """Whether a model file is converted with its own clips."""
+    chosen = (options.frames, options.clip, options.node, options.option, options.characters, options.children)
     return (
         not is_project(options.path)
-        and not any(wishes)
+        and not any(chosen)
         and options.rate is None
         and options.output.suffix.lower() in MODEL_WRITERS.suffixes()
     )
 
 
 def convert(options: argparse.Namespace) -> None:
-    """Writes the content of a model file in another format; warnings go to standard error."""
     with Progress(f"reading {options.path.name}", lines=options.progress) as progress:
         raw = read_raw(options.path, progress=progress)
     MODEL_WRITERS.of(options.output).save(raw, options.output)
@@ -150,10 +138,10 @@ def convert(options: argparse.Namespace) -> None:
 
 
 def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:
-    """The scene by one method of skinning, with figures moved by a clip.
+    """The scene with one skinning method, and characters playing a clip.
 
     Raises:
-        CommandError: If no figure has such a clip.
+        CommandError: If no character has such a clip.
     """
     scene = opened_scene.scene
     names = {c.name for model in opened_scene.models.values() for c in model.clips}
@@ -169,9 +157,3 @@ def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:
 
     view = validated(scene.view, comparison=SkinningComparison.OFF)
     return replace(opened_scene, scene=msgspec.structs.replace(scene, nodes=tuple(map(moved, scene.nodes)), view=view))
-
-
-def _length(scene: OpenedScene) -> float:
-    """What is exported by default [s]."""
-    clip = scene.clip()
-    return clip.duration if clip is not None and clip.duration > 0.0 else SECONDS

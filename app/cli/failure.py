@@ -1,13 +1,16 @@
-"""How a command fails: exit statuses, and one line on standard error naming file, element and reason."""
+"""How commands end: exit statuses, one line on standard error that names file, element and reason, and signals."""
 
+import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
 
-from app.files.project_error import ProjectError
+from app.files.project_json import ProjectError
 from sim.assets.raw import ModelError
 from sim.cache.bake import BakeError
 from sim.export.error import ExportError
@@ -17,7 +20,7 @@ DONE, FAILED, WRONG_COMMAND_LINE = 0, 1, 2
 
 
 class CommandError(Exception):
-    """Work that cannot be done.
+    """An error that ends a command.
 
     Args:
         subject: File (or part of the machine) concerned.
@@ -30,12 +33,11 @@ class CommandError(Exception):
 
 
 def one_line(text: str) -> str:
-    """`text` without line breaks, and without what would steer the terminal."""
+    """`text` without line breaks and control characters."""
     return printable(" ".join(text.split()))
 
 
 def failure_text(error: Exception) -> str:
-    """What happened, in one line; a failure nobody foresaw carries the name of its class."""
     if isinstance(error, OSError) and error.strerror:
         return one_line(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
     if isinstance(error, CommandError | BakeError | ExportError | ModelError | ProjectError):
@@ -46,7 +48,6 @@ def failure_text(error: Exception) -> str:
 
 
 def print_failure(error: Exception, *, verbose: bool) -> None:
-    """Prints the line and, if wanted, the traceback after it."""
     print(f"sinew: {failure_text(error)}", file=sys.stderr)
     if verbose:
         traceback.print_exception(error, file=sys.stderr)
@@ -57,14 +58,13 @@ def print_line(text: str) -> None:
 
 
 def print_warnings(path: Path | str, notes: Iterable[str]) -> None:
-    """Prints what was odd about a file but did not stop the work."""
     for warning in notes:
         print(f"sinew: {printable(str(path))}: warning: {one_line(warning)}", file=sys.stderr)
 
 
 @contextmanager
-def libraries_kept_quiet(*, verbose: bool) -> Iterator[None]:
-    """Libraries' warnings about numbers and files are a line each where that is wanted, else nothing."""
+def quiet_libraries(*, verbose: bool) -> Iterator[None]:
+    """Prints libraries' warnings in one line each if verbose, else suppresses them."""
 
     def show(message: Warning | str, kind: type[Warning], *_: object) -> None:
         if verbose:
@@ -73,3 +73,63 @@ def libraries_kept_quiet(*, verbose: bool) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(KeyboardInterrupt):
+    """A command was interrupted by a signal.
+
+    Attributes:
+        status: Exit status, 130 or 143.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number
+
+
+def _replaced(handler: Callable[[int, FrameType | None], None]) -> dict[int, Any]:
+    """Installs the handler for signals that are not ignored; returns the previous handlers."""
+    handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    return {number: signal.signal(number, handler) for number in handled}
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Signals raise `Interrupted` in the block, so that half-written files are removed."""
+
+    def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+        raise Interrupted(number)
+
+    before = _replaced(interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class EndRequest:
+    """Remembers the first signal, for work that stops at the next step; the second one raises `Interrupted`.
+
+    Attributes:
+        number: The signal, or 0.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def __enter__(self) -> "EndRequest":
+        self._before = _replaced(self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, _frame: FrameType | None) -> None:
+        if self.number:
+            raise Interrupted(number)
+        self.number = number

@@ -1,4 +1,4 @@
-"""Where rendered pictures go: numbered files, or a film."""
+"""Output of rendered images: numbered files, or a video."""
 
 import contextlib
 import re
@@ -11,32 +11,30 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import print_line, print_warnings
-from sim.assets.format_registry import resolved
+from sim.assets.formats import resolved
 from sim.assets.images import ImageError, load_image
 from sim.export.atomic_file import atomic_path, naming
-from sim.export.error import ExportError
-from sim.export.failures import failures_of_libraries
-from sim.export.formats import FILM_FORMATS, LAYER_FORMATS, PICTURE_WRITERS, RENDER_FORMATS, VideoFormat
-from sim.export.layers import Layers
-from sim.export.read_back import ReadBack
-from sim.export.video_file import Video
+from sim.export.error import ExportError, failures_of_libraries
+from sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, RENDER_FORMATS, VIDEO_FORMATS, VideoFormat
+from sim.export.image import Layers
+from sim.export.video_file import ReadBack, Video
 from sim.printable import size_text
 
 UInt8 = npt.NDArray[np.uint8]
 
 NUMBERED = re.compile(r"%\d{0,2}d")
 PREVIEW_PERIOD = 0.5
-"""Least time between two previews [s]."""
+"""Minimum time between two previews [s]."""
 
 
 class ImageSink:
-    """Takes pictures in their order.
+    """Writes images in order.
 
     Args:
-        path: File, with a place for the number where there are several files.
-        size: Width and height of the pictures [px].
-        preview: File that shows the newest picture now and then, or None.
-        resumes: Whether files that are there already are kept.
+        path: File, with a placeholder for the number if there are several files.
+        size: Width and height [px].
+        preview: File for the newest image, updated from time to time, or None.
+        resumes: Whether existing files are kept.
     """
 
     def __init__(self, path: Path, size: tuple[int, int], preview: Path | None, *, resumes: bool = False) -> None:
@@ -49,36 +47,35 @@ class ImageSink:
         return self._path.suffix.lower() in LAYER_FORMATS.suffixes()
 
     def wants(self, frame: int) -> bool:
-        """Whether a frame is still missing, or its picture broke off."""
+        """Whether the file of a frame is missing or incomplete."""
         path = numbered_path(self._path, frame)
-        is_there = self._resumes and path.exists()
-        if is_there and not is_complete(path):
-            print_warnings(path, ["is not complete and is drawn again"])
-            is_there = False
-        self._cached += is_there
-        return not is_there
+        exists = self._resumes and path.exists()
+        if exists and not is_complete(path):
+            print_warnings(path, ["is incomplete and is rendered again"])
+            exists = False
+        self._cached += exists
+        return not exists
 
-    def add(self, frame: int, picture: UInt8, layers: Layers | None) -> None:
-        """Writes a frame.
+    def add(self, frame: int, image: UInt8, layers: Layers | None) -> None:
+        """Writes a frame and reads it back.
 
         Raises:
             OSError: If that fails.
-            ExportError: If what is read back is another picture.
+            ExportError: If the file differs from the image.
         """
-        self._write(frame, picture, layers)
+        self._write(frame, image, layers)
         self._added += 1
         if self._preview is not None and time.monotonic() >= self._next:
             self._next = time.monotonic() + PREVIEW_PERIOD
-            next(iter(PICTURE_WRITERS)).save(picture, self._preview)
+            next(iter(IMAGE_WRITERS)).save(image, self._preview)
 
     def summary(self) -> str:
-        """A line about what was written."""
-        count = f"{self._added} pictures, " if is_numbered(self._path) else ""
-        cached = f", {self._cached} were there" if self._cached else ""
+        count = f"{self._added} images, " if is_numbered(self._path) else ""
+        cached = f", {self._cached} existed already" if self._cached else ""
         written = f"{count}{sides(self._size)}, {RENDER_FORMATS.of(self._path).name}, {size_text(self._bytes)}"
-        return f"{self._path}: {written}, read back to 0{cached}"
+        return f"{self._path}: {written}, read back without error{cached}"
 
-    def _write(self, frame: int, picture: UInt8, layers: Layers | None) -> None:
+    def _write(self, frame: int, image: UInt8, layers: Layers | None) -> None:
         target = numbered_path(self._path, frame)
         with failures_of_libraries(target), naming(target), atomic_path(target) as name:
             if layers is not None:
@@ -88,38 +85,36 @@ class ImageSink:
                     difference = resolved(format.read)(layers, name)
             else:
                 with open(name, "xb") as file:
-                    resolved(PICTURE_WRITERS.of(target).write)(picture, file)
-                found = load_image(name)[..., : picture.shape[2]]
-                difference = (
-                    float(np.abs(found.astype(int) - picture).max()) if found.shape == picture.shape else np.inf
-                )
+                    resolved(IMAGE_WRITERS.of(target).write)(image, file)
+                found = load_image(name)[..., : image.shape[2]]
+                difference = float(np.abs(found.astype(int) - image).max()) if found.shape == image.shape else np.inf
             if difference:
-                raise ExportError(f"{target}: what is read back differs by {difference:.2g}; it was not kept")
+                raise ExportError(f"{target}: differs by {difference:.2g} when read back; it was not kept")
             self._bytes += name.stat().st_size
 
 
 class VideoSink(ImageSink):
-    """Takes the pictures of a film, and compares what it shows with them in the end.
+    """Writes the images of a video, and compares the video with them at the end.
 
     Args:
-        path: File that is asked for.
-        name: File that is written.
-        size: Width and height of the pictures [px].
-        rate: Pictures per second.
-        film: The open film.
-        alpha: Whether the pictures have an opacity.
-        preview: File that shows the newest picture now and then, or None.
+        path: File that the user asked for.
+        name: Temporary file that is written.
+        size: Width and height [px].
+        rate: Frames per second.
+        video: The open video.
+        alpha: Whether the images have an alpha channel.
+        preview: File for the newest image, or None.
     """
 
     has_layers = False
 
     def __init__(
-        self, path: Path, name: Path, size: tuple[int, int], rate: float, film: Video, preview: Path | None, *,
+        self, path: Path, name: Path, size: tuple[int, int], rate: float, video: Video, preview: Path | None, *,
         alpha: bool,
     ) -> None:  # fmt: skip
         super().__init__(path, size, preview)
-        self._name, self._rate, self._film = name, rate, film
-        self._memory = ReadBack(path.parent, size, 4 if alpha else 3, is_exact=film.is_exact)
+        self._name, self._rate, self._video = name, rate, video
+        self._memory = ReadBack(path.parent, size, 4 if alpha else 3, is_exact=video.is_exact)
         self._line = ""
 
     def wants(self, frame: int) -> bool:  # noqa: ARG002
@@ -129,30 +124,30 @@ class VideoSink(ImageSink):
         return self._line
 
     def finish(self) -> list[str]:
-        """Completes the film and reads it back; gives lines about what it cannot hold.
+        """Completes the video and reads it back; returns notes about what it cannot store.
 
         Raises:
-            ExportError: If it shows something else.
+            ExportError: If it differs from the images.
         """
-        film, format = self._film, FILM_FORMATS.of(self._path)
-        film.close()
-        found = self._memory.compared(resolved(format.reader)(self._name), self._rate, film.every, self._path)
+        video, format = self._video, VIDEO_FORMATS.of(self._path)
+        video.close()
+        found = self._memory.compared(resolved(format.reader)(self._name), self._rate, video.every, self._path)
         self._line = (
-            f"{self._path}: {found.count} frames, {sides(found.size)}, {found.duration:.2f} s, {film.codec},"
-            f" {size_text(self._name.stat().st_size)}, read back to {found.difference:.1f} of 255"
+            f"{self._path}: {found.count} frames, {sides(found.size)}, {found.duration:.2f} s, {video.codec},"
+            f" {size_text(self._name.stat().st_size)}, max read-back error {found.difference:.1f} of 255"
         )
-        return film.notes
+        return video.notes
 
     def close(self) -> None:
-        """Lets go of a film, complete or not, and of what is remembered of it."""
-        with contextlib.suppress(OSError, ValueError):  # the first failure is the one to tell
-            self._film.abandon()
+        """Closes the video, complete or not, and the copies of its images."""
+        with contextlib.suppress(OSError, ValueError):  # an earlier error is reported
+            self._video.abandon()
         self._memory.close()
 
-    def _write(self, frame: int, picture: UInt8, layers: Layers | None) -> None:  # noqa: ARG002
+    def _write(self, frame: int, image: UInt8, layers: Layers | None) -> None:  # noqa: ARG002
         with failures_of_libraries(self._path), naming(self._path):
-            self._film.add(picture)
-            self._memory.add(self._film.shown(picture))
+            self._video.add(image)
+            self._memory.add(self._video.shown(image))
 
 
 @contextlib.contextmanager
@@ -160,10 +155,10 @@ def picture_sink(
     path: Path, size: tuple[int, int], rate: float, options: msgspec.Struct | None, *, alpha: bool,
     preview: Path | None = None, resumes: bool = False,
 ) -> Iterator[ImageSink]:  # fmt: skip
-    """A sink whose film appears complete when the block ends, or not at all; then a line tells what was written.
+    """A sink; its files appear complete when the block ends, or not at all. Then a summary is printed.
 
     Raises:
-        ExportError: If a film cannot be written, or shows something else.
+        ExportError: If a video cannot be written, or differs from the images.
         OSError: If a file cannot be written.
     """
     format = RENDER_FORMATS.of(path)
@@ -174,8 +169,8 @@ def picture_sink(
         return
     with atomic_path(path) as name, naming(path):
         with failures_of_libraries(path):
-            film: Video = resolved(format.opener)(name, size, rate, alpha, *format.chosen(options))
-        made = VideoSink(path, name, size, rate, film, preview, alpha=alpha)
+            video: Video = resolved(format.opener)(name, size, rate, alpha, *format.chosen(options))
+        made = VideoSink(path, name, size, rate, video, preview, alpha=alpha)
         try:
             yield made
             with failures_of_libraries(path):
@@ -202,12 +197,12 @@ def sides(size: tuple[int, int]) -> str:
 
 
 def is_film(path: Path) -> bool:
-    """Whether a file holds pictures that follow one another."""
-    return path.suffix.lower() in FILM_FORMATS.suffixes()
+    """Whether a file is a video."""
+    return path.suffix.lower() in VIDEO_FORMATS.suffixes()
 
 
 def is_numbered(path: Path) -> bool:
-    """Whether the file name has a place for the frame."""
+    """Whether the file name has a placeholder for the frame."""
     return NUMBERED.search(path.name) is not None
 
 

@@ -1,35 +1,36 @@
-"""`sinew info`: what a model file or a project holds; needs no display, no Qt and no OpenGL."""
+"""`sinew info`: describes a model file or a project; needs no display, no Qt and no OpenGL."""
 
 import argparse
 import json
+import os
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from app.cli.failure import print_warnings
-from app.cli.options import any_of
+from app.cli.options import add_outside_option, add_scene_argument
 from app.cli.progress import Progress
-from app.cli.project_info import project_info, project_text
-from app.cli.scene_files import add_outside_option
-from app.files.project_file import PROJECT_SUFFIX, is_project
+from app.cli.scene import require_inside
+from app.files.migrations import VERSION
+from app.files.project_file import is_project, load_project
 from sim.assets.build import build_model
-from sim.assets.formats import MODEL_FORMATS
-from sim.assets.info import info_text, model_info
+from sim.assets.info import info_text, model_info, table
 from sim.assets.load import read_raw
 from sim.characters.materials import missing_images, missing_lines
-from sim.printable import printable_json
+from sim.kinds import KINDS
+from sim.printable import printable, printable_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_scene_argument(parser, "describe")
     parser.add_argument(
-        "path", type=Path, metavar="PATH", help=f"model file or project ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object, which holds more, instead of a table"
+        "--json", action="store_true", help="print one JSON object with more details instead of a table"
     )
     add_outside_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads the file and prints what it holds; warnings go to standard error, so that they do not hide in a pipe."""
+    """Prints the content of the file; warnings go to standard error, so that they are visible in a pipe."""
     if is_project(options.path):
         info = project_info(options.path, allow_outside=options.allow_outside)
         text = project_text(info)
@@ -42,3 +43,61 @@ def run(options: argparse.Namespace) -> None:
         text = info_text({**info, "warnings": []})
     print(printable_json(json.dumps(info, indent=2, ensure_ascii=False)) if options.json else text)
     print_warnings(options.path, info["warnings"])
+
+
+def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:
+    """Facts that `sinew info --json` prints about a project, as JSON types; files that it names are not opened.
+
+    Raises:
+        ProjectError: If it cannot be read.
+        CommandError: If it names files outside its folders and that is not allowed.
+    """
+    project = load_project(path)
+    scene = project.scene
+    if not allow_outside:
+        require_inside(path, scene)
+    uses = [(node, use) for node in scene.nodes for use in KINDS[node.kind].files(node.settings)]
+    counts = Counter(node.kind for node in scene.nodes)
+    return {
+        "path": str(path),
+        "format": "sinew-project",
+        "version": VERSION if project.migrated_from is None else project.migrated_from,
+        "node_count": len(scene.nodes),
+        "unknown_node_count": len(project.unknown.nodes),
+        "kinds": {kind: counts[kind] for kind in KINDS if counts[kind]},
+        "nodes": [
+            {
+                "id": node.id, "name": node.name, "kind": node.kind, "visible": node.visible, "muted": node.muted,
+                "solo": node.solo, "rides_on": node.attachment.node or None, "bone": node.attachment.bone or None,
+            }
+            for node in scene.nodes
+        ],
+        "files": [
+            {"path": use.path, "content": use.content, "node": node.id, "found": os.path.isfile(use.path)}
+            for node, use in uses
+            if use.path
+        ],
+        "time": project.view_state.time,
+        "warnings": list(project.warnings),
+    }  # fmt: skip
+
+
+def project_text(info: dict[str, Any]) -> str:
+    unknown = info["unknown_node_count"]
+    blocks = [
+        "\n".join(
+            [
+                printable(info["path"]),
+                f"  format      Sinew project, version {info['version']}",
+                f"  nodes       {info['node_count']:,}" + (f", and {unknown:,} of unknown types" if unknown else ""),
+            ]
+        )
+    ]
+    if info["kinds"]:
+        rows = [(KINDS[kind].label, f"{count:,}") for kind, count in info["kinds"].items()]
+        blocks.append(table(f"Types ({len(rows)})", ("type", ">nodes"), rows))
+    files = list(dict.fromkeys((file["path"], file["content"], file["found"]) for file in info["files"]))
+    if files:
+        rows = [(content, "found" if found else "missing", path) for path, content, found in files]
+        blocks.append(table(f"Files ({len(rows)})", ("content", "", "path"), rows))
+    return "\n\n".join(blocks)

@@ -1,6 +1,6 @@
-"""The command line: which command is meant, its parser, and what its failures look like.
+"""The command line: finds the command, parses its options and reports errors.
 
-Each command is a module with `add_arguments(parser)` and `run(options)`, imported only when it is meant, so that `info`
+Each command is a module with `add_arguments(parser)` and `run(options)`, imported only when it is used, so that `info`
 starts without loading Qt or OpenGL.
 """
 
@@ -14,28 +14,35 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import NoReturn
 
-from app.cli.failure import DONE, FAILED, WRONG_COMMAND_LINE, libraries_kept_quiet, one_line, print_failure
-from app.cli.interruption import Interrupted, ended_politely
+from app.cli.failure import (
+    DONE,
+    FAILED,
+    WRONG_COMMAND_LINE,
+    Interrupted,
+    interruptible,
+    one_line,
+    print_failure,
+    quiet_libraries,
+)
 
 COMMANDS = {
     "info": ("app.cli.info", "describe a model or a project"),
-    "pose": ("app.cli.pose", "write a model as it is skinned at one moment"),
-    "simulate": ("app.cli.simulate", "run the simulation of a project and write every step"),
-    "render": ("app.cli.render", "draw a model or a project to images"),
-    "export": ("app.cli.export", "write what a model or a project shows over time for other programs"),
-    "report": ("app.cli.report", "write a page with picture, settings, costs, stability and checksums"),
-    "verify": ("app.cli.verify", "simulate what is baked anew and tell the first step that differs"),
-    "sweep": ("app.cli.sweep", "run a simulation with many settings, and write a table and pictures"),
+    "pose": ("app.cli.pose", "write a model in a pose"),
+    "simulate": ("app.cli.simulate", "simulate a project and write every step"),
+    "render": ("app.cli.render", "render a model or a project to images or a video"),
+    "export": ("app.cli.export", "export a model or a project over time for other programs"),
+    "report": ("app.cli.report", "write a page with image, settings, timings, stability and checksums"),
+    "verify": ("app.cli.verify", "simulate a bake again and report the first step that differs"),
+    "sweep": ("app.cli.sweep", "run a simulation with many settings, and write a table and images"),
     "bench": ("app.cli.bench", "measure on this machine and print a table"),
 }
 EDITOR = "app.cli.editor"
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """Parser that complains in one line, as every other failure is told."""
+    """Parser that reports errors in one line, as all other errors are."""
 
     def error(self, message: str) -> NoReturn:
-        """Prints the complaint and leaves with the status of a wrong command line."""
         command = self.prog.removeprefix("sinew").strip()
         place = f"{command}: " if command else ""
         self.exit(WRONG_COMMAND_LINE, f"sinew: {place}{one_line(message)} (see {self.prog} --help)\n")
@@ -45,25 +52,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command.
 
     Args:
-        arguments: Words after the program's name; those of this process by default.
+        arguments: Arguments after the program's name; those of this process by default.
 
     Returns:
-        Exit status: 0 done, 1 the work failed, 2 the command line is wrong, 130 interrupted, 143 asked to end.
+        Exit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted, 143 terminated.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     verbose = "--verbose" in words[: words.index("--")] if "--" in words else "--verbose" in words
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a name that the terminal's encoding lacks is no failure
+        if isinstance(stream, io.TextIOWrapper):  # for names that the terminal cannot encode
             stream.reconfigure(errors="backslashreplace")
     try:
-        with libraries_kept_quiet(verbose=verbose):
+        with quiet_libraries(verbose=verbose):
             return _run(words)
     except SystemExit as leaving:  # the parser: help, version or a complaint
         return leaving.code if isinstance(leaving.code, int) else DONE
     except KeyboardInterrupt as request:
         print("sinew: interrupted", file=sys.stderr)
         return request.status if isinstance(request, Interrupted) else 130
-    except BrokenPipeError:  # the reader of the output has seen enough; nothing may be flushed to it at exit
+    except BrokenPipeError:  # the reader has closed the pipe; nothing may be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
@@ -87,16 +94,16 @@ def _run(words: list[str]) -> int:
         parser = OneLineParser(
             prog="sinew", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=_overview()
         )
-    parser.add_argument("--verbose", action="store_true", help="on failure, print the traceback too")
+    parser.add_argument("--verbose", action="store_true", help="print the traceback of errors")
     module.add_arguments(parser)
-    with ended_politely() if is_command else nullcontext():
+    with interruptible() if is_command else nullcontext():
         status = module.run(parser.parse_args(words))
     sys.stdout.flush()
     return int(status or DONE)
 
 
 def _meant(name: str) -> str:
-    """The command that a word that is no file was probably meant to be, or ""."""
+    """The command that a misspelt word probably means, or ""."""
     close = difflib.get_close_matches(name, COMMANDS, 1)
     return close[0] if close and not (os.path.dirname(name) or os.path.exists(name)) else ""
 

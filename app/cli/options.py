@@ -1,4 +1,4 @@
-"""Types of options, which complain in terms of the option, and checks of outputs before long work."""
+"""Types of command line options, and checks of outputs before long work."""
 
 import argparse
 import enum
@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from app.cli.failure import CommandError
-from sim.assets.format_registry import Format, Formats
+from app.files.project_file import PROJECT_SUFFIX, is_project
+from sim.assets.formats import MODEL_FORMATS, Format, Formats
 from sim.gl.back_end import BackEndChoice
 from sim.refusal import refusal
 from sim.scene.params import params_of, range_text, value_text
@@ -20,21 +21,18 @@ FRAME_MAX, PICTURES_MAX = 10**9, 100_000
 
 
 def positive(text: str) -> int:
-    """Type of an option that counts."""
     if not (text.isdecimal() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
     return int(text)
 
 
 def whole_number(text: str) -> int:
-    """Type of an option that numbers something from 0."""
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
     return int(text)
 
 
 def finite_number(text: str) -> float:
-    """Type of an option that is a number; argparse reports what it raises."""
     try:
         value = float(text)
     except ValueError:
@@ -45,7 +43,7 @@ def finite_number(text: str) -> float:
 
 
 def output_file(formats: Formats[Any]) -> Callable[[str], Path]:
-    """Type of an output option whose ending names the format."""
+    """Type of an output file whose extension names the format."""
 
     def checked(text: str) -> Path:
         try:
@@ -58,27 +56,27 @@ def output_file(formats: Formats[Any]) -> Callable[[str], Path]:
 
 
 def any_of(formats: Formats[Any]) -> str:
-    """Endings of the files of some formats for a help text, such as ".npz|.obj"."""
+    """File extensions of formats for a help text, such as ".npz|.obj"."""
     return "|".join(formats.suffixes())
 
 
 def add_back_end_option(
     parser: argparse.ArgumentParser, default: BackEndChoice | None = BackEndChoice.AUTO, more: str = ""
 ) -> None:
-    """Declares what kernels run on; None for what the user chose in the editor."""
+    """Adds --backend; the default None means the choice made in the editor."""
     parser.add_argument(
         "--backend",
         type=BackEndChoice,
         choices=list(BackEndChoice),
         default=default,
         metavar=f"{{{','.join(BackEndChoice)}}}",
-        help="what the GPU simulates and skins with: transform feedback, compute (OpenGL 4.3), or what is faster here"
+        help="GPU back end of simulation and skinning: transform feedback, compute (OpenGL 4.3), or the faster one"
         f"{more} (default: {'as chosen in the editor' if default is None else default})",
     )
 
 
 def require_folder(path: Path) -> None:
-    """Fails before long work rather than after it.
+    """Checks an output file before long work.
 
     Raises:
         CommandError: If the folder of `path` does not exist, or `path` is itself a folder.
@@ -90,22 +88,22 @@ def require_folder(path: Path) -> None:
 
 
 def frame_range(text: str) -> tuple[int, int]:
-    """Type of a range of frames, `A:B` or `A`."""
+    """Type of a frame range, `A:B` or `A`."""
     match = re.fullmatch(r"([0-9]{1,20})(?::([0-9]{1,20}))?", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with whole numbers from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with whole numbers from 0")
     first, last = int(match[1]), int(match[2] or match[1])
     if last < first:
         raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
     if last > FRAME_MAX or last - first >= PICTURES_MAX:
         raise argparse.ArgumentTypeError(
-            f"{text!r} goes beyond frame {FRAME_MAX}, or is more than {PICTURES_MAX} pictures"
+            f"{text!r} goes beyond frame {FRAME_MAX}, or is more than {PICTURES_MAX} frames"
         )
     return first, last
 
 
 def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.Struct | None:
-    """Options of a format from texts "name=value"; None where none are given.
+    """Options of a format from texts "name=value"; None without any.
 
     Raises:
         CommandError: If the format has no such option, or a value is not allowed.
@@ -129,12 +127,46 @@ def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.
 
 
 def option_lines(formats: Formats[Any]) -> str:
-    """What can be chosen of some formats, for the end of a help text."""
     lines = []
     for format in formats:
         for record in params_of(format.options) if format.options else ():
-            choices = "|".join(str(one.value) for one in record.type) if issubclass(record.type, enum.Enum) else ""
+            choices = (
+                "|".join(str(member.value) for member in record.type) if issubclass(record.type, enum.Enum) else ""
+            )
             allowed = f" ({choices or range_text(record.declared)})" if choices or range_text(record.declared) else ""
             default = value_text(record.default)
             lines.append(f"  {format.suffixes[0]} {record.name}{allowed}: {record.declared.doc} Default: {default}.")
     return "\n".join(["options of formats:", *lines]) if lines else ""
+
+
+def add_outside_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--allow-outside",
+        action="store_true",
+        help="read files that a project names outside its own folder and the one above it, also on other machines",
+    )
+
+
+def add_scene_argument(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Adds `path`, a model or a project; `verb` completes "what to ..."."""
+    kinds = f"{any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX}"
+    parser.add_argument("path", type=Path, metavar="MODEL|PROJECT", help=f"what to {verb} ({kinds})")
+
+
+def add_output_option(parser: argparse.ArgumentParser, formats: Formats[Any], help: str | None = None) -> None:
+    metavar = f"FILE{any_of(formats)}"
+    parser.add_argument("--output", required=True, type=output_file(formats), metavar=metavar, help=help)
+
+
+def add_format_options(parser: argparse.ArgumentParser, formats: Formats[Any]) -> None:
+    """Adds --option, and the options of the formats to the end of the help."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = option_lines(formats)
+    text = "option of the format, see below; repeatable"
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=text)
+
+
+def require_project(path: Path) -> None:
+    """Raises CommandError if a file is not a project by its extension."""
+    if not is_project(path):
+        raise CommandError(path, "", f"is not a project ({PROJECT_SUFFIX})")

@@ -1,4 +1,4 @@
-"""`sinew pose`: a model as it is skinned at one moment, written as arrays or as a mesh."""
+"""`sinew pose`: writes a model in a pose as arrays or as a mesh."""
 
 import argparse
 from pathlib import Path
@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_line
-from app.cli.model import chosen_clip, chosen_time, loaded
-from app.cli.options import any_of, finite_number, output_file, require_folder, whole_number
+from app.cli.options import add_output_option, any_of, finite_number, require_folder, whole_number
+from app.cli.scene import loaded
 from app.files.project_file import is_project
 from sim.animation.evaluate import evaluate_pose
 from sim.animation.pose import Pose
 from sim.assets.formats import MODEL_FORMATS, GltfOptions
-from sim.assets.model import CharacterModel, Interpolation
+from sim.assets.model import CharacterModel, Clip, Interpolation
 from sim.characters.settings import SkinningMethod
 from sim.export.formats import SURFACE_WRITERS
 from sim.export.surface import surface_of
@@ -22,19 +22,22 @@ from sim.printable import counted
 
 Float32 = npt.NDArray[np.float32]
 
+TIME_TOLERANCE = 1e-6
+"""Times beyond the end by up to this much [s] mean the last key: files store rounded lengths (1.19999993 s)."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help=f"model file ({any_of(MODEL_FORMATS)})")
-    parser.add_argument("--clip", metavar="NAME|INDEX", help="the animation; the first one by default")
+    parser.add_argument("--clip", metavar="NAME|INDEX", help="animation; the first one by default")
     moment = parser.add_mutually_exclusive_group()
     moment.add_argument(
-        "--time", type=finite_number, metavar="SECONDS", help="moment in the clip; the bind pose without one"
+        "--time", type=finite_number, metavar="SECONDS", help="time in the clip; the bind pose by default"
     )
     moment.add_argument(
-        "--frame", type=finite_number, metavar="F", help="the same as the number of a key, may be fractional"
+        "--frame", type=finite_number, metavar="F", help="time as the number of a key, may be fractional"
     )
     parser.add_argument(
-        "--scene", type=whole_number, metavar="N", help="number of the scene of a glTF file; its own one by default"
+        "--scene", type=whole_number, metavar="N", help="number of the scene of a glTF file; its own default"
     )
     parser.add_argument(
         "--method",
@@ -46,19 +49,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--backend",
         choices=["gpu", *BackEndChoice, "reference"],
         default="gpu",
-        help="what the viewport draws, here with what is faster, or with one of both; or double precision on the CPU"
+        help="gpu: as in the viewport; tf, compute: with this back end; reference: double precision on the CPU"
         " (default: %(default)s)",
     )
-    parser.add_argument(
-        "--output", required=True, type=output_file(SURFACE_WRITERS), metavar=f"FILE{any_of(SURFACE_WRITERS)}"
-    )
+    add_output_option(parser, SURFACE_WRITERS)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads, poses, skins and writes."""
     require_folder(options.output)
     if is_project(options.model):
-        raise CommandError(options.model, "", "is a project; pose takes a model, export and simulate take projects")
+        raise CommandError(options.model, "", "is a project; pose needs a model; export and simulate take projects")
     model = loaded(options.model, None if options.scene is None else GltfOptions(scene=options.scene))
     clip = chosen_clip(model, options.clip)
     time = chosen_time(model, clip, options.time, options.frame)
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod) -> tuple[Float32, Float32]:
-    """Positions and unit normals, both (V, 3), by the double-precision skinning on the CPU."""
+    """Positions and unit normals, both (V, 3), skinned in double precision on the CPU."""
     from sim.characters.reference import skin
 
     skinned = skin(model.mesh, model.skin, pose.palette, method, pose.centres, pose.local.weights)
@@ -86,10 +86,10 @@ def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod)
 def skin_on_gpu(
     model: CharacterModel, pose: Pose, method: SkinningMethod, choice: BackEndChoice
 ) -> tuple[Float32, Float32]:
-    """Positions and unit normals, both (V, 3), by the kernel that the viewport draws from.
+    """Positions and unit normals, both (V, 3), from the kernel of the viewport.
 
     Raises:
-        CommandError: If this machine offers no OpenGL.
+        CommandError: If this machine has no OpenGL.
     """
     from app.cli.run import headless
     from sim.characters.skinning import SkinnedMesh
@@ -100,3 +100,46 @@ def skin_on_gpu(
         mesh.skin(pose, method)
         skinned = mesh.read()
     return skinned["position"][:, :3], skinned["normal"][:, :3]
+
+
+def chosen_clip(model: CharacterModel, name: str | None) -> Clip | None:
+    """The clip with this name, else with this number from 0; the first one by default, None if there is none.
+
+    Raises:
+        CommandError: If there is no such clip; the message lists the clips.
+    """
+    if name is None:
+        return model.clips[0] if model.clips else None
+    for clip in model.clips:
+        if clip.name == name:
+            return clip
+    if name.isdecimal() and int(name) < len(model.clips):
+        return model.clips[int(name)]
+    known = ", ".join(f"{index} {clip.name!r}" for index, clip in enumerate(model.clips))
+    raise CommandError(model.path, f"clip {name!r}", f"no such clip; there are: {known}" if known else "has no clips")
+
+
+def chosen_time(model: CharacterModel, clip: Clip | None, time: float | None, frame: float | None) -> float | None:
+    """Seconds from the start of the clip, or None for the bind pose.
+
+    Args:
+        time: Seconds, or None.
+        frame: Number of a key, possibly fractional, or None.
+
+    Raises:
+        CommandError: If the moment lies outside the clip, or there is no clip.
+    """
+    if time is None and frame is None:
+        return None
+    option = "--time" if frame is None else "--frame"
+    if clip is None:
+        raise CommandError(model.path, option, "the model has no clips; leave it out for the bind pose")
+    frames = clip.frame_times
+    value, last = (time, clip.duration) if frame is None else (frame, float(len(frames) - 1))
+    assert value is not None
+    if not 0.0 <= value <= last + TIME_TOLERANCE:
+        unit = " s" if frame is None else ""
+        raise CommandError(model.path, f"{option} {value:g}", f"clip {clip.name!r} goes from 0 to {last:.6g}{unit}")
+    if frame is not None:
+        value = float(np.interp(frame, np.arange(len(frames)), frames))
+    return min(value, clip.duration)

@@ -1,4 +1,4 @@
-"""Progress of long work on a terminal; silent when the output goes elsewhere."""
+"""Progress on a terminal; silent if the output is redirected."""
 
 import argparse
 import sys
@@ -11,16 +11,15 @@ from sim.printable import printable
 WAIT = 0.5
 PERIOD = 0.1
 LINE = "progress"
-"""First word of a line that another program reads."""
+"""First word of the lines that another program reads."""
 
 CLEAR_LINE = "\r\x1b[K"
 
 
 class Progress:
-    """A line "label 42 %, 1:20 left" that appears when the work takes longer than a moment and vanishes at its end.
+    """A line "label 42 %, 1:20 left" that appears if the work takes longer than a moment, and vanishes at its end.
 
     Args:
-        label: What is being done.
         lines: Print "progress 0.42" on standard output instead, for a program that runs this one.
     """
 
@@ -42,7 +41,7 @@ class Progress:
             print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
 
     def __call__(self, fraction: float) -> None:
-        """Shows that `fraction` (0 to 1) of the work is done; cheap enough to call often."""
+        """Shows the finished fraction, 0 to 1; cheap enough to call often."""
         now = time.monotonic()
         if self._lines:
             if now >= self._next or fraction >= 1.0:
@@ -56,7 +55,7 @@ class Progress:
 
 
 def time_left(elapsed: float, fraction: float) -> str:
-    """How long work takes that reached `fraction` after `elapsed` seconds, such as ", 1:20 left"; "" for a moment."""
+    """Remaining time of work that reached `fraction` after `elapsed` seconds, such as ", 1:20 left"; "" if short."""
     seconds = round(elapsed * (1.0 - fraction) / fraction) if fraction > 0.0 else 0
     if seconds < 2:
         return ""
@@ -65,7 +64,6 @@ def time_left(elapsed: float, fraction: float) -> str:
 
 
 def add_progress_option(parser: argparse.ArgumentParser) -> None:
-    """Declares the option of commands that other programs run."""
     parser.add_argument(
-        "--progress", action="store_true", help=f'print "{LINE} SHARE" on standard output meanwhile, from 0 to 1'
+        "--progress", action="store_true", help=f'print "{LINE} FRACTION" to standard output while running'
     )

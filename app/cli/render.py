@@ -1,4 +1,4 @@
-"""`sinew render`: pictures of a model or a project, as the viewport draws them, without a window."""
+"""`sinew render`: renders a model or a project as the viewport draws it, without a window."""
 
 import argparse
 import contextlib
@@ -12,27 +12,25 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.annotation import annotated
 from app.cli.failure import CommandError
 from app.cli.image_sink import is_film, is_numbered, picture_sink
 from app.cli.options import (
     add_back_end_option,
-    any_of,
+    add_format_options,
+    add_output_option,
+    add_outside_option,
+    add_scene_argument,
     finite_number,
     format_options,
     frame_range,
-    option_lines,
-    output_file,
     require_folder,
 )
 from app.cli.progress import Progress, add_progress_option
 from app.cli.renderer import VIEWS, Renderer
 from app.cli.run import headless
 from app.cli.scene import OpenedScene, opened
-from app.cli.scene_files import add_outside_option
-from app.cli.variants import add_variant_options, joined, setting_text, skinned_by, varied
-from app.files.project_file import PROJECT_SUFFIX, is_project
-from sim.assets.formats import MODEL_FORMATS
+from app.cli.variants import add_variant_options, annotated, joined, setting_text, skinned_by, varied
+from app.files.project_file import is_project
 from sim.assets.model import Clip
 from sim.characters.settings import SkinningMethod
 from sim.export.error import require_package
@@ -46,18 +44,18 @@ from sim.scene.params import params_of, validated
 from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 SIMULATED_FRAMES = 300
-"""Frames of a simulation without a clip, by default: five seconds."""
+"""Default number of frames of a simulation without a clip: five seconds."""
 
 SIDE_MAX = 8192
 TURNTABLE_FRAMES = 120
-"""Pictures of a turntable of what does not move."""
+"""Frames of a turntable of a static scene."""
 
 BLUR_MAX = 64
 WARM_UP = 20
-"""Most pictures that are drawn before the first one for their times."""
+"""Most frames that are drawn before the first one to get its GPU time."""
 
 OVERLAYS = tuple(record.name for record in params_of(ViewSettings) if record.declared.group == "Overlays")
-"""What the view settings draw that is no part of the scene."""
+"""View settings that draw overlays."""
 
 
 def _choices(words: type[enum.Enum]) -> str:
@@ -65,19 +63,15 @@ def _choices(words: type[enum.Enum]) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = option_lines(RENDER_FORMATS)
-    parser.add_argument(
-        "path", type=Path, metavar="MODEL|PROJECT", help=f"what to draw ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
+    add_format_options(parser, RENDER_FORMATS)
+    add_scene_argument(parser, "render")
+    add_output_option(
+        parser, RENDER_FORMATS, "image or video to write; %%04d in the name of an image is replaced by the frame"
     )
     parser.add_argument(
-        "--output", required=True, type=output_file(RENDER_FORMATS), metavar=f"FILE{any_of(RENDER_FORMATS)}",
-        help="picture, or film, to write; in the name of a picture %%04d stands for the frame, without it there is one",
-    )  # fmt: skip
-    parser.add_argument(
         "--frames", type=frame_range, metavar="A:B",
-        help="first and last frame, or one; a frame is a key of the clip, without one a step of the simulation; what is"
-        " simulated runs from the start up to each frame, in repetitions of the clip too (default: every key)",
+        help="first and last frame, or one; a frame is a key of the clip, or a simulation step without a clip; the"
+        " simulation runs from the start, also over repetitions of the clip (default: every key)",
     )  # fmt: skip
     parser.add_argument(
         "--rate", type=finite_number, metavar="HZ", help="frames per second instead, counted from the start of the clip"
@@ -87,31 +81,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--view", choices=[*VIEWS, "saved"],
-        help="where to look from; the front is where the only figure looks, as the names of its bones tell, else"
-        " +z (default: as the project was saved, else from the front)",
+        help="viewpoint; the front is the direction that a single character faces, by the names of its bones, else"
+        " +z (default: the saved camera of the project, else the front)",
     )  # fmt: skip
-    parser.add_argument("--around", metavar="NODE", help="fill the picture with this object")
+    parser.add_argument("--around", metavar="NODE", help="frame this object")
     parser.add_argument(
-        "--turntable", type=finite_number, metavar="TURNS", help="turn the camera around so often over all frames"
+        "--turntable", type=finite_number, metavar="TURNS", help="number of camera turns over all frames"
     )
     _add_look_options(parser)
     parser.add_argument(
         "--blur", type=blur_samples, default=1, metavar="N",
-        help="average N moments of the half frame that a shutter is open; what is simulated moves in steps",
+        help="motion blur: N samples over a 180° shutter; simulations move in steps",
     )  # fmt: skip
     parser.add_argument(
         "--burn-in", nargs="*", metavar="NODE.SETTING",
-        help="write frame, time, cost of the picture and these settings into it",
+        help="write frame, time, GPU time and these settings into the image",
     )  # fmt: skip
     add_variant_options(parser)
-    parser.add_argument("--resume", action="store_true", help="keep the numbered pictures that are there already")
-    parser.add_argument("--preview", type=Path, metavar="FILE", help="PNG that shows the newest picture now and then")
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the format, see below; may be repeated"
-    )
+    parser.add_argument("--resume", action="store_true", help="keep numbered images that exist already")
+    parser.add_argument("--preview", type=Path, metavar="FILE", help="PNG of the newest image, updated while running")
     parser.add_argument(
         "--cache", action="store_true",
-        help="show what is baked beside the project with the same settings, and bake what is simulated",
+        help="use the bake of the project where its settings are the same, and bake the simulation",
     )  # fmt: skip
     for add_option in (add_back_end_option, add_progress_option, add_outside_option):
         add_option(parser)
@@ -120,23 +111,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_look_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--display", type=DisplayMode, choices=list(DisplayMode), metavar=_choices(DisplayMode),
-        help="how surfaces are drawn (default: as the project says, else shaded)",
+        help="display mode (default: as in the project, else shaded)",
     )  # fmt: skip
     parser.add_argument(
         "--method", type=SkinningMethod, choices=list(SkinningMethod), metavar=_choices(SkinningMethod),
-        help="how every figure is skinned, instead of a comparison too (default: as the project says)",
+        help="skinning method of every character; overrides any comparison (default: as in the project)",
     )  # fmt: skip
     parser.add_argument(
-        "--overlays", action="store_true", help="draw grid, axes, bones and other marks too, as the project has them"
+        "--overlays", action="store_true", help="draw grid, axes, bones and other overlays, as in the project"
     )  # fmt: skip
     parser.add_argument(
         "--alpha", action="store_true",
-        help="leave the background out: RGBA, where colours are not multiplied by their opacity",
+        help="transparent background, straight alpha",
     )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads, then draws and writes one frame after another."""
     require_folder(options.output)
     format = RENDER_FORMATS.of(options.output)
     require_package(options.output, format)
@@ -147,7 +137,7 @@ def run(options: argparse.Namespace) -> None:
     if len(options.beside) > 1:
         variants, labels = variants[1:], labels[1:]
     labels = [*options.label[: len(labels)], *labels[len(options.label) :]]
-    scenes = [as_wished(way, options) for way in variants]
+    scenes = [with_options(variant, options) for variant in variants]
     settings = [[setting_text(scene, name) for name in options.burn_in or ()] for scene in scenes]
     titles = [[*([label] if label else []), *lines] for label, lines in zip(labels, settings, strict=True)]
     frames, rate = timed_frames(scenes[0], options)
@@ -162,7 +152,7 @@ def run(options: argparse.Namespace) -> None:
         ) as sink,
     ):  # fmt: skip
         if sink.has_layers and len(scenes) > 1:
-            raise CommandError(options.output, "--beside", "pictures with layers show one scene")
+            raise CommandError(options.output, "--beside", "images with layers show one scene")
         renderers = []
         for scene in scenes:
             bakes = options.cache and len(scenes) == 1 and is_project(scene.path)
@@ -175,28 +165,28 @@ def run(options: argparse.Namespace) -> None:
             camera = renderers[0].framed(camera, options.around, times)
         context.timers.switch(options.burn_in is not None)
         if options.burn_in is not None:
-            seen, moments = turned(camera, options.turntable, 0.0), shutter(frames[0][1], rate, options.blur)
-            warm_up(context, renderers, moments, seen)
+            moments = shutter(frames[0][1], rate, options.blur)
+            warm_up(context, renderers, moments, turned(camera, options.turntable, 0.0))
         for index, (frame, moment) in enumerate(frames):
             if sink.wants(frame):
                 seen = turned(camera, options.turntable, index / len(frames))
                 moments = shutter(moment, rate, options.blur)
-                pictures = [renderer.picture(moments, seen) for renderer in renderers]
-                picture = joined(pictures, titles, split=options.layout == "split")
+                images = [renderer.picture(moments, seen) for renderer in renderers]
+                image = joined(images, titles, split=options.layout == "split")
                 if options.burn_in is not None:
                     head = f"frame {frame}   {moment:.3f} s   {cost_text(context, frame, moment)}"
-                    picture = annotated(picture, [head, *(settings[0] if len(scenes) == 1 else [])], bottom=True)
-                sink.add(frame, picture, renderers[0].layers(picture, seen) if sink.has_layers else None)
+                    image = annotated(image, [head, *(settings[0] if len(scenes) == 1 else [])], bottom=True)
+                sink.add(frame, image, renderers[0].layers(image, seen) if sink.has_layers else None)
             progress((index + 1) / len(frames))
         for renderer in renderers:
             renderer.finish()
 
 
 def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[tuple[int, float]], float]:
-    """Number and moment [s] of every picture, and pictures per second.
+    """Number and time [s] of every frame, and frames per second.
 
     Raises:
-        CommandError: As `chosen_frames` says, or if the rate makes no sense.
+        CommandError: As `chosen_frames`, or if the rate is out of range.
     """
     several = is_numbered(options.output) or is_film(options.output)
     if options.rate is None:
@@ -216,7 +206,7 @@ def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[
 
 
 def warm_up(context: Context, renderers: Sequence[Renderer], moments: Sequence[float], camera: Camera) -> None:
-    """Draws until times are known, so that the first picture has some to tell."""
+    """Draws until GPU times are known, so that the first frame has one to burn in."""
     for _ in range(WARM_UP):
         for renderer in renderers:
             renderer.picture(moments, camera)
@@ -226,14 +216,14 @@ def warm_up(context: Context, renderers: Sequence[Renderer], moments: Sequence[f
 
 
 def cost_text(context: Context, frame: int, moment: float) -> str:
-    """What the GPU spent on the last picture whose times are known, and where they come from."""
+    """GPU time of the last frame with known times, and its source."""
     timers = context.timers
     timers.finish_frame(SceneMoment(frame, moment))
     samples = timers.poll()
-    source = timers.status.source.value
+    source = timers.status.source.label
     if not samples:
         return f"GPU not known yet ({source})"
-    cost = sum(one.gpu for one in samples[-1].slices if SEPARATOR not in one.path)
+    cost = sum(part.gpu for part in samples[-1].slices if SEPARATOR not in part.path)
     return f"GPU {1e3 * cost:.2f} ms ({source})"
 
 
@@ -242,38 +232,38 @@ def turned(camera: Camera, turns: float | None, share: float) -> Camera:
 
 
 def shutter(moment: float, rate: float, samples: int) -> list[float]:
-    """Moments [s] at which the light of a frame is gathered: the first half of it, 180° of a shutter."""
+    """Times [s] of the samples of a frame: the first half of it, a 180° shutter."""
     return [moment + index / samples * 0.5 / rate for index in range(samples)]
 
 
-def as_wished(opened_scene: OpenedScene, options: argparse.Namespace) -> OpenedScene:
-    wished = opened_scene if options.method is None else skinned_by(opened_scene, options.method)
+def with_options(opened_scene: OpenedScene, options: argparse.Namespace) -> OpenedScene:
+    changed = opened_scene if options.method is None else skinned_by(opened_scene, options.method)
     changes: dict[str, object] = {} if options.overlays else dict.fromkeys(OVERLAYS, False)
     if options.beside:
         changes["comparison"] = SkinningComparison.OFF
     if options.display is not None:
         changes["display"] = options.display
-    view = validated(wished.scene.view, **changes)
-    return replace(wished, scene=msgspec.structs.replace(wished.scene, view=view))
+    view = validated(changed.scene.view, **changes)
+    return replace(changed, scene=msgspec.structs.replace(changed.scene, view=view))
 
 
-def chosen_frames(scene: OpenedScene, wanted: tuple[int, int] | None, *, numbered: bool) -> list[tuple[int, float]]:
-    """Number and moment [s] of every picture.
+def chosen_frames(scene: OpenedScene, chosen: tuple[int, int] | None, *, numbered: bool) -> list[tuple[int, float]]:
+    """Number and time [s] of every frame.
 
-    Without a wish these are all keys of the clip, or, if there is to be one picture, the moment a project was saved at.
+    By default all keys of the clip, or, for a single image, the saved playhead of a project.
 
     Raises:
-        CommandError: If a frame lies beyond the clip, or one file would hold several frames.
+        CommandError: If a frame lies beyond the clip, or one file would contain several frames.
     """
     clip = scene.clip()
-    if wanted is None and not numbered:
+    if chosen is None and not numbered:
         time = scene.view_state.time if scene.view_state else 0.0
         return [(0, time)]
     times = _frame_times(clip)
     simulated = any(KINDS[node.kind].system for node in scene.scene.nodes)
-    first, last = wanted or (0, SIMULATED_FRAMES - 1 if simulated and clip is None else len(times) - 1)
+    first, last = chosen or (0, SIMULATED_FRAMES - 1 if simulated and clip is None else len(times) - 1)
     if last >= len(times) and not simulated:
-        what = f"clip {clip.name!r} goes from 0 to {len(times) - 1}" if clip else "nothing moves; there is frame 0"
+        what = f"clip {clip.name!r} goes from 0 to {len(times) - 1}" if clip else "nothing moves; only frame 0 exists"
         raise CommandError(scene.path, f"--frames {first}:{last}", what)
     if last > first and not numbered:
         raise CommandError(scene.path, "--output", "several frames need a number such as %04d in the name")
@@ -281,20 +271,18 @@ def chosen_frames(scene: OpenedScene, wanted: tuple[int, int] | None, *, numbere
 
 
 def blur_samples(text: str) -> int:
-    """Type of a number of moments."""
     if not (text.isdecimal() and 1 <= int(text) <= BLUR_MAX):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {BLUR_MAX}")
     return int(text)
 
 
 def frame_times(scene: OpenedScene, first: int, last: int) -> list[float]:
-    """Moments [s] of frames; beyond the last key the clip runs again."""
+    """Times [s] of frames; beyond the last key the clip repeats."""
     times = _frame_times(scene.clip())
     return [_frame_time(times, frame) for frame in range(first, last + 1)]
 
 
 def picture_size(text: str) -> tuple[int, int]:
-    """Type of a picture's size, `WxH`."""
     match = re.fullmatch(r"([0-9]{1,6})[xX×]([0-9]{1,6})", text)
     width, height = (int(match[1]), int(match[2])) if match else (0, 0)
     if not (0 < width <= SIDE_MAX and 0 < height <= SIDE_MAX):
@@ -307,7 +295,7 @@ def _frame_times(clip: Clip | None) -> npt.NDArray[np.float64]:
 
 
 def _frame_time(times: npt.NDArray[np.float64], frame: int) -> float:
-    """Moment of a frame [s]; beyond the last one the clip runs again, without a clip a frame is a step."""
+    """Time of a frame [s]; beyond the last one the clip repeats, without a clip a frame is a step."""
     last = len(times) - 1
     if last < 1:
         return frame * STEP_TIME

@@ -1,4 +1,4 @@
-"""Draws an opened scene into memory, moment by moment."""
+"""Renders an opened scene into memory, frame by frame."""
 
 from collections.abc import Sequence
 from time import monotonic
@@ -13,7 +13,7 @@ from app.cli.run import Baker, SceneRun, known_bake
 from app.cli.scene import OpenedScene
 from app.viewport.follow import travel
 from sim.engine import Engine
-from sim.export.layers import Layers
+from sim.export.image import Layers
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
@@ -25,27 +25,23 @@ from sim.scene.vectors import Colour
 from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}
-"""Yaw and pitch [°] of the views that frame what there is."""
+"""Yaw and pitch [°] of the views that frame the scene."""
 
 FRAMING_SAMPLES = 9
-"""Moments of a clip that the framing looks at, so that a character that travels stays in the picture."""
+"""Frames that are looked at for framing, so that a character that travels stays in the image."""
 
 UInt8 = npt.NDArray[np.uint8]
 
 
 class Renderer:
-    """Draws a scene into memory.
+    """Renders a scene into memory.
 
     Args:
         context: A current context.
-        scene: What to draw.
         size: Width and height [px].
-        alpha: Leave the background out.
-        every_node: Show what is baked of every node with the same settings, not of the baked ones alone.
-        bakes: Bake the steps that are done, once `finish` is called.
-
-    Attributes:
-        engine: What draws.
+        alpha: Transparent background.
+        every_node: Use the bake of every node with the same settings, not only of nodes that show their bake.
+        bakes: Bake the simulated steps when `finish` is called.
     """
 
     def __init__(
@@ -64,20 +60,18 @@ class Renderer:
         self._warn(self._run.problems())
         renderer = context.capabilities.renderer
         self._baker = Baker(self._run, scene.path, renderer) if bakes and self._run.is_active else None
-        self._output = Framebuffer(context, size, label="rendered picture")
+        self._output = Framebuffer(context, size, label="rendered image")
         self._time = 0.0
         self._backgrounds = self._empty_pictures(context) if alpha else ()
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height of pictures [px]."""
         return self._output.size
 
     def picture(self, times: Sequence[float], camera: Camera) -> UInt8:
-        """Picture at moments of the scene's clock [s]: RGB or RGBA, shape (height, width, 3 or 4), row 0 at the top.
+        """Image at scene times [s]: RGB or RGBA, shape (height, width, 3 or 4), row 0 at the top.
 
-        The light of several moments is averaged, as a shutter does.  Where something is simulated, it is that of the
-        nearest step, counted from the start of the simulation.
+        The light of several times is averaged, as by a shutter. A simulation shows its nearest step.
         """
         if len(times) == 1:
             return self._picture(times[0], camera)
@@ -95,7 +89,7 @@ class Renderer:
         return np.rint(255.0 * light).astype(np.uint8)
 
     def layers(self, colour: UInt8, camera: Camera) -> Layers:
-        """A picture with the layers of the moment that was drawn last."""
+        """An image with the depth, normal and object layers of the time that was drawn last."""
         camera = self._followed(camera)
         numbers, depth, nodes = self.engine.layers(camera, self.size)
         scene = self._scene.scene
@@ -119,14 +113,14 @@ class Renderer:
             self.engine.advance(time)
         if not self._backgrounds:
             return self._drawn(self.engine, camera)
-        pictures = []
+        images = []
         for colour in (BLACK, WHITE):
             self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(colour)))
-            pictures.append(self._drawn(self.engine, camera))
-        return straight_rgba(*pictures, *self._backgrounds)
+            images.append(self._drawn(self.engine, camera))
+        return straight_rgba(*images, *self._backgrounds)
 
     def _followed(self, camera: Camera) -> Camera:
-        """The camera of a project, gone along with the figure since the moment it was saved at."""
+        """The saved camera, moved with the character since the saved time."""
         state, node = self._scene.view_state, self._scene.leading()
         character = self.engine.character(node.id) if node is not None else None
         if state is None or camera is not state.camera or character is None or not self._scene.scene.view.follow:
@@ -134,27 +128,27 @@ class Renderer:
         return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
 
     def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
-        """The camera, moved so that it shows a node at these moments.
+        """The camera, moved to frame a node at these times.
 
         Raises:
-            CommandError: If there is no such node, or nothing of it to see.
+            CommandError: If there is no such node, or it shows nothing.
         """
         found = self._scene.named(name).id
         boxes = [box for time in _spread(times) if (box := self._bounds(time, found))]
         if not boxes:
-            raise CommandError(self._scene.path, f"node {name!r}", "there is nothing of it to look at")
+            raise CommandError(self._scene.path, f"node {name!r}", "has nothing to show")
         lo, hi = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
         return camera.framed(lo, hi, self.size[0] / self.size[1])
 
     def camera(self, view: str | None, times: Sequence[float]) -> Camera:
-        """Camera of a view; unless it is the saved one, it frames what is shown at these moments.
+        """Camera of a view; unless it is the saved one, it frames the scene at these times.
 
         Raises:
-            CommandError: If the saved view of a model is asked for, which has none.
+            CommandError: If the saved camera of a model is requested.
         """
         state = self._scene.view_state
         if view == "saved" and state is None:
-            raise CommandError(self._scene.path, "--view saved", "only projects have a saved view")
+            raise CommandError(self._scene.path, "--view saved", "only projects have a saved camera")
         if state is not None and view in (None, "saved"):
             return state.camera
         yaw, pitch = VIEWS[view or "front"]
@@ -167,7 +161,6 @@ class Renderer:
         return camera.framed(lo, hi, self._output.size[0] / self._output.size[1])
 
     def finish(self) -> None:
-        """Everything was drawn: bakes what was simulated for it, if that is wanted."""
         if self._baker is not None:
             self._baker.finish()
             self._baker = None
@@ -187,17 +180,17 @@ class Renderer:
         return validated(self._scene.scene.view, background_top=colour, background_bottom=colour)
 
     def _empty_pictures(self, context: Context) -> tuple[UInt8, UInt8]:
-        """Backgrounds alone, dark and bright; the same from everywhere."""
+        """Backgrounds alone, dark and bright; the same for every camera."""
         engine = Engine(context)
-        pictures = []
+        images = []
         for colour in (BLACK, WHITE):
             engine.apply(Scene(view=self._view_over(colour)))
-            pictures.append(self._drawn(engine, Camera()))
+            images.append(self._drawn(engine, Camera()))
         engine.release()
-        return pictures[0], pictures[1]
+        return images[0], images[1]
 
     def _facing(self, time: float) -> float:
-        """Yaw of where the only figure looks at a moment; that of +z where there are others, or nothing tells [°]."""
+        """Yaw that a single character faces [°]; 0 for several, or if unknown."""
         characters = self._scene.scene.characters
         character = self.engine.character(characters[0].id) if len(characters) == 1 else None
         if character is None:
@@ -217,7 +210,7 @@ class Renderer:
 
 
 def _spread(times: Sequence[float]) -> list[float]:
-    """At most a few of the moments, the first and the last among them."""
+    """At most a few of the times, including the first and the last."""
     picked = np.unique(np.linspace(0, len(times) - 1, min(len(times), FRAMING_SAMPLES)).round().astype(int))
     return [times[index] for index in picked]
 
@@ -226,18 +219,18 @@ BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 
 
 def straight_rgba(over_black: UInt8, over_white: UInt8, black: UInt8, white: UInt8) -> UInt8:
-    """What was drawn, without the background; exact to the rounding of 8 bits where it is blended as bytes are.
+    """The image without its background; exact up to the rounding of 8 bits if it is blended in 8 bits.
 
     Args:
-        over_black: The picture over a dark background, shape (H, W, 3).
+        over_black: The image over a dark background, shape (H, W, 3).
         over_white: The same over a bright one.
         black: The dark background alone.
         white: The bright one alone; brighter than the dark one everywhere.
 
     Returns:
-        Colour that is not multiplied by its opacity, and opacity, shape (H, W, 4); what is not there is black.
+        Straight colour and alpha, shape (H, W, 4); transparent pixels are black.
     """
-    dark, bright, no, full = (picture.astype(np.float64) for picture in (over_black, over_white, black, white))
+    dark, bright, no, full = (image.astype(np.float64) for image in (over_black, over_white, black, white))
     shown = np.clip((bright - dark).sum(axis=2) / (full - no).sum(axis=2), 0.0, 1.0)[..., None]
     opacity = np.rint(255.0 * (1.0 - shown))
     colour = np.divide(255.0 * (dark - shown * no), opacity, out=np.zeros_like(dark), where=opacity > 0.0)

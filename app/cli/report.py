@@ -1,8 +1,9 @@
-"""`sinew report`: one page that tells what a project is, what it costs, whether it is stable, and what came out."""
+"""`sinew report`: one page with settings, timings, stability and checksums of a project."""
 
 import argparse
 import base64
 import hashlib
+import html
 import importlib.metadata
 import io
 import math
@@ -15,23 +16,19 @@ import msgspec
 import numpy as np
 
 from app.cli.failure import print_line
-from app.cli.options import any_of, frame_range, output_file, require_folder
-from app.cli.page import page
+from app.cli.options import add_output_option, add_outside_option, add_scene_argument, frame_range, require_folder
 from app.cli.progress import Progress, add_progress_option
 from app.cli.render import frame_times
 from app.cli.renderer import Renderer
 from app.cli.run import headless
 from app.cli.scene import OpenedScene, opened
-from app.cli.scene_files import add_outside_option
-from app.files.project_file import PROJECT_SUFFIX
-from sim.assets.formats import MODEL_FORMATS
 from sim.engine import Engine
 from sim.export.formats import PAGE_FORMATS
-from sim.export.png import write_png
+from sim.export.image import write_png
 from sim.gl.context import Context
-from sim.printable import counted, size_text
+from sim.printable import counted, printable, size_text
+from sim.profile.history import summary
 from sim.profile.sample import FrameSample, SceneMoment
-from sim.profile.statistics import summary
 from sim.scene.params import params_of, value_text, with_paths
 from sim.scene.scene import Node
 
@@ -41,22 +38,17 @@ Row = Sequence[object]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "path", type=Path, metavar="PROJECT|MODEL", help=f"what to report on ({PROJECT_SUFFIX}|{any_of(MODEL_FORMATS)})"
-    )
-    parser.add_argument(
-        "--output", required=True, type=output_file(PAGE_FORMATS), metavar=f"FILE{any_of(PAGE_FORMATS)}"
-    )
+    add_scene_argument(parser, "report on")
+    add_output_option(parser, PAGE_FORMATS)
     parser.add_argument(
         "--frames", type=frame_range, default=(0, FRAMES - 1), metavar="A:B",
-        help=f"frames that are run, drawn and measured (default: 0:{FRAMES - 1})",
+        help=f"frames that are simulated, drawn and measured (default: 0:{FRAMES - 1})",
     )  # fmt: skip
     add_progress_option(parser)
     add_outside_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads, runs, measures and writes."""
     require_folder(options.output)
     scene = opened(options.path, allow_outside=options.allow_outside)
     times = frame_times(scene, *options.frames)
@@ -74,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
                 samples += context.timers.poll()
                 progress((index + 1) / len(times))
             samples += context.timers.poll()
-            source = context.timers.status.source.value
+            source = context.timers.status.source.label
             context.timers.switch(False)
             parts = {
                 f"Cost per frame and pass, {len(samples)} frames, {source}": costs(samples),
@@ -94,7 +86,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def changed_settings(scene: OpenedScene) -> list[Row]:
-    """Object, setting, value and default of every value that is another one than its default."""
     rows: list[Row] = [("object", "setting", "value", "default")]
     for node in scene.scene.nodes:
         parts = (("", node.settings), ("Transform: ", node.transform), ("", node.attachment))
@@ -113,41 +104,39 @@ def _changed(owner: str, prefix: str, part: msgspec.Struct) -> Iterable[Row]:
 
 
 def costs(samples: Sequence[FrameSample]) -> list[Row]:
-    """Pass, median, 95 %, 99 % and largest cost [ms] of a frame, and the median of handing it out."""
-    spans: dict[str, list[float]] = defaultdict(list)
-    handed: dict[str, list[float]] = defaultdict(list)
+    """Pass, percentiles of its GPU time in a frame [ms], and the median of its CPU time."""
+    gpu_times: dict[str, list[float]] = defaultdict(list)
+    cpu_times: dict[str, list[float]] = defaultdict(list)
     for sample in samples:
         sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-        for one in sample.slices:
-            sums[one.path][0] += one.gpu
-            sums[one.path][1] += one.cpu
+        for part in sample.slices:
+            sums[part.path][0] += part.gpu
+            sums[part.path][1] += part.cpu
         for path, (gpu, cpu) in sums.items():
-            spans[path].append(1e3 * gpu)
-            handed[path].append(1e3 * cpu)
-    rows: list[Row] = [("pass", "median ms", "95 %", "99 %", "largest", "handing out, median")]
-    for path in sorted(spans):
-        found = summary(np.array(spans[path]))
-        characters = (found.p50, found.p95, found.p99, found.maximum, summary(np.array(handed[path])).p50)
-        shown = ["lost" if math.isnan(character) else f"{character:.3f}" for character in characters]
-        rows.append((path, *shown))
+            gpu_times[path].append(1e3 * gpu)
+            cpu_times[path].append(1e3 * cpu)
+    rows: list[Row] = [("pass", "median ms", "95 %", "99 %", "largest", "CPU, median")]
+    for path in sorted(gpu_times):
+        found = summary(np.array(gpu_times[path]))
+        figures = (found.p50, found.p95, found.p99, found.maximum, summary(np.array(cpu_times[path])).p50)
+        rows.append((path, *("lost" if math.isnan(figure) else f"{figure:.3f}" for figure in figures)))
     return rows
 
 
 def stability(scene: OpenedScene, renderer: Renderer) -> list[Row]:
-    """How every simulated node ended, and what its settings do not suffice for."""
     rows: list[Row] = [("object", "state", "warning")]
     for node in scene.scene.nodes:
         system = renderer.engine.system(node.id)
         if system is None:
             continue
         muted = "" if node.id in scene.scene.simulated else "muted"
-        state = system.stopped or muted or ("sound" if system.is_ready else "waits for a file")
+        state = system.stopped or muted or ("stable" if system.is_ready else "waits for a file")
         rows.append((node.name or node.id, state, system.warning or "none"))
     return rows if len(rows) > 1 else [("nothing is simulated",)]
 
 
 def checksums(scene: OpenedScene, engine: Engine) -> list[Row]:
-    """A number for every array as it stands at the end, the same on the same machine for the same project."""
+    """Checksum of every array at the end; the same on the same machine for the same project."""
     rows: list[Row] = [("object", "array", "shape", "checksum")]
     for node in scene.scene.nodes:
         rows += [(node.name or node.id, name, *_digest(array)) for name, array in _arrays(node, engine).items()]
@@ -167,7 +156,6 @@ def _digest(array: np.ndarray) -> tuple[str, str]:
 
 
 def versions(context: Context) -> list[Row]:
-    """Program, libraries and driver."""
     driver = context.capabilities
     return [
         ("part", "version"),
@@ -178,3 +166,53 @@ def versions(context: Context) -> list[Row]:
         ("OpenGL", driver.version),
         ("system", platform.platform()),
     ]
+
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8884; --soft: #8882; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; }
+h1 { font-weight: 600; } h2 { font-size: 1.1rem; margin-top: 2.2rem; }
+figure { margin: 0; } img { width: 100%; border-radius: 6px; } figcaption { opacity: .7; font-size: .85rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .28rem .7rem .28rem 0; border-bottom: 1px solid var(--line); vertical-align: top;
+  overflow-wrap: anywhere; }
+th { font-weight: 600; } td.number, th.number { text-align: right; overflow-wrap: normal; white-space: nowrap; }
+tr:hover td { background: var(--soft); }
+"""
+
+
+def page(title: str, picture: str, caption: str, parts: Mapping[str, Sequence[Sequence[object]]]) -> str:
+    """HTML of a self-contained page with an image and tables, for light and dark mode.
+
+    Args:
+        picture: PNG in base64.
+        parts: Tables by their headings; the first row of each is its header.
+    """
+    shown = _escaped(title)
+    head = f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{shown}</title>"
+    figure = f"<figure><img alt='{shown}' src='data:image/png;base64,{picture}'>"
+    figure += f"<figcaption>{_escaped(caption)}</figcaption></figure>"
+    tables = "".join(f"<h2>{_escaped(heading)}</h2>{_table(rows)}" for heading, rows in parts.items())
+    body = f"<h1>{shown}</h1>{figure}{tables}"
+    return f"<!doctype html>\n<html lang='en'><head>{head}<style>{STYLE}</style></head><body>{body}</body></html>\n"
+
+
+def _table(rows: Sequence[Sequence[object]]) -> str:
+    head, *others = rows
+    numeric = [bool(others) and all(_is_number(row[column]) for row in others) for column in range(len(head))]
+    lines = [_row("th", head, numeric), *(_row("td", row, numeric) for row in others)]
+    return f"<div class='wide'><table>{''.join(lines)}</table></div>"
+
+
+def _row(tag: str, cells: Sequence[object], numeric: Sequence[bool]) -> str:
+    marks = [" class='number'" if right else "" for right in numeric]
+    return f"<tr>{''.join(f'<{tag}{m}>{_escaped(c)}</{tag}>' for m, c in zip(marks, cells, strict=True))}</tr>"
+
+
+def _escaped(text: object) -> str:
+    return html.escape(printable(str(text)))
+
+
+def _is_number(cell: object) -> bool:
+    return str(cell).replace(".", "", 1).isdigit()

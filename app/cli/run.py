@@ -19,18 +19,17 @@ from sim.scene.clock import STEP_TIME, step_end
 from sim.scene.scene import NodeId
 
 CHECKED_EVERY = 60
-"""Steps between two looks at whether anything blew up; they also keep the queue of the GPU short."""
+"""Steps between two checks for errors; they also keep the GPU queue short."""
 
 
 def headless(choice: BackEndChoice = BackEndChoice.AUTO, remedy: str = "") -> Context:
-    """A context without a window, whose kernels run on this; a warning says where that cannot be had.
+    """A context without a window; warns if the back end is not available.
 
     Args:
-        choice: What kernels run on.
-        remedy: What is told besides where there is no OpenGL.
+        remedy: Added to the message if there is no OpenGL.
 
     Raises:
-        CommandError: If this machine offers no OpenGL.
+        CommandError: If this machine has no OpenGL.
     """
     try:
         context = Context.headless()
@@ -43,18 +42,17 @@ def headless(choice: BackEndChoice = BackEndChoice.AUTO, remedy: str = "") -> Co
 
 
 class SceneRun:
-    """A scene in an engine, from the start of the simulation on.
+    """A scene in an engine, at the start of the simulation.
 
     Args:
         context: A current context.
-        scene: What to simulate; its warnings go to standard error.
+        scene: The scene; its warnings are printed.
         bake: Steps that are shown without simulating; None simulates everything.
-        every_node: Whether they are shown of every node whose bake is of now, not of the baked ones alone.
+        every_node: Show the bake of every node with the same settings, not only of nodes that show their bake.
 
     Attributes:
         engine: Shows the moment after the last step.
         step_count: Steps done.
-        bake: What was given of it.
     """
 
     def __init__(
@@ -62,7 +60,7 @@ class SceneRun:
     ) -> None:
         self._scene, self.bake = scene, bake
         playback = scene.scene.playback
-        self._start, self._run_up = playback.start_time, round(playback.run_up / STEP_TIME)
+        self._start, self._preroll = playback.start_time, round(playback.run_up / STEP_TIME)
         self.engine = Engine(context)
         for node_id, model in scene.models.items():
             self.engine.set_model(node_id, model, scene.images)
@@ -77,7 +75,7 @@ class SceneRun:
 
     @property
     def start_time(self) -> float:
-        """Start of the scene [s], which is step 0; the run-up is over by then."""
+        """Start of the scene [s], which is step 0, after the pre-roll."""
         return self._start
 
     @property
@@ -85,14 +83,13 @@ class SceneRun:
         return self.engine.simulation.is_active
 
     def advance_to(self, step: int, baker: "Baker | None" = None) -> list[str]:
-        """Does the steps that are missing until `step`; from the start again if it lies before.
+        """Simulates up to `step`; from the start if it lies before.
 
         Args:
-            step: The step to stand at.
-            baker: Is given every step that is done.
+            baker: Gets every step.
 
         Returns:
-            What went wrong with nodes, as `problems` tells it; then the steps have ended early.
+            Problems as from `problems`; with any, the steps have ended early.
         """
         if step < self.step_count:
             self.restart()
@@ -108,12 +105,11 @@ class SceneRun:
         return self.problems()
 
     def restart(self) -> None:
-        """Back to step 0."""
         self.engine.simulation.reset()
         self._go_to_start()
 
     def problems(self) -> list[str]:
-        """What is wrong with nodes since the last call, each line with the node's name; waits for the GPU.
+        """Errors of nodes since the last call, each line with the node's name; waits for the GPU.
 
         Warnings about the scene as a whole are printed instead.
         """
@@ -121,7 +117,7 @@ class SceneRun:
         reported = self.engine.simulation.take_problems()
         print_warnings(self._scene.path, [problem.text for problem in reported if not problem.node])
         if self.bake is not None and self.bake.damaged:
-            print_warnings(self._scene.path, [f"{self._name(one.node)}: {one}" for one in self.bake.damaged])
+            print_warnings(self._scene.path, [f"{self._name(damage.node)}: {damage}" for damage in self.bake.damaged])
             self.bake.damaged.clear()
         return [f"{self._name(p.node)}: {p.text}" for p in reported if p.node]
 
@@ -129,17 +125,16 @@ class SceneRun:
         self.engine.release()
 
     def _warnings(self) -> list[str]:
-        """A line for each node whose settings do not suffice."""
         systems = self.engine.simulation.systems.items()
-        return [f"{self._scene.scene.node(node_id).name}: {one.warning}" for node_id, one in systems if one.warning]
+        return [f"{self._name(node_id)}: {system.warning}" for node_id, system in systems if system.warning]
 
     def _name(self, node: NodeId) -> str:
         return self._scene.scene.node(node).name
 
     def _shown(self, bake: Bake, *, every_node: bool) -> frozenset[NodeId]:
-        """The nodes whose baked steps are shown; whose bake is out of date is told.
+        """Nodes that show their baked steps; warns about bakes that are out of date.
 
-        Where the steps of every node are, they are to be those of now; else the user wants those that are baked.
+        With `every_node` a bake must be up to date; else a node shows its bake if the user chose that.
         """
         shown = set()
         for node in self._scene.scene.nodes:
@@ -148,19 +143,19 @@ class SceneRun:
             if node.baked and baked is None:
                 print_warnings(self._scene.path, [f"{node.name}: its baked steps are missing; it is simulated"])
             elif baked is not None and not is_now and (node.baked or every_node):
-                follows = "it is simulated anew" if every_node else "it is shown as it was baked"
+                follows = "it is simulated again" if every_node else "it is shown as it was baked"
                 print_warnings(self._scene.path, [f"{node.name}: its bake is out of date; {follows}"])
             if baked is not None and (is_now if every_node else node.baked):
                 shown.add(node.id)
         return frozenset(shown)
 
     @property
-    def run_up(self) -> int:
-        """Steps of the run-up, which are over at step 0."""
-        return self._run_up
+    def preroll(self) -> int:
+        """Steps of the pre-roll before step 0."""
+        return self._preroll
 
     def keys(self) -> dict[NodeId, str]:
-        """What the steps of every simulated node depend on, for a bake; those that are given stay what they are."""
+        """Keys of the settings of every simulated node for a bake; nodes that show a bake keep its key."""
         known = (
             {n: b.key for n, b in self.bake.index.nodes.items() if n in self._given} if self.bake is not None else {}
         )
@@ -168,16 +163,16 @@ class SceneRun:
         return {node: keys[node] for node in self.engine.simulation.states()}
 
     def _go_to_start(self) -> None:
-        self.engine.teleport(step_end(self._start, -self._run_up))
-        with Progress("simulating the run-up") as progress:
-            for step in range(1 - self._run_up, 1):
+        self.engine.teleport(step_end(self._start, -self._preroll))
+        with Progress("simulating the pre-roll") as progress:
+            for step in range(1 - self._preroll, 1):
                 self.engine.step(step_end(self._start, step))
-                progress(1.0 + step / self._run_up)
+                progress(1.0 + step / self._preroll)
         self.step_count = 0
 
 
 class BakedNodes:
-    """Gives the steps of some nodes of a bake."""
+    """Steps of some nodes of a bake."""
 
     def __init__(self, bake: Bake, nodes: Collection[NodeId]) -> None:
         self._bake, self._nodes = bake, nodes
@@ -190,42 +185,37 @@ class BakedNodes:
 
 
 def known_bake(project: Path) -> Bake | None:
-    """What is baked beside a project; None where there is nothing.
-
-    Raises:
-        BakeError: If that cannot be read.
-    """
+    """The bake of a project, or None; raises BakeError if it cannot be read."""
     folder = cache_folder(project)
     return Bake(folder) if is_bake(folder) else None
 
 
 class Baker:
-    """Bakes every step of a run beside its project.
+    """Bakes every step of a run next to its project.
 
     Args:
         run: At its start.
-        project: The project.
-        renderer: What simulates.
+        renderer: Name of the GPU.
     """
 
     def __init__(self, run: SceneRun, project: Path, renderer: str) -> None:
         self._run, self._folder, self._keys = run, cache_folder(project), run.keys()
         self._before = run.bake
-        self._first = self._next = run.step_count + run.run_up + (0 if run.run_up else 1)
-        start = run.start_time - run.run_up * STEP_TIME
+        self._first = self._next = run.step_count + run.preroll + (0 if run.preroll else 1)
+        start = run.start_time - run.preroll * STEP_TIME
         self._writer = BakeWriter(self._folder, self._keys, start, renderer)
-        if run.run_up:
-            self.add()  # what is shown at the start of the scene
+        if run.preroll:
+            self.add()  # the start of the scene
 
     def add(self) -> None:
-        """Adds the step that was done last, unless it was done before."""
-        step = self._run.step_count + self._run.run_up
+        """Adds the last step, unless it is there already."""
+        step = self._run.step_count + self._run.preroll
         if step == self._next:
             self._writer.add(step, self._run.engine.simulation.states())
             self._next += 1
 
     def finish(self) -> None:
-        """Puts the new bake in the place of the one before, unless that has the same steps and more."""
+        """Replaces the old bake, unless that has the same steps and more."""
         before = self._before
         if self._next == self._first or (
             before is not None
@@ -241,7 +231,6 @@ class Baker:
             self._writer.finish()
 
     def cancel(self) -> None:
-        """The bake of before stays, unless this one is finished."""
         self._writer.cancel()
 
     def __enter__(self) -> Self:

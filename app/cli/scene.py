@@ -1,24 +1,22 @@
-"""The scene of a project or of a single model, with everything it shows read from disk."""
+"""The scene of a project or of a single model, with all its files."""
 
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_warnings
-from app.cli.model import loaded
 from app.cli.progress import Progress
-from app.cli.scene_files import require_inside
 from app.files.project_file import is_project, load_project
-from sim.assets.images import ImageBudget, ImageError, load_image
-from sim.assets.mesh import upright_mesh
-from sim.assets.mip_levels import MipImage, mip_image
-from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh
-from sim.assets.strands.load import load_strands
-from sim.assets.strands.strand_set import StrandSet
+from app.files.project_paths import outside_files, project_folders
+from sim.assets.images import ImageBudget, ImageError, MipImage, load_image, mip_image
+from sim.assets.load import load_model
+from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh, upright_mesh
+from sim.assets.strands import StrandSet, load_strands
 from sim.characters.materials import REPORTED_MAX, MissingImage, missing_images, missing_lines
 from sim.characters.placement import active_clip
 from sim.characters.settings import ModelSettings
@@ -32,17 +30,16 @@ Images = Mapping[ImageSource, npt.NDArray[np.uint8]]
 
 @dataclass(frozen=True, slots=True)
 class OpenedScene:
-    """What there is to draw.
+    """A scene and the files that it shows.
 
     Attributes:
         path: The project or model.
-        scene: Its nodes and settings.
         view_state: Camera and playhead of a project; None for a model.
-        models: Model of every node that has one.
+        models: Models by node.
         images: Pixels of the textures.
-        meshes: What cloths are made of, by the path of their files.
-        textures: What settings name in place of the textures of models.
-        strands: Strands by the path of their files.
+        meshes: Meshes of cloths, by path.
+        textures: Textures that settings name, by path.
+        strands: Strands by path.
     """
 
     path: Path
@@ -55,23 +52,18 @@ class OpenedScene:
     strands: Mapping[Path, StrandSet]
 
     def named(self, name: str) -> Node:
-        """The node with a name, or an id.
-
-        Raises:
-            CommandError: If there is none.
-        """
+        """The node with a name or an id; raises CommandError if there is none."""
         try:
             return node_named(self.scene, name)
         except LookupError as error:
             raise CommandError(self.path, "", str(error)) from None
 
     def clip(self) -> Clip | None:
-        """The clip that the scene's clock follows: that of the selected model, else of the first that moves."""
+        """The clip of the timeline: of the selected model, else of the first animated one."""
         node = self.leading()
         return active_clip(node.settings, self.models[node.id]) if node is not None else None
 
     def leading(self) -> Node | None:
-        """The figure whose clip that is."""
         moving = [
             node
             for node in self.scene.nodes
@@ -82,16 +74,15 @@ class OpenedScene:
 
 
 def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
-    """Reads a project, told by its ending, or a model; warnings go to standard error.
+    """Reads a project, known by its extension, or a model; warnings go to standard error.
 
     Args:
-        path: The file.
         allow_outside: Whether a project may name files outside its folders.
 
     Raises:
         ProjectError: If the project cannot be used.
         ModelError: If a model cannot be used.
-        CommandError: If a model or a mesh of a project is missing, or lies where it may not be read.
+        CommandError: If a model or a mesh of a project is missing, or must not be read.
     """
     if is_project(path):
         with Progress(f"reading {path.name}") as progress:
@@ -105,20 +96,53 @@ def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
         scene, view_state = Scene(nodes=(node,)), None
     models, budget = _models_of(path, scene), ImageBudget()
     _report_missing(scene, models)
-    wanted = [(model.path, image) for model in models.values() for m in model.materials for image in m.images]
-    images = _images_of([*wanted, *_named(path, scene, "image")], budget)
+    textures_of_models = [
+        (model.path, image) for model in models.values() for m in model.materials for image in m.images
+    ]
+    images = _images_of([*textures_of_models, *_named(path, scene, "image")], budget)
     textures = _images_of(_named(path, scene, "texture"), budget)
     mips = {Path(str(name)): mip_image(pixels) for name, pixels in textures.items()}
     return OpenedScene(path, scene, view_state, models, images, _meshes_of(path, scene), mips, _strands_of(path, scene))
 
 
+def loaded(path: Path, options: msgspec.Struct | None = None) -> CharacterModel:
+    """The model of a file, with progress on the terminal and its warnings on standard error.
+
+    Raises:
+        ModelError: If it cannot be used.
+        CommandError: If the options belong to another format.
+    """
+    with Progress(f"reading {path.name}") as progress:
+        try:
+            model = load_model(path, options=options, progress=progress)
+        except TypeError as error:
+            if options is None:
+                raise
+            raise CommandError(path, "", str(error)) from error
+    print_warnings(path, model.warnings)
+    return model
+
+
+def require_inside(path: Path, scene: Scene) -> None:
+    """Refuses a project that names files outside its folders, whether they exist or not.
+
+    Raises:
+        CommandError: Naming the first such file.
+    """
+    found = outside_files(scene, path)
+    if found:
+        node, more = scene.node(found[0].node), len(found) - 1
+        others = f", and {more} more" if more else ""
+        where = "on another machine" if found[0].is_network else f"outside of {project_folders(path)[-1]}"
+        reason = f"names {found[0].path}{others}, {where}; --allow-outside permits it"
+        raise CommandError(path, f"{node.kind} {node.name!r}", reason)
+
+
 def _uses(scene: Scene, content: str) -> list[tuple[Node, FileUse]]:
-    """Files that nodes name, to be read as this."""
     return [(n, use) for n in scene.nodes for use in KINDS[n.kind].files(n.settings) if use.content == content]
 
 
 def _require(path: Path, node: Node, use: FileUse) -> None:
-    """Refuses a scene without a file that a node cannot do without."""
     if use.path != str(path) and not os.path.isfile(use.path):
         reason = f"{use.path} is missing" if use.path else f"names no {use.content} file"
         raise CommandError(path, f"{node.kind} {node.name!r}", reason)
@@ -133,13 +157,13 @@ def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
 
 
 def _report_missing(scene: Scene, models: Mapping[NodeId, CharacterModel]) -> None:
-    """Tells the textures of models that were not found and that the project has nothing instead of, once each."""
+    """Warns once about each texture of a model that was not found and not replaced in the project."""
     found: dict[Path, dict[str, dict[tuple[str, str], None]]] = {}
     for node_id, model in models.items():
         settings = scene.node(node_id).settings
         looks = settings.materials if isinstance(settings, ModelSettings) else ()
-        for one in missing_images(model, looks):
-            found.setdefault(model.path, {}).setdefault(one.file, {}).update(dict.fromkeys(one.uses))
+        for image in missing_images(model, looks):
+            found.setdefault(model.path, {}).setdefault(image.file, {}).update(dict.fromkeys(image.uses))
     for path, files in found.items():
         print_warnings(path, missing_lines([MissingImage(file, tuple(uses)) for file, uses in files.items()]))
 
@@ -166,11 +190,11 @@ def _named(path: Path, scene: Scene, content: str) -> list[tuple[Path, ImageSour
     return [(path, Path(use.path)) for _, use in _uses(scene, content)]
 
 
-def _images_of(wanted: Iterable[tuple[Path, ImageSource]], budget: ImageBudget) -> Images:
-    """Pixels of every image that was found, each with who names it; one that cannot be read is told and left out."""
+def _images_of(sources: Iterable[tuple[Path, ImageSource]], budget: ImageBudget) -> Images:
+    """Pixels of every image; failures are reported for the file that names it."""
     images: dict[ImageSource, npt.NDArray[np.uint8]] = {}
     failures: dict[ImageSource, None] = {}
-    for owner, texture in wanted:
+    for owner, texture in sources:
         if texture in images or texture in failures:
             continue
         try:

@@ -1,4 +1,4 @@
-"""`sinew simulate`: every step of a project's simulation as arrays."""
+"""`sinew simulate`: writes every step of a simulation as arrays."""
 
 import argparse
 import contextlib
@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError, print_line, print_warnings
-from app.cli.interruption import EndRequest, Interrupted
-from app.cli.options import add_back_end_option, any_of, finite_number, output_file, require_folder
+from app.cli.failure import CommandError, EndRequest, Interrupted, print_line, print_warnings
+from app.cli.options import (
+    add_back_end_option,
+    add_output_option,
+    add_outside_option,
+    finite_number,
+    require_folder,
+    require_project,
+)
 from app.cli.progress import Progress
 from app.cli.run import Baker, SceneRun, headless, known_bake
 from app.cli.scene import OpenedScene, opened
-from app.cli.scene_files import add_outside_option
-from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.export.atomic_file import naming
 from sim.export.formats import ARRAY_WRITERS
 from sim.export.npz import FrameArrays
@@ -36,32 +40,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     length.add_argument(
         "--steps", type=step_count, metavar="N", help=f"steps of 1/60 s of scene time (default: {STEPS})"
     )
-    length.add_argument("--seconds", type=seconds, metavar="S", help="the same as scene time, to the nearest step")
+    length.add_argument("--seconds", type=seconds, metavar="S", help="length in scene time, to the nearest step")
     parser.add_argument(
-        "--every", type=interval, default=1, metavar="K", help="write each Kth step (default: %(default)s)"
+        "--every", type=interval, default=1, metavar="K", help="write every Kth step (default: %(default)s)"
     )
-    parser.add_argument(
-        "--output", required=True, type=output_file(ARRAY_WRITERS), metavar=f"FILE{any_of(ARRAY_WRITERS)}"
-    )
+    add_output_option(parser, ARRAY_WRITERS)
     parser.add_argument(
         "--partial",
         action="store_true",
-        help="when interrupted, write the steps that are done; interrupted again, write nothing",
+        help="when interrupted, write the steps so far; interrupted again, write nothing",
     )
     add_back_end_option(parser)
     parser.add_argument(
         "--cache",
         action="store_true",
-        help="bake the steps beside the project, and do not simulate what is baked there with the same settings",
+        help="bake the steps, and use the bake of the project where its settings are the same",
     )
     add_outside_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads, simulates and writes."""
     require_folder(options.output)
-    if not is_project(options.project):
-        raise CommandError(options.project, "", f"is no project; its name does not end in {PROJECT_SUFFIX}")
+    require_project(options.project)
     steps = STEPS if options.steps is None else options.steps
     if options.seconds is not None:
         steps = round(options.seconds / STEP_TIME)
@@ -78,11 +78,11 @@ def run(options: argparse.Namespace) -> None:
         ):
             for step in range(0, steps + 1, options.every):
                 refuse(scene, run.advance_to(step, baker))
-                with naming(options.output):  # what is recorded lies beside it
+                with naming(options.output):  # temporary files lie in the same folder
                     recorded.add()
                 progress(step / max(steps, 1))
                 if request.number:
-                    print_warnings(options.output, [f"holds the steps up to {step} of {steps}"])
+                    print_warnings(options.output, [f"contains the steps up to {step} of {steps}"])
                     break
             if baker is not None:
                 baker.finish()
@@ -97,11 +97,11 @@ def run(options: argparse.Namespace) -> None:
 
 
 class StepRecorder:
-    """Arrays of every simulated node, frame by frame.
+    """Records arrays frame by frame.
 
     Args:
-        arrays: What is written, by its name in the file.
-        folder: Where long recordings lie until they are written.
+        arrays: Arrays by their names in the file.
+        folder: Folder for temporary files of long recordings.
     """
 
     def __init__(self, arrays: Mapping[str, Array], folder: Path) -> None:
@@ -117,14 +117,14 @@ class StepRecorder:
         self._count += 1
 
     def arrays(self, every: int, settings: str, back_ends: str) -> dict[str, npt.NDArray[Any] | FrameArrays]:
-        """The arrays of the file, which names what they were made with."""
         return {
             **self._frames,
             **self._constant,
             "step": every * np.arange(self._count, dtype=np.int64),
             "dt": np.array(STEP_TIME, np.float64),
             "settings": np.array(settings, np.str_),
-            "back_end": np.array(back_ends, np.str_),
+            "back_end": np.array(back_ends, np.str_),  # the older name of "backend"
+            "backend": np.array(back_ends, np.str_),
         }
 
     def close(self) -> None:
@@ -134,17 +134,17 @@ class StepRecorder:
 
 @contextlib.contextmanager
 def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) -> Iterator[StepRecorder]:
-    """A recorder that is large enough and is closed afterwards.
+    """A recorder for the simulated nodes; closed at the end of the block.
 
     Raises:
-        CommandError: If a node cannot be simulated, there is none, or the disk cannot hold the outcome.
+        CommandError: If a node cannot be simulated, there is none, or the disk is too full.
     """
     refuse(scene, run.problems())
     arrays = simulated_arrays(run, scene)
     if not arrays:
-        raise CommandError(scene.path, "", "nothing in it is simulated")
+        raise CommandError(scene.path, "", "contains no simulation")
     moving = [array for array in arrays.values() if not array.is_constant]
-    require_room(output, frame_count * sum(math.prod(a.shape) * np.dtype(a.dtype).itemsize for a in moving))
+    require_disk_space(output, frame_count * sum(math.prod(a.shape) * np.dtype(a.dtype).itemsize for a in moving))
     made = StepRecorder(arrays, output.parent)
     try:
         yield made
@@ -153,7 +153,7 @@ def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) 
 
 
 def simulated_arrays(run: SceneRun, scene: OpenedScene) -> dict[str, Array]:
-    """Arrays of every node that is simulated, as NODE.array; silent ones are not."""
+    """Arrays of every simulated node, as NODE.array; muted nodes are left out."""
     found = {}
     for node in scene.scene.nodes:
         system = run.engine.simulation.systems.get(node.id)
@@ -163,35 +163,26 @@ def simulated_arrays(run: SceneRun, scene: OpenedScene) -> dict[str, Array]:
 
 
 def refuse(scene: OpenedScene, problems: Sequence[str]) -> None:
-    """Ends the command at the first thing that goes wrong.
-
-    Raises:
-        CommandError: If something did.
-    """
     for problem in problems:
         raise CommandError(scene.path, "", problem)
 
 
-def require_room(output: Path, size: int) -> None:
+def require_disk_space(output: Path, size: int) -> None:
     """Fails before long work rather than after it.
 
     Raises:
-        CommandError: If the disk cannot hold `size` bytes twice, while they are collected and as the file.
+        CommandError: If the disk cannot hold `size` bytes twice: while recording, and as the file.
     """
     free = shutil.disk_usage(output.parent).free
     if 2 * size > free:
-        reason = f"needs {size_text(2 * size)} while it is written, and {size_text(free)} are free"
-        raise CommandError(output, "", f"{reason}; fewer steps or a larger --every take less")
+        reason = f"needs {size_text(2 * size)} while it is written, {size_text(free)} are free"
+        raise CommandError(output, "", f"{reason}; use fewer steps or a larger --every")
 
 
 def array_name(scene: OpenedScene, name: str) -> str:
-    """Name of a node's arrays in the file.
-
-    Raises:
-        CommandError: If the name cannot stand in an archive.
-    """
+    """Name of a node in the file; raises CommandError if the name cannot stand in an archive."""
     if any(letter == "\0" or "\ud800" <= letter < "\ue000" for letter in name):
-        raise CommandError(scene.path, f"node {name!r}", "a name with such letters cannot be written; rename it")
+        raise CommandError(scene.path, f"node {name!r}", "the name has characters that cannot be written; rename it")
     return name
 
 
@@ -202,14 +193,12 @@ def step_count(text: str) -> int:
 
 
 def interval(text: str) -> int:
-    """Type of a number of steps from one on."""
     if step_count(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
     return int(text)
 
 
 def seconds(text: str) -> float:
-    """Type of a length of scene time [s]."""
     value = finite_number(text)
     if not 0.0 <= value <= STEPS_MAX * STEP_TIME:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time from 0 to {STEPS_MAX * STEP_TIME:.0f} seconds")

@@ -1,4 +1,4 @@
-"""`sinew sweep`: runs a simulation with all combinations of settings; a table, and pictures of the last frames."""
+"""`sinew sweep`: simulates all combinations of settings; writes a table, and images of the last frames."""
 
 import argparse
 import csv
@@ -14,17 +14,22 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw
 
 from app.cli.failure import CommandError, print_line
-from app.cli.options import add_back_end_option, any_of, output_file, require_folder
+from app.cli.options import (
+    add_back_end_option,
+    add_outside_option,
+    any_of,
+    output_file,
+    require_folder,
+    require_project,
+)
 from app.cli.progress import Progress, add_progress_option
 from app.cli.render import picture_size
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
-from app.cli.scene_files import add_outside_option
 from app.cli.simulate import step_count
-from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combinations, with_values
 from sim.export.atomic_file import write_atomically
-from sim.export.formats import PICTURE_WRITERS
+from sim.export.formats import IMAGE_WRITERS
 from sim.gl.framebuffer import Framebuffer
 from sim.printable import cell_text, counted
 from sim.scene.camera import Camera
@@ -32,7 +37,7 @@ from sim.scene.params import ParamError, value_text
 
 STEPS = 120
 EVERY = 10
-"""Steps between two looks at the measures."""
+"""Steps between two measurements."""
 
 TIME = "time"
 TIME_COLUMN = "time [ms/step]"
@@ -44,41 +49,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("project", type=Path, metavar="PROJECT", help="the project to simulate, from its start")
     parser.add_argument(
         "--set", action="append", required=True, metavar="NODE.PARAM=VALUES", dest="axes",
-        help="values of a setting: 4,8,16 or 0:10:5 (from:to:count) or 100:4000:log:8; all combinations are run",
+        help="values of a setting: 4,8,16 or 0:10:5 (from:to:count) or 100:4000:log:8; runs all combinations",
     )  # fmt: skip
     parser.add_argument(
         "--steps", type=step_count, default=STEPS, metavar="N", help="steps of 1/60 s (default: %(default)s)"
     )
     parser.add_argument(
-        "--measure", default="", metavar="NAMES", help="columns, such as strain,energy,time (default: all there are)"
+        "--measure", default="", metavar="NAMES", help="columns, such as strain,energy,time (default: all)"
     )
     parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="the table, comma separated")
     parser.add_argument(
-        "--pictures", type=output_file(PICTURE_WRITERS), metavar=f"FILE{any_of(PICTURE_WRITERS)}",
+        "--pictures", type=output_file(IMAGE_WRITERS), metavar=f"FILE{any_of(IMAGE_WRITERS)}",
         help="contact sheet of the last frames",
     )  # fmt: skip
     parser.add_argument(
-        "--size", type=picture_size, default=(320, 240), metavar="WxH", help="of a picture (default: 320x240)"
+        "--size", type=picture_size, default=(320, 240), metavar="WxH", help="size of an image (default: 320x240)"
     )
     for add_option in (add_back_end_option, add_progress_option, add_outside_option):
         add_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads, simulates every combination in one process, and writes.
-
-    Raises:
-        CommandError: If the settings or the names mean nothing.
-    """
+    """Simulates every combination in one process, and writes; raises CommandError if a setting or a name is invalid."""
     for output in (options.output, options.pictures):
         if output is not None:
             require_folder(output)
-    if not is_project(options.project):
-        raise CommandError(options.project, "", f"is no project; its name does not end in {PROJECT_SUFFIX}")
+    require_project(options.project)
     scene = opened(options.project, allow_outside=options.allow_outside)
     try:
         axes = [axis_of(scene.scene, text) for text in options.axes]
-        wanted = list(combinations(axes))
+        runs = list(combinations(axes))
     except (SweepError, ParamError) as error:
         raise CommandError(options.project, "--set", str(error)) from error
     with (
@@ -87,17 +87,17 @@ def run(options: argparse.Namespace) -> None:
     ):
         run = SceneRun(context, scene)
         if not run.engine.simulation.states():
-            raise CommandError(options.project, "", "nothing in it is simulated")
+            raise CommandError(options.project, "", "contains no simulation")
         target = Framebuffer(context, options.size, label="contact sheet") if options.pictures else None
         camera = scene.view_state.camera if scene.view_state is not None else Camera()
-        outcomes, pictures = [], []
-        for number, values in enumerate(wanted):
+        outcomes, images = [], []
+        for number, values in enumerate(runs):
             outcomes.append(outcome(run, scene, axes, values, options.steps))
             if target is not None:
                 run.engine.refresh(time.monotonic())
                 run.engine.draw(target, camera)
-                pictures.append(target.read_pixels(flip=True)[..., :3])
-            progress((number + 1) / len(wanted))
+                images.append(target.read_pixels(flip=True)[..., :3])
+            progress((number + 1) / len(runs))
         if target is not None:
             target.release()
         run.release()
@@ -105,14 +105,14 @@ def run(options: argparse.Namespace) -> None:
     write_atomically(options.output, table(axes, outcomes, names).encode("utf-8"))
     print_line(f"{options.output}: {counted(len(outcomes), 'combination')} of {counted(options.steps, 'step')}")
     if options.pictures is not None:
-        PICTURE_WRITERS.of(options.pictures).save(contact_sheet(axes, outcomes, pictures), options.pictures)
-        print_line(f"{options.pictures}: {counted(len(pictures), 'picture')}")
+        IMAGE_WRITERS.of(options.pictures).save(contact_sheet(axes, outcomes, images), options.pictures)
+        print_line(f"{options.pictures}: {counted(len(images), 'image')}")
 
 
 def outcome(
     run: SceneRun, scene: OpenedScene, axes: Sequence[SweepAxis], values: Sequence[object], steps: int
 ) -> SweepOutcome:
-    """Runs one combination from the start; ends early where a node halts or settings are refused."""
+    """Runs one combination from the start; ends early if a node stops or settings are refused."""
     run.engine.apply(with_values(scene.scene, axes, values))
     run.restart()
     problems = run.problems()
@@ -130,7 +130,7 @@ def outcome(
 
 
 def _measure(run: SceneRun, axes: Sequence[SweepAxis], found: dict[str, float]) -> None:
-    """Takes the figures of the nodes whose settings are tried, else of all; one that several have is the largest."""
+    """Measures the nodes whose settings vary, else all; of several nodes the largest value counts."""
     systems = run.engine.simulation.systems
     nodes = [axis.ref.owner for axis in axes if axis.ref.owner in systems] or list(systems)
     now: dict[str, float] = {}
@@ -143,16 +143,12 @@ def _measure(run: SceneRun, axes: Sequence[SweepAxis], found: dict[str, float]) 
         found[f"{name} max"] = max(value, found.get(f"{name} max", value))
 
 
-def columns(outcomes: Sequence[SweepOutcome], wanted: str, project: Path) -> list[str]:
-    """Names of the figures in the table.
-
-    Raises:
-        CommandError: If one is wanted that there is not.
-    """
-    known = list(dict.fromkeys(name for one in outcomes for name in one.measures))
-    if not wanted:
+def columns(outcomes: Sequence[SweepOutcome], measures: str, project: Path) -> list[str]:
+    """Names of the columns of measures; raises CommandError if a requested one does not exist."""
+    known = list(dict.fromkeys(name for run in outcomes for name in run.measures))
+    if not measures:
         return [*known, TIME]
-    names = [name.strip() for name in wanted.split(",")]
+    names = [name.strip() for name in measures.split(",")]
     for name in names:
         if name not in (*known, TIME):
             raise CommandError(
@@ -162,38 +158,36 @@ def columns(outcomes: Sequence[SweepOutcome], wanted: str, project: Path) -> lis
 
 
 def table(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], names: Sequence[str]) -> str:
-    """Comma separated values: a row for each combination."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     heads = [TIME_COLUMN if name == TIME else name for name in names]
     writer.writerow([*(cell_text(axis.label) for axis in axes), *heads, "steps", "stable", "problem"])
-    for one in outcomes:
-        characters = [one.milliseconds if name == TIME else one.measures.get(name, math.nan) for name in names]
-        shown = ["" if math.isnan(character) else f"{character:.6g}" for character in characters]
-        words = [cell_text(value_text(value)) for value in one.values]
-        writer.writerow([*words, *shown, one.steps, "no" if one.problem else "yes", cell_text(one.problem)])
+    for run in outcomes:
+        figures = [run.milliseconds if name == TIME else run.measures.get(name, math.nan) for name in names]
+        shown = ["" if math.isnan(figure) else f"{figure:.6g}" for figure in figures]
+        words = [cell_text(value_text(value)) for value in run.values]
+        writer.writerow([*words, *shown, run.steps, "no" if run.problem else "yes", cell_text(run.problem)])
     return text.getvalue()
 
 
 def columns_of_sheet(axes: Sequence[SweepAxis]) -> int:
-    """How many pictures stand side by side in a contact sheet."""
     return len(axes[-1].values) if len(axes) > 1 else math.ceil(math.sqrt(len(axes[0].values)))
 
 
-def contact_sheet(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], pictures: Sequence[UInt8]) -> UInt8:
-    """Pictures side by side with their values below; the last axis goes to the right where there are two or more."""
+def contact_sheet(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], images: Sequence[UInt8]) -> UInt8:
+    """Images in rows with their values below; with two or more axes, the last one runs to the right."""
     across = columns_of_sheet(axes)
-    down = math.ceil(len(pictures) / across)
-    height, width = pictures[0].shape[:2]
+    down = math.ceil(len(images) / across)
+    height, width = images[0].shape[:2]
     sheet = Image.new("RGB", (across * width, down * (height + CAPTION)), (30, 30, 30))
     draw = ImageDraw.Draw(sheet)
-    for number, (one, picture) in enumerate(zip(outcomes, pictures, strict=True)):
+    for number, (run, image) in enumerate(zip(outcomes, images, strict=True)):
         x, y = number % across * width, number // across * (height + CAPTION)
-        sheet.paste(Image.fromarray(np.ascontiguousarray(picture)), (x, y))
-        pairs = zip(axes, one.values, strict=True)
+        sheet.paste(Image.fromarray(np.ascontiguousarray(image)), (x, y))
+        pairs = zip(axes, run.values, strict=True)
         words = ", ".join(f"{axis.ref.name} {value_text(value)}" for axis, value in pairs)
-        state = "stopped" if one.problem else f"{one.milliseconds:.1f} ms/step"
-        colour = (240, 119, 108) if one.problem else (200, 200, 200)
+        state = "stopped" if run.problem else f"{run.milliseconds:.1f} ms/step"
+        colour = (240, 119, 108) if run.problem else (200, 200, 200)
         draw.text((x + 6, y + height + 3), _fitted(draw, words, width - 12), fill=(222, 222, 222))
         draw.text((x + 6, y + height + 17), state, fill=colour)
     return np.asarray(sheet)

@@ -1,4 +1,4 @@
-"""Records what a scene shows over frames: figures as they are skinned, and the arrays of everything simulated."""
+"""Records characters and simulations of a scene over frames."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,20 +24,18 @@ from sim.scene.scene import Node
 
 STEPS_PER_SECOND = round(1.0 / STEP_TIME)
 IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours")} | {"points": "positions"}
-"""What changes of a track, by the meaning of the array that gives it."""
+"""Fields of a track by the meaning of the array."""
 
 
 class SystemTrack:
-    """What one simulated node gives.
+    """Recording of one simulated node.
 
     Args:
-        name: Of the track.
-        system: What simulates it.
-        folder: Where long recordings lie until they are written.
-        children: Whether strands are wanted as they are drawn.
+        folder: Folder for temporary files of long recordings.
+        children: Whether strands are recorded as they are drawn.
 
     Attributes:
-        left: What is left out, "" for nothing.
+        left: One line about what is not written, or "".
     """
 
     def __init__(self, name: str, system: System, folder: Path, *, children: bool = False) -> None:
@@ -48,8 +46,7 @@ class SystemTrack:
         arrays = drawn.values() if drawn and children else (*simulated.values(), *system.looks().values())
         if drawn and not children:
             guides, strands = simulated["counts"].shape[0], drawn["counts"].shape[0]
-            left = f"the {strands:,} strands that are drawn, which --children takes"
-            self.left = f"{name}: {guides:,} guides are written; left out: {left}"
+            self.left = f"{name}: writes {guides:,} guides; --children writes the {strands:,} drawn strands"
         self._constant = {a.meaning: a.read() for a in arrays if a.is_constant}
         self._moving = {a.meaning: a for a in arrays if a.meaning in IN_TRACKS and not a.is_constant}
         self._frames = {key: FrameArrays(folder, a.shape, a.dtype) for key, a in self._moving.items()}
@@ -74,13 +71,10 @@ class SystemTrack:
 
 
 class CharacterTrack:
-    """A figure as it is posed and skinned.
+    """Recording of a character, posed and skinned.
 
     Args:
-        name: Of the track.
-        node: The figure's node.
-        character: What is posed.
-        folder: Where long recordings lie until they are written.
+        folder: Folder for temporary files of long recordings.
     """
 
     def __init__(self, name: str, node: Node, character: Character, folder: Path) -> None:
@@ -89,13 +83,13 @@ class CharacterTrack:
         self._settings = node.settings
         mesh = character.model.mesh
         materials = overridden_materials(character.model, node.settings.materials)
-        is_bumped = mesh.tangents is not None and any(one.normal_image is not None for one in materials)
+        is_bumped = mesh.tangents is not None and any(material.normal_image is not None for material in materials)
         self._frames, self._normals = (FrameArrays(folder, (mesh.vertex_count, 3), np.float32) for _ in range(2))
         self._tangents = FrameArrays(folder, (mesh.vertex_count, 4), np.float32) if is_bumped else None
         self._pose = _Motion()
 
     def add(self) -> None:
-        """Adds the figure as it is skinned now; waits for the GPU."""
+        """Adds the present frame; waits for the GPU."""
         character = self._character
         matrix = character.world_from_model
         vertices = character.primary.read()
@@ -130,7 +124,7 @@ class CharacterTrack:
             triangles=np.concatenate(triangles) if triangles else np.zeros((0, 3), np.uint32),
             ranges=tuple((name, int(end), count) for (name, _, count), end in zip(shown, ends[:-1], strict=True)),
             backs=tuple(one.is_open if sides is DoubleSided.AUTO else sides is DoubleSided.ON for one in sections),
-            flat=tuple(one.is_flat for one in sections),
+            flat=tuple(section.is_flat for section in sections),
             colours=colours[None] if colours is not None and model.mesh.is_coloured else None,
             materials=overridden_materials(model, self._settings.materials),
             rig=self._pose.rig(self._character, self._settings), normals=self._normals.read(),
@@ -139,7 +133,6 @@ class CharacterTrack:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Gives memory and disk back."""
         for frames in (self._frames, self._normals, self._tangents):
             if frames is not None:
                 frames.close()
@@ -147,43 +140,42 @@ class CharacterTrack:
 
 @dataclass(slots=True)
 class _Motion:
-    """Poses and placements of a figure, frame by frame."""
+    """Poses and transforms of a character, frame by frame."""
 
     placements: list[npt.NDArray[np.float64]] = field(default_factory=list)
     locals: list[Any] = field(default_factory=list)
-    is_warped: bool = False  # by deformers, which other programs do not have
+    is_warped: bool = False  # by deformers, which other programs cannot read
 
     def rig(self, character: Character, settings: ModelSettings) -> JointMotion | None:
-        """The motion as arrays; None for what is not a matter of joints and morph targets alone."""
+        """The motion as arrays; None if joints and morph targets alone do not give it."""
         if not self.locals or self.is_warped or character.model.skin is None:
             return None
         return JointMotion(
             model=character.model,
-            positions=np.stack([one.positions for one in self.locals]),
-            orientations=np.stack([one.orientations for one in self.locals]),
-            scales=np.stack([one.scales for one in self.locals]),
-            weights=np.stack([one.weights for one in self.locals]),
+            positions=np.stack([pose.positions for pose in self.locals]),
+            orientations=np.stack([pose.orientations for pose in self.locals]),
+            scales=np.stack([pose.scales for pose in self.locals]),
+            weights=np.stack([pose.weights for pose in self.locals]),
             world_from_model=np.stack(self.placements),
             is_dual=settings.skinning is not SkinningMethod.LBS,
         )
 
 
 class TrackRecorder:
-    """Tracks of every node that shows something.
+    """Tracks of every node with a surface, strands or particles.
 
     Args:
         run: The scene, at the start of its simulation.
-        scene: The same as it was read.
-        rate: Frames per second; what is simulated is written at its steps alone.
+        rate: Frames per second; simulations are written at their steps only.
+        nodes: Names of the nodes; all visible ones if empty.
+        folder: Folder for temporary files of long recordings.
         children: Whether strands are written as they are drawn.
-        nodes: Names of those that are wanted; all that are visible for none.
-        folder: Where long recordings lie until they are written.
 
     Attributes:
-        left: A line about everything that is left out.
+        left: Lines about what is not written.
 
     Raises:
-        CommandError: If the rate is no part of that of the steps, a name is unknown, or nothing is there to be written.
+        CommandError: If the rate is not a divisor of the step rate, a name is unknown, or there is nothing to write.
     """
 
     def __init__(
@@ -194,25 +186,23 @@ class TrackRecorder:
         self._recorded: list[SystemTrack | CharacterTrack] = []
         if run.is_active and (STEPS_PER_SECOND % rate or rate > STEPS_PER_SECOND):
             raise CommandError(
-                scene.path, f"--rate {rate:g}", f"what is simulated has {STEPS_PER_SECOND} steps a second; 60, 30, 20 …"
+                scene.path,
+                f"--rate {rate:g}",
+                f"the simulation has {STEPS_PER_SECOND} steps a second; possible are 60, 30, 20 …",
             )
         chosen = {scene.named(name).id for name in nodes}
         taken: set[str] = set()
         for node in scene.scene.nodes:
             name = node.name or node.id
-            wanted = node.id in chosen if nodes else node.visible
-            if wanted and (made := self._made(node, _unique(name, taken), folder)):
+            is_exported = node.id in chosen if nodes else node.visible
+            if is_exported and (made := self._made(node, _unique(name, taken), folder)):
                 self._recorded.append(made)
         if not self._recorded:
-            raise CommandError(scene.path, "", "nothing in it has a surface, strands or particles")
-        self.left = [one.left for one in self._recorded if isinstance(one, SystemTrack) and one.left]
+            raise CommandError(scene.path, "", "contains no surface, strands or particles")
+        self.left = [track.left for track in self._recorded if isinstance(track, SystemTrack) and track.left]
 
     def add(self, frame: int) -> None:
-        """Goes on to a frame and adds it.
-
-        Raises:
-            CommandError: If something goes wrong with a node on the way.
-        """
+        """Advances to a frame and adds it; raises CommandError if a node fails on the way."""
         if self._run.is_active:
             for problem in self._run.advance_to(round(frame * STEPS_PER_SECOND / self._rate)):
                 raise CommandError(self._scene.path, "", f"node {problem}")
@@ -223,7 +213,7 @@ class TrackRecorder:
             track.add()
 
     def recording(self, first: int) -> SceneRecording:
-        """What was recorded, frames being counted from `first`; to be used before `close`."""
+        """The recorded frames, counted from `first`; call it before `close`."""
         return SceneRecording(tuple(track.track() for track in self._recorded), self._rate, first)
 
     def close(self) -> None:
@@ -247,7 +237,6 @@ def _unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
 
 
 def _unique(name: str, taken: set[str]) -> str:
-    """The name, with a number where another node has it."""
     tried, number = name, 2
     while tried in taken:
         tried, number = f"{name} {number}", number + 1

@@ -1,6 +1,7 @@
-"""The same scene in several ways, side by side: two methods, two bakes, two settings."""
+"""Variants of a scene side by side: two methods, two bakes, two settings; labels on images."""
 
 import argparse
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +9,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from PIL import Image, ImageDraw, ImageFont
 
-from app.cli.annotation import annotated
 from app.cli.failure import CommandError
 from app.cli.scene import OpenedScene, opened
 from app.files.project_file import is_project
@@ -22,7 +23,7 @@ from sim.scene.view import SkinningComparison
 UInt8 = npt.NDArray[np.uint8]
 
 LINE = (255, 190, 60)
-"""Colour of the line between two parts of one picture."""
+"""Colour of the line between two parts of an image."""
 
 
 def skinned_by(scene: OpenedScene, method: SkinningMethod) -> OpenedScene:
@@ -38,7 +39,7 @@ def skinned_by(scene: OpenedScene, method: SkinningMethod) -> OpenedScene:
 
 
 def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene:
-    """The scene as a text asks for it: "method=dqs", "Cape.substeps=32", or another project.
+    """The scene with one change, "method=dqs" or "Cape.substeps=32", or another project.
 
     Raises:
         CommandError: If there is no such node or setting, or the value is not allowed.
@@ -53,10 +54,9 @@ def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene
             known = ", ".join(method.value for method in SkinningMethod)
             raise CommandError(scene.path, text, f"no such method; there are: {known}") from None
     node, ref = setting_named(scene, name)
-    values = {record.name: record for record in params_of(type(node.settings))}
     try:
         made = _converted(type(node.settings), ref.name, value)
-        changed = with_value(scene.scene, ref, getattr(made, values[ref.name].name))
+        changed = with_value(scene.scene, ref, getattr(made, ref.name))
     except (ParamError, msgspec.ValidationError) as error:
         reason = refusal(error)[1] if isinstance(error, msgspec.ValidationError) else str(error)
         raise CommandError(scene.path, text, reason) from error
@@ -64,10 +64,10 @@ def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene
 
 
 def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.Struct:
-    """Settings of which one is what a text says: a word, a number, or several with blanks or commas between them.
+    """Settings with one value from text: a word, a number, or several with blanks or commas between them.
 
     Raises:
-        msgspec.ValidationError: If it says nothing that is allowed; that of the last attempt.
+        msgspec.ValidationError: If the value is not allowed.
     """
     made: msgspec.Struct
     try:
@@ -80,11 +80,7 @@ def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.
 
 
 def setting_named(scene: OpenedScene, name: str) -> tuple[Node, ParamRef]:
-    """The node and the setting that "NODE.PARAM" names.
-
-    Raises:
-        CommandError: If there is none.
-    """
+    """The node and the setting that "NODE.PARAM" names; raises CommandError if there is none."""
     owner, _, field = name.rpartition(".")
     node = scene.named(owner)
     names = [record.name for record in params_of(type(node.settings))]
@@ -94,23 +90,22 @@ def setting_named(scene: OpenedScene, name: str) -> tuple[Node, ParamRef]:
 
 
 def setting_text(scene: OpenedScene, name: str) -> str:
-    """What a setting stands at, such as "Cape substeps 32"."""
     node, ref = setting_named(scene, name)
     return f"{node.name or node.id} {ref.name.replace('_', ' ')} {value_text(getattr(node.settings, ref.name))}"
 
 
-def joined(pictures: Sequence[UInt8], labels: Sequence[list[str]], *, split: bool) -> UInt8:
-    """Pictures of one size as one: each whole, side by side, or each the part of a single view; with lines in each."""
-    if len(pictures) == 1:
-        return pictures[0]
-    labelled = [annotated(picture, lines) for picture, lines in zip(pictures, labels, strict=True)]
+def joined(images: Sequence[UInt8], labels: Sequence[list[str]], *, split: bool) -> UInt8:
+    """Images of one size as one, with labels: side by side, or each a part of one view."""
+    if len(images) == 1:
+        return images[0]
+    labelled = [annotated(image, lines) for image, lines in zip(images, labels, strict=True)]
     if not split:
         return np.concatenate(labelled, axis=1)
-    edges = np.linspace(0, pictures[0].shape[1], len(pictures) + 1).round().astype(int)
-    out = np.empty_like(pictures[0])
-    for index, (picture, lines) in enumerate(zip(pictures, labels, strict=True)):
+    edges = np.linspace(0, images[0].shape[1], len(images) + 1).round().astype(int)
+    out = np.empty_like(images[0])
+    for index, (image, lines) in enumerate(zip(images, labels, strict=True)):
         first, last = edges[index : index + 2]
-        out[:, first:last] = annotated(picture[:, first:last], lines)
+        out[:, first:last] = annotated(image[:, first:last], lines)
         if index:
             out[:, max(first - 1, 0) : first + 1, :3] = LINE
             out[:, max(first - 1, 0) : first + 1, 3:] = 255
@@ -120,12 +115,46 @@ def joined(pictures: Sequence[UInt8], labels: Sequence[list[str]], *, split: boo
 def add_variant_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beside", action="append", default=[], metavar="method=M|NODE.SETTING=VALUE|PROJECT",
-        help="show the scene so too, beside the way it is; given twice or more, these ways alone",
+        help="add a variant; two or more replace the original",
     )  # fmt: skip
     parser.add_argument(
         "--layout", choices=["halves", "split"], default="halves",
-        help="whole pictures side by side, or one view of which each has a part (default: %(default)s)",
+        help="whole images side by side, or one split view (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--label", action="append", default=[], metavar="TEXT", help="label of each way (default: what is compared)"
+        "--label", action="append", default=[], metavar="TEXT", help="label of each variant (default: what differs)"
     )
+
+
+LINE_SHARE = 1.0 / 30.0
+"""Height of a line of text as a fraction of the image."""
+
+SMALLEST = 11.0
+"""Smallest height of text [px]."""
+
+INK, BACKGROUND = (255, 255, 255, 255), (16, 18, 22, 170)
+
+
+def annotated(pixels: UInt8, lines: list[str], *, bottom: bool = False) -> UInt8:
+    """An image, (H, W, 3 or 4), with lines of text in its upper or lower left corner."""
+    if not lines:
+        return pixels
+    height, width, channels = pixels.shape
+    font = _font(max(height * LINE_SHARE, SMALLEST))
+    image = Image.fromarray(np.ascontiguousarray(pixels)).convert("RGBA")
+    layer = Image.new("RGBA", image.size)
+    draw = ImageDraw.Draw(layer)
+    text, pad = "\n".join(lines), font.size * 0.5
+    left, top, right, low = draw.multiline_textbbox((0, 0), text, font=font, spacing=pad)
+    x, y = pad, height - pad - (low - top) - 2.0 * pad if bottom else pad
+    box = (x, y, min(x + right - left + 2.0 * pad, width - 1.0), y + low - top + 2.0 * pad)
+    draw.rounded_rectangle(box, radius=pad / 2.0, fill=BACKGROUND)
+    draw.multiline_text((x + pad - left, y + pad - top), text, font=font, fill=INK, spacing=pad)
+    return np.asarray(Image.alpha_composite(image, layer))[..., :channels].copy()
+
+
+@functools.cache
+def _font(size: float) -> ImageFont.FreeTypeFont:
+    font = ImageFont.load_default(size)
+    assert isinstance(font, ImageFont.FreeTypeFont)
+    return font

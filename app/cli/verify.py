@@ -1,4 +1,4 @@
-"""`sinew verify`: replays what is baked beside a project, and tells what differs, from which step on and how much."""
+"""`sinew verify`: simulates a bake again; reports what differs, from which step on and how much."""
 
 import argparse
 import math
@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_warnings
-from app.cli.options import add_back_end_option
+from app.cli.options import add_back_end_option, add_outside_option, require_project
 from app.cli.progress import Progress, add_progress_option
 from app.cli.run import SceneRun, headless
 from app.cli.scene import opened
-from app.cli.scene_files import add_outside_option
-from app.files.project_file import PROJECT_SUFFIX, cache_folder, is_project
+from app.files.project_file import cache_folder
 from sim.cache.bake import Bake, is_bake
 from sim.cache.keys import is_current
 from sim.engine import Engine
@@ -29,63 +28,61 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 @dataclass(slots=True)
 class Difference:
-    """How a node differs from its bake.
+    """Difference of a node from its bake.
 
     Attributes:
-        first: The first step that does.
-        names: Arrays that differ then; nothing where something does that is in none.
-        way: How far a particle is at most from where it is baked, over all steps [m]; NaN where that is not known.
-        step: The step at which it is.
+        first: First step that differs.
+        names: Arrays that differ then; empty if only other state does.
+        distance: Largest distance of a particle from its baked position, over all steps [m]; NaN if unknown.
+        step: Step of that distance.
         particle: Its number.
-        place: Where it is baked [m].
+        place: Its baked position [m].
     """
 
     first: int
     names: tuple[str, ...] = ()
-    way: float = math.nan
+    distance: float = math.nan
     step: int = 0
     particle: int = 0
     place: tuple[float, ...] = ()
 
     def take(self, step: int, here: Arrays, there: Arrays) -> None:
-        """Looks at the arrays of another step as they are now, and as they are baked."""
         if step == self.first:
             both = {name: (array, there.get(name)) for name, array in here.items()}
             self.names = tuple(n for n, (a, b) in both.items() if b is None or a.tobytes() != b.tobytes())
-        now, baked = (one.get("positions", np.zeros((0, 3))).astype(np.float64) for one in (here, there))
+        now, baked = (arrays.get("positions", np.zeros((0, 3))).astype(np.float64) for arrays in (here, there))
         if now.shape != baked.shape:
             return
-        variants = np.linalg.norm(now - baked, axis=-1).reshape(-1)
-        if np.isfinite(variants).any() and not self.way >= (way := float(np.nanmax(variants))):
-            self.way, self.step, self.particle = way, step, int(np.nanargmax(variants))
+        distances = np.linalg.norm(now - baked, axis=-1).reshape(-1)
+        if np.isfinite(distances).any() and not self.distance >= (farthest := float(np.nanmax(distances))):
+            self.distance, self.step, self.particle = farthest, step, int(np.nanargmax(distances))
             self.place = tuple(baked.reshape(-1, 3)[self.particle].tolist())
 
     def __str__(self) -> str:
         what = f" in its {' and '.join(self.names)}" if self.names else ""
         reported = f"step {self.first} is the first that differs{what}"
-        if not self.way > 0.0:
+        if not self.distance > 0.0:
             return reported
         where = ", ".join(f"{number:.3f}" for number in self.place)
-        return f"{reported}, by {self.way:.3g} m at most, at step {self.step} in particle {self.particle} ({where})"
+        return f"{reported}, by up to {self.distance:.3g} m, at step {self.step} in particle {self.particle} ({where})"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("project", type=Path, metavar="PROJECT", help="the project whose bake is replayed")
-    parser.add_argument("--bake", type=Path, metavar="FOLDER", help="the bake (default: that beside the project)")
+    parser.add_argument("project", type=Path, metavar="PROJECT", help="the project whose bake is verified")
+    parser.add_argument("--bake", type=Path, metavar="FOLDER", help="the bake (default: the bake of the project)")
     for add_option in (add_back_end_option, add_progress_option, add_outside_option):
         add_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Simulates, compares every step, and fails where one differs.
+    """Simulates, compares every step, and fails if one differs.
 
     Raises:
-        CommandError: If a step differs, is damaged or missing, or nothing is baked.
+        CommandError: If a step differs, is damaged or missing, or there is no bake.
         BakeError: If the bake cannot be read.
     """
     project: Path = options.project
-    if not is_project(project):
-        raise CommandError(project, "", f"is no project; its name does not end in {PROJECT_SUFFIX}")
+    require_project(project)
     scene = opened(project, allow_outside=options.allow_outside)
     folder: Path = options.bake or cache_folder(project)
     if not is_bake(folder):
@@ -95,7 +92,7 @@ def run(options: argparse.Namespace) -> None:
     refuse_damaged(bake, {node: scene.scene.node(node).name for node in sorted(nodes)})
     nodes = {node for node in nodes if len(bake.steps(node))}
     if not nodes:
-        raise CommandError(folder, "", "holds no steps of nodes of the project")
+        raise CommandError(folder, "", "contains no steps of nodes of the project")
     with (
         headless(options.backend) as context,
         Progress(f"verifying {project.name}", lines=options.progress) as progress,
@@ -110,8 +107,8 @@ def run(options: argparse.Namespace) -> None:
                 print_warnings(project, [f"{scene.scene.node(node).name}: its bake is out of date"])
         last = max(bake.steps(node)[-1] for node in nodes)
         differing: dict[NodeId, Difference] = {}
-        for step in range(max(min(bake.steps(node)[0] for node in nodes), runner.run_up), last + 1):
-            runner.advance_to(step - runner.run_up)
+        for step in range(max(min(bake.steps(node)[0] for node in nodes), runner.preroll), last + 1):
+            runner.advance_to(step - runner.preroll)
             for node in sorted(nodes):
                 baked = bake.state(node, step)
                 if baked is not None and baked != runner.engine.simulation.systems[node].state():
@@ -129,11 +126,11 @@ def run(options: argparse.Namespace) -> None:
     for node, difference in found:
         raise CommandError(project, scene.scene.node(node).name, str(difference))
     steps = max(len(bake.steps(node)) for node in nodes)
-    print(f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}, {steps} steps, equal to the bit")
+    print(f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}, {steps} steps, bit-identical")
 
 
 def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:
-    """Fails where a file lacks rows that the index names, or a row is damaged; each node is told.
+    """Fails if a file lacks rows that the index names, or a row is damaged; reports every node.
 
     Raises:
         CommandError: If there is one.
@@ -144,7 +141,7 @@ def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:
         for step in bake.steps(node):
             if bake.state(node, step) is None:
                 break
-        damage = next((one for one in bake.damaged if one.node == node), None)
+        damage = next((damage for damage in bake.damaged if damage.node == node), None)
         if damage is not None:
             lines.append((damage.path, name, f"step {damage.step} {damage.reason}"))
         elif len(bake.steps(node)) < len(baked.rows):
@@ -157,9 +154,9 @@ def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:
 
 
 def both(engine: Engine, node: NodeId, baked: bytes) -> tuple[Arrays, Arrays] | None:
-    """The arrays of a node that steps change, as they are, and as they are baked; None where nothing can be read.
+    """The changing arrays of a node as they are and as they are baked; None if the baked state cannot be read.
 
-    Where it was baked in another size, the second ones are none.  The node stands afterwards as it did before.
+    If it was baked in another size, the second ones are empty. The state of the node is restored.
     """
     system: System = engine.simulation.systems[node]
     own, here = system.state(), _moving(system)

@@ -1,4 +1,4 @@
-"""Where nodes are listed and what they ride on, as functions from nodes to nodes; none moves in the world."""
+"""Order, groups and parents of nodes, as pure functions; world transforms of nodes do not change."""
 
 from collections.abc import Collection, Sequence
 
@@ -14,7 +14,7 @@ Nodes = tuple[Node, ...]
 
 
 def topmost(scene: Scene, node_ids: Collection[NodeId]) -> list[NodeId]:
-    """Nodes that are not listed below another one of them, in the order of the scene."""
+    """The given nodes without those listed below another one of them, in the order of the scene."""
     chosen = set(node_ids)
     return [
         node.id
@@ -24,23 +24,23 @@ def topmost(scene: Scene, node_ids: Collection[NodeId]) -> list[NodeId]:
 
 
 def put_on(places: WorldTransforms, node_ids: Sequence[NodeId], attachment: Attachment) -> Nodes:
-    """Nodes listed below another one: in a group, or riding on a node, a bone of it or nothing.
+    """All nodes of the scene, with some of them attached to a node or bone, put into a group, or detached.
 
-    What rides on something else than a group goes on riding on it where it is put into one.
+    A node that is put into a group stays attached to a parent that is no group.
 
     Raises:
-        ParamError: If a node would be listed below itself.
+        ParamError: If a node would be its own parent.
     """
     scene = places.scene
     for node_id in node_ids:
         if attachment.node and node_id in (attachment.node, *(above.id for above in scene.above(attachment.node))):
-            raise ParamError(f"{scene.node(node_id).name} cannot ride on itself")
+            raise ParamError(f"{scene.node(node_id).name} cannot be attached to itself")
     moved = {node_id: _linked(places, scene.node(node_id), attachment) for node_id in node_ids}
     return tuple(moved.get(node.id, node) for node in scene.nodes)
 
 
 def ordered(nodes: Nodes, node_ids: Sequence[NodeId], before: NodeId | None) -> Nodes:
-    """Some nodes brought together before another one; to the end for None."""
+    """The nodes, with some of them moved before another one, or to the end for None."""
     chosen = {node.id: node for node in nodes if node.id in set(node_ids)}
     rest = [node for node in nodes if node.id not in chosen]
     place = next((index for index, node in enumerate(rest) if node.id == before), len(rest))
@@ -48,11 +48,11 @@ def ordered(nodes: Nodes, node_ids: Sequence[NodeId], before: NodeId | None) -> 
 
 
 def grouped(places: WorldTransforms, node_ids: Sequence[NodeId], group: Node) -> Nodes:
-    """Nodes put into a new group in their midst, which is listed where they were, if that is one place.
+    """All nodes with a new group that holds some of them; it lies in their centre and gets their common parent.
 
     Args:
-        places: Where nodes stand.
-        node_ids: Those that are not listed below each other, at least one.
+        places: World transforms of the nodes.
+        node_ids: Nodes that are not listed below each other, at least one.
         group: The group, which is not in the scene yet.
     """
     scene = places.scene
@@ -64,17 +64,18 @@ def grouped(places: WorldTransforms, node_ids: Sequence[NodeId], group: Node) ->
     group = msgspec.structs.replace(group, transform=Transform(position=vector(local)))
     first = next(index for index, node in enumerate(scene.nodes) if node.id in node_ids)
     nodes = (*scene.nodes[:first], group, *scene.nodes[first:])
-    there = WorldTransforms(msgspec.structs.replace(scene, nodes=nodes), places.characters)
-    # What rode on the parent of the group does so by way of the group.
+    grouped_transforms = WorldTransforms(msgspec.structs.replace(scene, nodes=nodes), places.characters)
+    # Nodes that were attached to the parent of the group follow it through the group.
     freed = {parent, ""}
     moved = {
-        node_id: _linked(there, scene.node(node_id), Attachment(node=group.id), freed=freed) for node_id in node_ids
+        node_id: _linked(grouped_transforms, scene.node(node_id), Attachment(node=group.id), freed=freed)
+        for node_id in node_ids
     }
     return tuple(moved.get(node.id, node) for node in nodes)
 
 
 def ungrouped(places: WorldTransforms, groups: Collection[NodeId]) -> Nodes:
-    """Groups dissolved: what was in them is listed where they were."""
+    """All nodes without some groups, whose content moves to the parents of the groups."""
     scene = places.scene
     for group_id in topmost(scene, groups):
         group = scene.node(group_id)
@@ -93,7 +94,7 @@ def ungrouped(places: WorldTransforms, groups: Collection[NodeId]) -> Nodes:
 
 
 def _linked(places: WorldTransforms, node: Node, attachment: Attachment, freed: Collection[NodeId] = ("",)) -> Node:
-    """A node on something else; `freed` are carriers that it leaves for a group."""
+    """The node attached elsewhere; it leaves the parents in `freed` for a group."""
     carriers, target = places.scene.by_id, places.scene.by_id.get(attachment.node)
     if target is not None and target.settings.is_group:
         carrier = carriers.get(node.attachment.node)
@@ -104,7 +105,7 @@ def _linked(places: WorldTransforms, node: Node, attachment: Attachment, freed: 
 
 
 def _attached(places: WorldTransforms, node: Node, attachment: Attachment) -> Node:
-    """A node that rides on something else, where it stands in the world."""
+    """The node with another parent and the same world transform."""
     if attachment == node.attachment:
         return node
     carrier = places.carrier(msgspec.structs.replace(node, attachment=attachment))

@@ -1,7 +1,7 @@
-"""The open project: the scene as a value, its history, its view state and where it is stored.
+"""The open project: the scene as a value, its history, its view state and its file.
 
-Edits come in through methods, become commands, and go out as `Change` notices; do, undo and redo take the
-same way.  The document knows no widget and no OpenGL.
+Edits are methods; each becomes a command of the history, and do, undo and redo emit the same `Change` signals.  The
+document uses no widgets and no OpenGL.
 """
 
 import os
@@ -12,31 +12,34 @@ from typing import Any
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand
 
-from app.document.commands import AddNode, RemoveNode, ReplaceNodes, SetParam
-from app.document.gesture import Gesture, GestureState
-from app.document.history import UndoHistory
+from app.document.history import Gesture, GestureState, SetScene, UndoHistory, changed_values, values_text
 from app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from app.document.resize import Zoom, factor_of, followed
-from app.document.state import DocumentState
-from app.document.undo_text import values_text
 from app.files.unknown_content import UnknownContent
 from sim.kinds import KINDS
 from sim.scene.camera import Camera
-from sim.scene.params import Declaration, ParamError, Role, bounded, param_of, with_paths
+from sim.scene.change import Change, ChangeKind, value_change
+from sim.scene.params import Declaration, Effect, ParamError, Role, bounded, param_of, with_paths
 from sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sim.scene.view_state import Selection, ViewState, selection_of
 
 
 class Document(QObject):
-    """Owner of the scene.
+    """Owner of the scene and of camera, playhead and selection; all of them are immutable values.
 
     Signals:
         changed: One `sim.scene.change.Change` for every changed value, node or the whole scene.
         view_state_changed: The new `ViewState`.
         selection_changed: The new `Selection`.
-        title_changed: Path or modified state are new.
+        title_changed: The path or the modified state changed.
+
+    Attributes:
+        scene: The current scene.
+        view_state: Camera, playhead and selection: saved, not undone.
+        path: Project file, or None for a project that was never saved.
+        digest: Digest of the content of that file as it was last read or written; "" if unknown.
+        unknown: Content of the project file that this version does not know; it is written back on save.
     """
 
     changed = Signal(object)
@@ -46,33 +49,17 @@ class Document(QObject):
 
     def __init__(self, scene: Scene | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._state = DocumentState(scene if scene is not None else Scene(), self)
-        self._state.changed.connect(self.changed)
-        self._state.view_state_changed.connect(self.view_state_changed)
-        self._state.selection_changed.connect(self.selection_changed)
-        self._path: Path | None = None
-        self._digest = ""
-        self._unknown = UnknownContent()
+        self.scene = scene if scene is not None else Scene()
+        self.view_state = ViewState()
+        self.path: Path | None = None
+        self.digest = ""
+        self.unknown = UnknownContent()
         self._ids = NodeIds(self.scene)
+        self._is_applying = False
         self.undo_stack = UndoHistory(self)
         self.undo_stack.cleanChanged.connect(self._on_clean_changed)
 
-    # --- what is open ---------------------------------------------------------------------------------
-
-    @property
-    def scene(self) -> Scene:
-        """The scene now; an immutable value."""
-        return self._state.scene
-
-    @property
-    def path(self) -> Path | None:
-        """Project file, or None for one that was never saved."""
-        return self._path
-
-    @property
-    def digest(self) -> str:
-        """Digest of the content of that file as it was read or written last; "" where that is not known."""
-        return self._digest
+    # --- the project ----------------------------------------------------------------------------------
 
     @property
     def modified(self) -> bool:
@@ -80,13 +67,8 @@ class Document(QObject):
         return not self.undo_stack.isClean()
 
     @property
-    def unknown(self) -> UnknownContent:
-        """What the project file holds and this version does not know, written back on save."""
-        return self._unknown
-
-    @property
     def title(self) -> str:
-        return self._path.stem if self._path is not None else "untitled"
+        return self.path.stem if self.path is not None else "untitled"
 
     def replace_scene(
         self,
@@ -98,74 +80,81 @@ class Document(QObject):
         unknown: UnknownContent | None = None,
         modified: bool = False,
     ) -> None:
-        """Show another project; the history starts anew.
+        """Shows another project and clears the history; emits all signals even if values are equal.
 
         Args:
             scene: The new scene.
             view_state: Its camera, playhead and selection; defaults for None.
-            path: Where it is stored, or None.
-            digest: Of what was read there.
-            unknown: What its file holds beyond the known keys.
+            path: Its file, or None.
+            digest: Digest of the content of the file.
+            unknown: Content of the file that this version does not know.
             modified: Whether it differs from the file, as a recovered project does.
         """
         self.undo_stack.clear()
         self.undo_stack.setClean()  # clearing an empty history leaves it unclean if it was
-        self._path, self._digest = path and path.absolute(), digest
-        self._unknown, self._ids = unknown or UnknownContent(), NodeIds(scene)
-        self._state.replace(scene, view_state if view_state is not None else ViewState())
+        self.path, self.digest = path and path.absolute(), digest
+        self.unknown, self._ids = unknown or UnknownContent(), NodeIds(scene)
+        for node_id in self.unknown.node_ids:
+            self._ids.note(node_id)
+        self.scene = scene
+        self.changed.emit(Change(ChangeKind.REPLACED, None, Effect.REBUILD))
+        self.set_view_state(view_state if view_state is not None else ViewState(), force=True)
         if modified:
             self.undo_stack.resetClean()
         self.title_changed.emit()
 
     def mark_saved(self, path: Path, digest: str = "") -> None:
-        """Note that the scene as it is now was written to `path`, which becomes its file, with a digest."""
-        self._path, self._digest = path.absolute(), digest
+        """Notes that the current scene was written to `path`, which becomes its file."""
+        self.path, self.digest = path.absolute(), digest
         self.undo_stack.setClean()
         self.title_changed.emit()
 
     def close(self) -> None:
-        """Say nothing any more; a history that is deleted announces that it has nothing left to undo."""
+        """Emits nothing any more; deleting the history would otherwise announce that undo is unavailable."""
         self.undo_stack.blockSignals(True)
 
     # --- view state -----------------------------------------------------------------------------------
 
     @property
-    def view_state(self) -> ViewState:
-        """Camera, playhead and selection: saved, not undone."""
-        return self._state.view_state
-
-    def set_view_state(self, view_state: ViewState) -> None:
-        """Replace camera, playhead and selection together."""
-        self._state.set_view_state(view_state)
-
-    def set_camera(self, camera: Camera) -> None:
-        """Replace the camera; one that is moved out of its range stops there."""
-        self._state.set_view_state(msgspec.structs.replace(self.view_state, camera=bounded(camera)))
-
-    def set_time(self, time: float) -> None:
-        """Move the playhead to `time` [s]."""
-        self._state.set_view_state(msgspec.structs.replace(self.view_state, time=time))
-
-    @property
     def selection(self) -> Selection:
-        return self._state.selection
-
-    def select(self, selection: Selection) -> None:
-        """Replace the selection; a node that is not in the scene cannot be selected.
-
-        Raises:
-            KeyError: If there is no such node.
-        """
-        self._state.select(selection)
+        return self.view_state.selection
 
     @property
     def selected(self) -> Node | None:
         return self.scene.by_id.get(self.selection.node or "")
 
+    def set_view_state(self, view_state: ViewState, *, force: bool = False) -> None:
+        """Replaces camera, playhead and selection; emits signals only for changed values unless forced."""
+        old, self.view_state = self.view_state, view_state
+        if force or view_state != old:
+            self.view_state_changed.emit(view_state)
+        if force or view_state.selection != old.selection:
+            self.selection_changed.emit(view_state.selection)
+
+    def set_camera(self, camera: Camera) -> None:
+        """Replaces the camera, moved into its valid range."""
+        self.set_view_state(msgspec.structs.replace(self.view_state, camera=bounded(camera)))
+
+    def set_time(self, time: float) -> None:
+        """Moves the playhead to `time` [s]."""
+        self.set_view_state(msgspec.structs.replace(self.view_state, time=time))
+
+    def select(self, selection: Selection) -> None:
+        """Replaces the selection.
+
+        Raises:
+            KeyError: If a node of it is not in the scene.
+        """
+        for node_id in selection.all_nodes:
+            self.scene.node(node_id)
+        self.set_view_state(msgspec.structs.replace(self.view_state, selection=selection))
+
     # --- values ---------------------------------------------------------------------------------------
 
     def set_value(self, ref: ParamRef, value: Any, gesture: object | None = None) -> None:
-        """Set one value as an undoable edit; an equal value is no edit, and what only looks is no entry of the history.
+        """Sets one value as an undoable edit; an equal value is no edit.
+
+        Values that are declared without undo, such as overlays, change at once and make no entry of the history.
 
         Args:
             ref: The value.
@@ -179,60 +168,59 @@ class Document(QObject):
         self.set_values({ref: value}, gesture)
 
     def set_values(self, values: Mapping[ParamRef, Any], gesture: object | None = None) -> None:
-        """Set several values as one edit, such as both ends of a range; see `set_value`."""
+        """Sets several values as one edit, such as both ends of a range; see `set_value`."""
         if isinstance(gesture, Gesture) and gesture.state is GestureState.CANCELLED:
             return
         scene = self.scene
         for ref, value in values.items():
             scene = with_value(scene, ref, self._accepted(ref, value))
-        scene, implied = self._completed(scene, {ref.owner for ref in values if ref.part in KINDS})
-        scene, along, zoom = self._resized(scene, {ref.owner for ref in values if ref.part in KINDS})
-        implied += [ref for ref in along if ref not in values]
-        old = {ref: value_at(self.scene, ref) for ref in (*values, *implied)}
-        new = {ref: value_at(scene, ref) for ref in old}
-        looks = {ref for ref in new if not self._declared(ref).undone}
-        if changed := {ref: new[ref] for ref in looks if new[ref] != old[ref]}:
+        edited = {ref.owner for ref in values if ref.part in KINDS}
+        scene, implied = self._completed(scene, edited)
+        scene, along, zoom = self._resized(scene, edited)
+        refs = [*values, *implied, *(ref for ref in along if ref not in values)]
+        looks = {ref for ref in refs if not self._declared(ref).undone}
+        if changed := {ref: value_at(scene, ref) for ref in looks if value_at(scene, ref) != value_at(self.scene, ref)}:
             if isinstance(gesture, Gesture):
-                gesture.looks = {**{ref: old[ref] for ref in changed}, **gesture.looks}
-            self._look(changed)
-        # Not even those that stay as they are: undo would bring them back from what they are by then.
-        old, new = ({ref: value for ref, value in values.items() if ref not in looks} for values in (old, new))
-        if new == old:
+                gesture.looks = {**{ref: value_at(self.scene, ref) for ref in changed}, **gesture.looks}
+            self._set_looks(changed)
+        undone = [ref for ref in dict.fromkeys(refs) if ref not in looks]
+        new = {ref: value_at(scene, ref) for ref in undone}
+        if all(value == value_at(self.scene, ref) for ref, value in new.items()):
             return
         text = getattr(gesture, "text", None) or values_text(self.scene, new)
         merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
-        self._push(SetParam(self._state, old, new, text=text, gesture=merging, zoom=zoom))
+        self._push(scene, text, refs=undone, gesture=merging, zoom=zoom)
 
     def set_as_one(self, text: str, values: Mapping[ParamRef, Any]) -> None:
-        """Set several values as one edit with a name of its own; see `set_value`."""
+        """Sets several values as one edit with an undo text; see `set_value`."""
         gesture = self.new_gesture(text)
         self.set_values(values, gesture)
         self.end_gesture(gesture)
 
     def rename(self, node_id: NodeId, name: str) -> None:
-        """Rename a node; a taken name gets a number, an empty one is a `ParamError`."""
+        """Renames a node; a name in use gets a number, an empty one is a `ParamError`."""
         self.set_value(ParamRef(node_id, "node", "name"), name)
 
     def new_gesture(self, text: str | None = None) -> Gesture:
-        """Token for a continuous edit, made on press; `text` names it in the history."""
+        """Token for a continuous edit, made on press; `text` is its undo text."""
         return Gesture(text)
 
     def end_gesture(self, gesture: Gesture) -> None:
-        """The press was released; later edits with this token stand alone."""
+        """Ends a gesture; later edits with this token do not merge."""
         if gesture.state is GestureState.OPEN:
             gesture.state = GestureState.ENDED
 
     def cancel_gesture(self, gesture: Gesture) -> None:
-        """Restore what the gesture changed and leave no entry; later edits with this token are ignored."""
+        """Restores what the gesture changed and leaves no entry; later edits with this token are ignored."""
         if gesture.state is not GestureState.OPEN:
             return
         gesture.state = GestureState.CANCELLED
         if gesture.looks:
-            self._look(gesture.looks)
+            self._set_looks(gesture.looks)
         self.undo_stack.drop_gesture(gesture)
 
     def _completed(self, scene: Scene, edited: Iterable[NodeId]) -> tuple[Scene, list[ParamRef]]:
-        """A scene after an edit of settings with what the kinds add to it, and which values those are."""
+        """The scene with the values that kinds set after an edit of their settings, and these values."""
         implied = []
         for node_id in edited:
             node = scene.node(node_id)
@@ -245,7 +233,7 @@ class Document(QObject):
         return scene, implied
 
     def _resized(self, scene: Scene, edited: Iterable[NodeId]) -> tuple[Scene, list[ParamRef], Zoom | None]:
-        """A scene after an edit that makes nodes larger with what follows them, and which values those are."""
+        """The scene with the values of nodes that follow another one that changes its size, and these values."""
         along: list[ParamRef] = []
         zoom = None
         for node_id in edited:
@@ -261,7 +249,7 @@ class Document(QObject):
         return param_of(type(part_of(self.scene, ref.owner, ref.part)), ref.name).declared
 
     def _accepted(self, ref: ParamRef, value: Any) -> Any:
-        """`value` as the scene as a whole takes it; the declaration judges it alone."""
+        """The value after checks that need the whole scene: names are unique, paths absolute."""
         if not isinstance(value, str):
             return value
         if "\0" in value:
@@ -276,111 +264,140 @@ class Document(QObject):
     # --- nodes ----------------------------------------------------------------------------------------
 
     def add_node(self, node: Node, index: int | None = None, *, text: str | None = None) -> NodeId:
-        """Add a node and select it; returns its id.  A place beyond all bounds stops at the last one.
+        """Adds a node and selects it; returns its id.
 
         Args:
-            node: The node; an empty or once used id is replaced, the name is made unique.
-            index: Place in the outliner, the end for None.
+            node: The node; an empty or used id is replaced, the name is made unique.
+            index: Index in the outliner, moved into its range; the end for None.
             text: Undo text, "Add NAME" for None.
         """
         named = self.named(msgspec.structs.replace(node, transform=bounded(node.transform)))
-        place = len(self.scene.nodes) if index is None else min(max(index, 0), len(self.scene.nodes))
-        self._push(AddNode(self._state, named, place, self.selection, text=text or f"Add {named.name}"))
+        nodes = self.scene.nodes
+        index = len(nodes) if index is None else min(max(index, 0), len(nodes))
+        added = msgspec.structs.replace(self.scene, nodes=(*nodes[:index], named, *nodes[index:]))
+        self._push(added, text or f"Add {named.name}", selections=(self.selection, Selection(node=named.id)))
         return named.id
 
     def add_nodes(self, nodes: Sequence[Node], text: str, *, select: Sequence[NodeId] = ()) -> list[NodeId]:
-        """Add nodes as one edit with one notice; returns their ids.
+        """Adds nodes as one edit with one change; returns their ids.
 
         Args:
-            nodes: New ones, as for `add_node`; what rides on or is listed below another one of them by its id does so
-                afterwards, whichever ids they get.
+            nodes: New nodes, as for `add_node`; attachments and groups that name another new node follow its new id.
             text: Undo text.
-            select: What is selected then, by the ids that were given; all of the new nodes for none.
+            select: Nodes to select, by the ids that were passed in; all new nodes if empty.
         """
         names = NodeNames(node.name for node in self.scene.nodes)
         fresh = [self.named(msgspec.structs.replace(node, id=""), names) for node in nodes]
-        known = {old.id: new.id for old, new in zip(nodes, fresh, strict=True) if old.id}
-        added = [renamed_links(node, known) for node in fresh]
-        chosen = [known.get(node_id, node_id) for node_id in select] or [node.id for node in added]
+        new_ids = {old.id: new.id for old, new in zip(nodes, fresh, strict=True) if old.id}
+        added = [renamed_links(node, new_ids) for node in fresh]
+        chosen = [new_ids.get(node_id, node_id) for node_id in select] or [node.id for node in added]
         self.set_nodes((*self.scene.nodes, *added), text, selection_of(chosen))
         return [node.id for node in added]
 
     def duplicate_node(self, node_id: NodeId) -> NodeId:
-        """Add a copy of a node right after it and select the copy; returns its id."""
+        """Adds a copy right after a node and selects it; returns its id."""
         node = self.scene.node(node_id)
         copy = msgspec.structs.replace(node, id="")
-        return self.add_node(copy, self._index(node_id) + 1, text=f"Duplicate {node.name}")
+        return self.add_node(copy, self.scene.nodes.index(node) + 1, text=f"Duplicate {node.name}")
 
     def duplicate_nodes(self, node_ids: Iterable[NodeId]) -> None:
-        """Add copies of nodes, with all that is in groups among them, and select the copies of those named."""
+        """Copies nodes with the content of groups, and selects the copies of the given nodes."""
         chosen = list(node_ids)
-        if len(wanted := self.scene.with_contents(chosen)) == 1:
+        if len(with_contents := self.scene.with_contents(chosen)) == 1:
             self.duplicate_node(chosen[0])
             return
-        copied = [node for node in self.scene.nodes if node.id in wanted]
+        copied = [node for node in self.scene.nodes if node.id in with_contents]
         self.add_nodes(copied, f"Duplicate {self.nodes_text(chosen)}", select=chosen)
 
     def remove_node(self, node_id: NodeId) -> None:
-        """Remove a node; the selection drops it."""
-        self._push(RemoveNode(self._state, self.scene.node(node_id), self._index(node_id), self.selection))
+        """Removes a node; undo selects it again."""
+        rest = tuple(node for node in self.scene.nodes if node.id != node_id)
+        former = self.selection if self.selection.node == node_id else Selection(node=node_id)
+        removed = msgspec.structs.replace(self.scene, nodes=rest)
+        self._push(removed, f"Remove {self.scene.node(node_id).name}", selections=(former, None))
 
     def remove_nodes(self, node_ids: Iterable[NodeId]) -> None:
-        """Remove nodes, with all that is in groups among them, as one edit."""
+        """Removes nodes with the content of groups, as one edit."""
         chosen = list(node_ids)
-        gone = self.scene.with_contents(chosen)
-        if len(gone) == 1:
+        removed = self.scene.with_contents(chosen)
+        if len(removed) == 1:
             self.remove_node(chosen[0])
-        elif gone:
-            rest = tuple(node for node in self.scene.nodes if node.id not in gone)
+        elif removed:
+            rest = tuple(node for node in self.scene.nodes if node.id not in removed)
             self.set_nodes(rest, f"Remove {self.nodes_text(chosen)}", Selection())
 
     def set_nodes(self, nodes: tuple[Node, ...], text: str, selection: Selection | None = None) -> None:
-        """Put other nodes in the place of all, as one edit with one notice; the same ones are no edit.
+        """Replaces the list of nodes as one edit with one change; equal nodes are no edit.
 
         Args:
-            nodes: The nodes as they shall be, with ids and names that no two share.
+            nodes: All nodes of the scene, with unique ids and names.
             text: Undo text.
-            selection: What is selected then; as it is for None.
+            selection: New selection; unchanged for None.
         """
-        if nodes == self.scene.nodes:
-            return
-        after = self.selection if selection is None else selection
-        self._push(ReplaceNodes(self._state, (self.scene.nodes, self.selection), (nodes, after), text=text))
+        if nodes != self.scene.nodes:
+            after = self.selection if selection is None else selection
+            self._push(msgspec.structs.replace(self.scene, nodes=nodes), text, selections=(self.selection, after))
 
     def nodes_text(self, node_ids: Sequence[NodeId]) -> str:
         return self.scene.node(node_ids[0]).name if len(node_ids) == 1 else f"{len(node_ids)} objects"
 
     def named(self, node: Node, taken: NodeNames | None = None) -> Node:
-        """A new node with an id that no node has or had, a name that none in the scene or of `taken` has."""
-        wanted = " ".join(node.name.split()) or default_name(node)
+        """The node with an id that was never used, and a name that is neither in the scene nor in `taken`."""
         node_id = node.id
-        if not node_id or self.scene.has(node_id):
+        if not node_id or self.scene.has(node_id) or node_id in self.unknown.node_ids:
             node_id = self._ids.fresh(node.kind)
         self._ids.note(node_id)
         settings = with_paths(node.settings, os.path.abspath)
-        name = (taken or NodeNames(other.name for other in self.scene.nodes)).take(wanted)
+        names = taken or NodeNames(other.name for other in self.scene.nodes)
+        name = names.take(" ".join(node.name.split()) or default_name(node))
         return msgspec.structs.replace(node, id=node_id, name=name, settings=settings)
-
-    def _index(self, node_id: NodeId) -> int:
-        return self.scene.nodes.index(self.scene.node(node_id))
 
     # --- history --------------------------------------------------------------------------------------
 
     def macro(self, text: str) -> AbstractContextManager[None]:
-        """Make all edits of a block one entry; none if nothing changed, all undone if the block raises."""
+        """Makes all edits of a block one entry; none if nothing changed; undoes them if the block raises."""
         return self.undo_stack.macro(text)
 
-    def _push(self, command: QUndoCommand) -> None:
+    def _push(self, scene: Scene, text: str, **options: Any) -> None:
+        """Records an edit that replaces the scene; `options` are arguments of `SetScene`."""
         self._refuse_nested()
-        self.undo_stack.record(command)
+        self.undo_stack.record(SetScene(self._show, self.scene, scene, text=text, **options))
 
-    def _look(self, values: Mapping[ParamRef, Any]) -> None:
-        """Set values that only look: they are saved and are no entry of the history."""
+    def _show(self, scene: Scene, changes: list[Change], selection: Selection | None, zoom: Zoom | None) -> None:
+        """Shows a scene of the history, with the values without undo as they are now."""
+        for ref in changed_values(self.scene, scene):
+            if not self._declared(ref).undone:
+                scene = with_value(scene, ref, value_at(self.scene, ref))
+        removed = self.scene.by_id.keys() - scene.by_id.keys()
+        if self.selection.node in removed and self.selection.is_part:
+            self.select(Selection())
+        elif not removed.isdisjoint(self.selection.all_nodes):
+            self.select(selection_of(node_id for node_id in self.selection.all_nodes if node_id not in removed))
+        self._apply(scene, changes)
+        if selection is not None:
+            self.select(selection)
+        if zoom is not None:
+            self.set_view_state(msgspec.structs.replace(self.view_state, camera=zoom.of(self.view_state.camera)))
+
+    def _set_looks(self, values: Mapping[ParamRef, Any]) -> None:
+        """Sets values without undo: they are saved and make no entry of the history."""
         self._refuse_nested()
-        self._state.assign_values(values)
+        scene = self.scene
+        for ref, value in values.items():
+            scene = with_value(scene, ref, value)
+        self._apply(scene, [value_change(scene, ref) for ref in values])
+
+    def _apply(self, scene: Scene, changes: Iterable[Change]) -> None:
+        self.scene = scene
+        self._is_applying = True
+        try:
+            for change in changes:
+                self.changed.emit(change)
+        finally:
+            self._is_applying = False
 
     def _refuse_nested(self) -> None:
-        if self._state.is_applying:
+        if self._is_applying:
             raise RuntimeError("an edit was made while another one is being applied")
 
     def _on_clean_changed(self, _clean: bool) -> None:

@@ -1,7 +1,7 @@
-"""What follows where a node becomes larger or smaller, as another unit of its file makes it: all lengths go along.
+"""Scales the nodes around a node that changes its size, for example by another unit of its file.
 
-Which of the settings are lengths their declarations say.  What rides on the node always follows; where it is the only
-figure of the scene, the scene was built around it, and everything does, the camera too.
+Attached nodes always follow with their positions and all settings that are declared as lengths.  If the node is the
+only character, the whole scene and the camera follow.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from sim.scene.world_transforms import vector
 
 @dataclass(frozen=True, slots=True)
 class Zoom:
-    """The scene grew about a point [m] by a factor; the camera keeps its picture."""
+    """Scaling of the scene about a point [m]; the camera follows, so that the image stays the same."""
 
     centre: Vec3
     factor: float
@@ -41,7 +41,7 @@ def factor_of(before: Node, after: Node) -> float:
 
 
 def followed(scene: Scene, node_id: NodeId, factor: float) -> tuple[dict[ParamRef, Any], Zoom | None]:
-    """Values of the other nodes that follow a node which has become larger, and what the camera does."""
+    """New values of the other nodes after a node grew by a factor, and the zoom of the camera, if any."""
     node = scene.node(node_id)
     sole = len(scene.characters) == 1 and not node.attachment.node
     riders = {other.id for other in scene.nodes if any(above.id == node_id for above in scene.carriers(other.id))}

@@ -1,4 +1,4 @@
-"""Edits that menus and panels share, as calls on the document."""
+"""Edits of the scene that menus and panels share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,14 +21,14 @@ from widgets.camera_controller import orbited, preset
 
 
 class SceneEdits:
-    """What the user does to the scene without touching a value's own editor.
+    """Commands of the user, each one entry of the undo history.
 
     Args:
-        document: What is edited.
-        active: Gives the node that skinning commands are meant for, or None.
-        places: Gives where the nodes stand now.
-        box: Gives the box around what is selected, or None.
-        areas: Gives the areas of the skin and of the scalp of what is selected [m²], or None.
+        document: The document.
+        active: Returns the model that skinning commands act on, or None.
+        places: Returns the current world transforms.
+        box: Returns the bounding box of the selection, or None.
+        areas: Returns the areas of skin and scalp of the selection [m²], or None.
     """
 
     def __init__(
@@ -46,24 +46,23 @@ class SceneEdits:
         self._document.set_value(ParamRef(VIEW, VIEW, name), value)
 
     def show(self, display: DisplayMode) -> None:
-        """Draws surfaces another way; the heat map needs a bone, so bones come with it."""
+        """Sets the display mode; the heat map shows bones too, as it needs a selected bone."""
         values: dict[ParamRef, object] = {ParamRef(VIEW, VIEW, "display"): display}
         if display is DisplayMode.WEIGHTS and self._document.selection.bone is None:
             values[ParamRef(VIEW, VIEW, "bones")] = True
         self._document.set_values(values)
 
     def toggle_wireframe(self) -> None:
-        """Shaded with or without edges."""
         wired = self._document.scene.view.display is DisplayMode.SHADED_WIRE
         self.set_view("display", DisplayMode.SHADED if wired else DisplayMode.SHADED_WIRE)
 
     def compare(self, comparison: SkinningComparison) -> None:
-        """Shows the two skinning methods side by side, their distance, or one of them; the same again ends that."""
+        """Switches a comparison of the two skinning methods on, or off if it is on."""
         shown = self._document.scene.view.comparison
         self.set_view("comparison", SkinningComparison.OFF if comparison is shown else comparison)
 
     def skin_by(self, method: SkinningMethod) -> None:
-        """Skins the active model another way, and shows that way."""
+        """Sets the skinning method of the active model and ends the comparison."""
         node = self._active()
         if node is not None:
             skinning = ParamRef(node.id, node.kind, "skinning")
@@ -71,7 +70,7 @@ class SceneEdits:
 
     @property
     def _chosen(self) -> tuple[NodeId, ...]:
-        """The selected nodes; none where a bone is selected, which can only be posed."""
+        """The selected nodes; empty if a bone or a material is selected."""
         return self._document.selection.nodes
 
     @property
@@ -82,7 +81,7 @@ class SceneEdits:
         self.set_of_nodes(self._chosen, "visible", False, "Hide")
 
     def lock_selected(self) -> None:
-        """Locks the selected nodes; where all of them are, unlocks them."""
+        """Locks the selected nodes, or unlocks them if all are locked."""
         lock = any(not self._document.scene.node(node_id).locked for node_id in self._chosen)
         self.set_of_nodes(self._chosen, "locked", lock, "Lock" if lock else "Unlock")
 
@@ -96,11 +95,11 @@ class SceneEdits:
         self.set_of_nodes(hidden, "visible", True, "Show")
 
     def delete_selected(self) -> None:
-        """Removes the selected nodes that are not locked, with what is in groups among them."""
+        """Removes the selected unlocked nodes, and the content of groups among them."""
         self._document.remove_nodes(self._unlocked)
 
     def duplicate_selected(self) -> None:
-        """Adds copies of the selected nodes, with what is in groups among them."""
+        """Adds copies of the selected nodes, and of the content of groups among them."""
         if self._chosen:
             self._document.duplicate_nodes(self._chosen)
 
@@ -113,7 +112,7 @@ class SceneEdits:
             document.set_nodes(nodes, f"Group {document.nodes_text(chosen)}", Selection(node=group.id))
 
     def ungroup_selected(self) -> None:
-        """Dissolves the selected groups; what was in them is selected."""
+        """Dissolves the selected groups and selects their content."""
         document, scene = self._document, self._document.scene
         groups = [node_id for node_id in self._unlocked if scene.node(node_id).settings.is_group]
         if groups:
@@ -123,7 +122,7 @@ class SceneEdits:
 
     @property
     def posed_bones(self) -> list[tuple[NodeId, str]]:
-        """Bones that are posed: the selected one, or all of the selected figures."""
+        """Bones with a pose offset: the selected one, or all of the selected characters."""
         scene, selection = self._document.scene, self._document.selection
         characters = [node for node in scene.characters if node.id in selection.all_nodes]
         return [
@@ -134,7 +133,7 @@ class SceneEdits:
         ]
 
     def reset_pose(self) -> None:
-        """Takes the selected bone, or all of the selected figures, as the clip has them."""
+        """Resets the selected bone, or all bones of the selected characters, to the pose of the clip."""
         bones = self.posed_bones
         if bones:
             named = bones[0][1] if len(bones) == 1 else f"{len(bones)} bones"
@@ -147,15 +146,15 @@ class SceneEdits:
             self._document.set_as_one(f"Reset the pose of {named}", dict(refs))
 
     def copied_text(self) -> str:
-        """The selected nodes as text, with what is in groups among them; "" for none."""
+        """The selected nodes and the content of groups among them as text; "" for none."""
         wanted = self._document.scene.with_contents(self._chosen)
         return nodes_text(self.places, list(wanted)) if wanted else ""
 
     def paste(self, text: str) -> None:
-        """Adds the nodes of a text, as one edit, and selects them.
+        """Adds the nodes of a text from `copied_text` as one edit, and selects them.
 
         Raises:
-            ProjectError: If it holds none, or a value is refused; nothing has changed then.
+            ProjectError: If the text is not valid; nothing has changed then.
         """
         nodes = nodes_of(text, self._document.scene)
         if nodes:
@@ -165,17 +164,16 @@ class SceneEdits:
     def place_nodes(
         self, node_ids: Sequence[NodeId], attachment: Attachment, *, before: NodeId | None = None, order: bool = False
     ) -> None:
-        """Lists nodes elsewhere, where they stand in the world, as one edit.
+        """Attaches, groups, detaches or reorders nodes as one edit; their world transforms do not change.
 
         Args:
             node_ids: The nodes.
-            attachment: What they ride on then, or the group that they are in; nothing for the top.
-            before: Node that they come before, None for the end.
-            order: Whether their place among the others is meant; below what they are listed already they then go on
-                riding on what they ride on.
+            attachment: Their new parent, bone or group; empty for none.
+            before: Node that they are listed before, None for the end.
+            order: Also reorder; nodes that are listed below the new parent already keep their attachment.
 
         Raises:
-            ParamError: If one would be listed below itself.
+            ParamError: If a node would be its own parent.
         """
         document, scene = self._document, self._document.scene
         chosen = [node_id for node_id in topmost(scene, node_ids) if node_id in scene.unlocked and node_id != before]
@@ -185,9 +183,8 @@ class SceneEdits:
             nodes = ordered(nodes, chosen, before)
         if chosen:
             names = document.nodes_text(chosen)
-            document.set_nodes(
-                nodes, _placed_text(scene, names, attachment) if moved else f"Move {names} in the outliner"
-            )
+            text = _place_text(scene, names, attachment) if moved else f"Move {names} in the outliner"
+            document.set_nodes(nodes, text)
 
     @property
     def places(self) -> WorldTransforms:
@@ -198,16 +195,16 @@ class SceneEdits:
         return AddPlace(self._document.scene, self._document.view_state, self._box_now(), *self._areas_now())
 
     def add(self, entry_id: str) -> NodeId:
-        """Adds what an entry of the Add menu makes, as one edit, and selects it; returns its id.
+        """Adds the node of an entry of the Add menu and selects it; returns its id.
 
         Raises:
-            KeyError: If no kind has such an entry.
+            KeyError: If there is no such entry.
         """
         entries = {entry.id: entry for kind in KINDS.values() for entry in kind.adds}
         return self._document.add_node(entries[entry_id].make(self.place))
 
     def set_all(self, text: str, values: Mapping[NodeId, Mapping[str, Any]]) -> None:
-        """Sets several settings of some nodes, as one edit with a name of its own."""
+        """Sets several settings of some nodes as one edit with an undo text."""
         kinds = {node_id: self._document.scene.node(node_id).kind for node_id in values}
         refs = {ParamRef(owner, kinds[owner], name): v for owner, held in values.items() for name, v in held.items()}
         self._document.set_as_one(text, refs)
@@ -216,20 +213,19 @@ class SceneEdits:
         self._document.select(Selection(node=node_id, bone=bone))
 
     def select_all(self) -> None:
-        """Selects every node; the one that was chosen last stays it."""
+        """Selects every node; the primary selection stays the same."""
         self._document.select(selection_of((*self._document.selection.nodes, *self._document.scene.by_id)))
 
     def select_view(self) -> None:
         self._document.select(Selection(view=True))
 
     def relocate(self, paths: dict[NodeId, str]) -> None:
-        """Points models at other files, as one edit."""
+        """Sets the files of models as one edit."""
         scene = self._document.scene
         values = {ParamRef(node_id, scene.node(node_id).kind, "path"): path for node_id, path in paths.items()}
         self._document.set_values(values)
 
     def turn_camera(self, name: str) -> None:
-        """Looks from the front, back, right, left, top or bottom."""
         self._document.set_camera(preset(self._document.view_state.camera, name))
 
     def orbit_camera(self, dx: float, dy: float) -> None:
@@ -237,12 +233,11 @@ class SceneEdits:
         self._document.set_camera(orbited(self._document.view_state.camera, dx, dy))
 
     def set_orthographic(self, on: bool) -> None:
-        """Draws with or without perspective."""
         camera = self._document.view_state.camera
         self._document.set_camera(msgspec.structs.replace(camera, orthographic=on))
 
 
-def _placed_text(scene: Scene, names: str, attachment: Attachment) -> str:
+def _place_text(scene: Scene, names: str, attachment: Attachment) -> str:
     if not attachment.node:
         return f"Detach {names}"
     target = scene.node(attachment.node)

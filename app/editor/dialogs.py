@@ -1,14 +1,15 @@
-"""The few questions that may stop the user: files to choose, and work that could be lost."""
+"""Modal dialogs: choosing files, unsaved changes, existing files, recovery."""
 
 import enum
 from collections.abc import Callable
 from pathlib import Path
 
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from app.files.project_file import PROJECT_SUFFIX
-from app.files.project_files import UnsavedAnswer
-from app.files.recovery import Recovery
+from app.files.project_files import ProjectFiles, UnsavedAnswer
+from app.files.recovery import Recovery, RecoveryStore
 from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
 from sim.kinds import KINDS
 from sim.printable import printable
@@ -18,7 +19,7 @@ _PROJECTS = file_filter("Sinew projects", [PROJECT_SUFFIX])
 
 
 class OverwriteChoice(enum.Enum):
-    """What the user says about files that are there already."""
+    """Answer about files that exist."""
 
     REPLACE = "replace"
     KEEP = "keep"  # and write the others
@@ -26,11 +27,11 @@ class OverwriteChoice(enum.Enum):
 
 
 class Dialogs:
-    """Asks in front of one window; replaced by plain functions in tests.
+    """Dialogs of one window; tests override the methods.
 
     Attributes:
         parent: The window.
-        folder: Gives the folder that files are looked for first; None leaves it to the system.
+        folder: Returns the first folder of file dialogs; None leaves it to the system.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -38,13 +39,18 @@ class Dialogs:
         self.folder: Callable[[], Path | None] = lambda: None
 
     def unsaved(self, title: str, lost: str = "") -> UnsavedAnswer:
-        """What to do with unsaved changes to a title, "" for none, where something else would be lost too."""
+        """Asks about unsaved changes.
+
+        Args:
+            title: Title of the project; "" without unsaved changes.
+            lost: A sentence about other work that would be lost.
+        """
         button = QMessageBox.StandardButton
         box = QMessageBox(self.parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Unsaved changes" if title else "Close")
         box.setText(f"Save the changes to “{title}”?" if title else "Close now?")
-        box.setInformativeText(" ".join(filter(None, ["They are lost otherwise." if title else "", lost])))
+        box.setInformativeText(" ".join(filter(None, ["Unsaved changes are lost otherwise." if title else "", lost])))
         box.setStandardButtons((button.Save | button.Discard if title else button.Close) | button.Cancel)
         box.setDefaultButton(button.Save if title else button.Cancel)
         answers = {
@@ -62,7 +68,6 @@ class Dialogs:
         return self._existing(title, _models())
 
     def import_path(self) -> Path | None:
-        """A model, or what else becomes a node, to import."""
         return self._existing("Import", *_importable())
 
     def strands_path(self, title: str) -> Path | None:
@@ -78,7 +83,7 @@ class Dialogs:
         return self.save_path("Save project", suggestion, _PROJECTS)
 
     def save_path(self, title: str, suggestion: Path, kind: str) -> Path | None:
-        """Where to write a file; a name without a suffix gets that of the suggestion."""
+        """Asks for a file to write; a name without file extension gets the one of the suggestion."""
         folder = self.folder() or Path()
         dialog = QFileDialog(self.parent, title, str((folder / suggestion).parent), kind)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -91,11 +96,11 @@ class Dialogs:
     def pictures_there(self, folder: Path, name: str, count: int) -> OverwriteChoice:
         box = QMessageBox(self.parent)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Pictures are there already")
-        box.setText(f"{count} of the pictures {printable(name)} {'is' if count == 1 else 'are'} there already.")
+        box.setWindowTitle("Files exist")
+        box.setText(f"{count} of the images {printable(name)} {'exists' if count == 1 else 'exist'} already.")
         box.setInformativeText(f"They are in {printable(str(folder))}.")
         replace = box.addButton("Replace", QMessageBox.ButtonRole.AcceptRole)
-        keep = box.addButton("Keep, write the others", QMessageBox.ButtonRole.DestructiveRole)
+        keep = box.addButton("Keep, Write the Others", QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.exec()
         chosen = box.clickedButton()
@@ -109,14 +114,14 @@ class Dialogs:
         )
 
     def recover(self, recovery: Recovery) -> UnsavedAnswer:
-        """Whether to open what a crashed session left: SAVE recovers, DISCARD deletes it, CANCEL keeps it for later."""
+        """Asks about a project of a crashed session; SAVE recovers it, DISCARD deletes it."""
         name = recovery.origin.name if recovery.origin else "an unsaved project"
         when = recovery.saved_at.astimezone().strftime("%d %B, %H:%M:%S")
         box = QMessageBox(self.parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Recover a project")
         box.setText(f"Sinew did not close properly. Recover {name} as of {when}?")
-        box.setInformativeText("The file you saved yourself is not touched until you save again.")
+        box.setInformativeText("Your saved file does not change until you save again.")
         yes = box.addButton("Recover", QMessageBox.ButtonRole.AcceptRole)
         no = box.addButton("Discard", QMessageBox.ButtonRole.DestructiveRole)
         box.addButton("Later", QMessageBox.ButtonRole.RejectRole)
@@ -132,10 +137,45 @@ class Dialogs:
 
 
 def _importable() -> tuple[str, ...]:
-    """Models, and files that become nodes of other kinds."""
+    """File filters of models and of files that become nodes of other kinds."""
     others = [(kind.label, kind.imports[0]) for kind in KINDS.values() if kind.imports is not None]
     return _models(), *(file_filter(label, formats.suffixes()) for label, formats in others)
 
 
 def _models() -> str:
     return file_filter("Models", MODEL_FORMATS.suffixes())
+
+
+class RecoveryQuestions(QObject):
+    """Asks about the projects of crashed sessions at the start, one after the other.
+
+    Args:
+        ask: Returns SAVE to recover, DISCARD to delete, anything else to keep it for the next start.
+    """
+
+    def __init__(self, store: RecoveryStore, files: ProjectFiles, ask: Callable[[Recovery], UnsavedAnswer]) -> None:
+        super().__init__()
+        self._store, self._files, self._ask = store, files, ask
+        self._pending: list[Recovery] = []
+        files.recovered.connect(self._on_recovered)
+
+    def offer(self) -> None:
+        """Asks until one project is opened; the others are offered at the next start."""
+        self._pending = self._store.pending()
+        self._offer_next()
+
+    def _offer_next(self) -> None:
+        while self._pending:
+            recovery = self._pending.pop(0)
+            answer = self._ask(recovery)
+            if answer is UnsavedAnswer.SAVE:
+                self._files.recover(recovery)
+                return
+            if answer is UnsavedAnswer.DISCARD:
+                self._store.discard(recovery)
+
+    def _on_recovered(self, recovery: Recovery, readable: bool) -> None:
+        if readable:
+            self._store.adopt(recovery)
+        else:
+            self._offer_next()

@@ -1,4 +1,4 @@
-"""Files of one window: what other programs write is read anew or asked about, and so are files elsewhere."""
+"""Reads files that other programs change, and asks before reading files outside the folders of the project."""
 
 from pathlib import Path
 
@@ -10,20 +10,17 @@ from app.editor.main_window import MainWindow
 from app.files.access import FileAccess
 from app.files.file_watch import FileWatch
 from app.files.model_store import ModelStore
-from app.files.outside_files import OutsideFile, outside_question
 from app.files.project_files import ProjectFiles
+from app.files.project_paths import OutsideFile, outside_question
 from app.files.scene_files import SceneFiles
 from sim.printable import printable
 
 
 class DiskChanges(QObject):
-    """Follows files; nothing is overwritten or lost, and nothing elsewhere is read, without a question.
+    """Watches the files of one window; nothing is overwritten or lost without a question.
 
     Signals:
-        shaders_changed: Names of shader files.
-
-    Attributes:
-        watch: Looks at the files.
+        shaders_changed: Names of changed shader files.
     """
 
     shaders_changed = Signal(list)
@@ -62,23 +59,23 @@ class DiskChanges(QObject):
         if names:
             self.shaders_changed.emit(names)
         if self._document.path in paths:
-            keep = ("Keep Mine", "Go on with what is open here; saving will ask again.", lambda: None)
+            keep = ("Keep Mine", "Keep the open project; saving will ask again.", lambda: None)
             self._ask("has been changed by another program.", self._reload, keep)
         read = [path for path in paths if path in self._store.known or path in self._scene_files.known]
         for path in read:
             self._store.reread(path)
             self._scene_files.reread(path)
         if read:
-            self._window.show_news(f"Changed on disk, read again: {', '.join(printable(path.name) for path in read)}")
+            self._window.show_news(f"Reloaded from disk: {', '.join(printable(path.name) for path in read)}")
 
     def _ask_to_save(self) -> None:
-        anyway = ("Save Anyway", "Write what is open here over what another program wrote.", self._save_anyway)
-        save_as = ("Save As…", "Save what is open here to another file.", self._files.save_as)
-        self._ask("is not saved: another program has changed it meanwhile.", anyway, self._reload, save_as)
+        anyway = ("Save Anyway", "Overwrite the changes of the other program.", self._save_anyway)
+        save_as = ("Save As…", "Save the open project to another file.", self._files.save_as)
+        self._ask("was not saved: another program has changed it.", anyway, self._reload, save_as)
 
     def _ask_outside(self, files: tuple[OutsideFile, ...]) -> None:
-        read = ("Read", "Read these files, as long as the project is open.", self._access.allow)
-        leave = ("Leave out", "Show the project without them; nothing there is touched.", self._access.leave_out)
+        read = ("Read", "Read these files while the project is open.", self._access.allow)
+        leave = ("Leave out", "Show the project without these files.", self._access.leave_out)
         self._window.question.ask(*outside_question(files), read, leave)
 
     def _ask(self, text: str, *answers: tuple) -> None:
@@ -88,14 +85,14 @@ class DiskChanges(QObject):
 
     @property
     def _reload(self) -> tuple:
-        return "Reload", "Show what the file holds now. Changes that were not saved here are lost.", self._files.reload
+        return "Reload", "Load the file again. Unsaved changes are lost.", self._files.reload
 
     def _save_anyway(self) -> None:
         if self._document.path is not None:
             self._files.save_to(self._document.path)
 
     def _on_title(self) -> None:
-        """A question about another project, or another content, is over."""
+        """Closes the question if it is about another project or another content of the file."""
         if self._asked is not None and self._asked != (self._document.path, self._document.digest):
             self._asked = None
             self._window.disk_question.ask("")

@@ -14,28 +14,26 @@ from widgets.parts import Pages, ShallowArea
 
 LAYOUT_VERSION = 5
 _HANDLES = 12
-"""Height of what docks below each other are dragged by [px]."""
+"""Height of the handle between docks [px]."""
 
 _SHALLOW = 44
-"""Least height of what panels below the timeline show of themselves [px]; the rest is scrolled."""
+"""Minimum height of panels below the timeline [px]; taller content scrolls."""
 
 _REST = 400
-"""Time after which sizes are taken for those that the user, or the program, wants [ms]; layouts take several passes."""
+"""Time without resize events after which a layout counts as final [ms]; Qt lays docks out in several passes."""
 
 _PASSES = 4
-"""How often heights are asked for until docks have them: what layouts make of them comes nearer every time."""
+"""Maximum number of resize requests: each brings the layout nearer to the requested heights."""
 
 _GEOMETRY, _STATE = "window/geometry", "window/state"
 
 
 @dataclass(frozen=True, slots=True)
 class DockSpec:
-    """A dock and the place it has by default.
+    """A dock and its default place.
 
     Attributes:
-        id: Object name, which the saved layout refers to.
-        title: Text of the title bar.
-        area: Side of the window.
+        id: Object name in the saved layout.
         size: Default width or height [px] in its area.
     """
 
@@ -52,57 +50,59 @@ TIMINGS = DockSpec("timings", "Timings", Qt.DockWidgetArea.BottomDockWidgetArea,
 MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 120)
 DISTANCE = DockSpec("distance", "Bake Distance", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
 SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, DISTANCE, MESSAGES)
-ROOM_SIZE = 130
-"""Default height of a panel that a kind has [px]."""
+KIND_SIZE = 130
+"""Default height of docks of kinds [px]."""
 
 DRAWER_SHARE = 0.22
-"""Part of the height of the window that a panel below the timeline opens with, where that is more."""
+"""Minimum height of a dock that opens below the timeline, as part of the window."""
 
 SHARES = {OUTLINER: 0.19, INSPECTOR: 0.28}
-"""Most of the width of the window that panels at the sides take by themselves: the viewport keeps half of it."""
+"""Maximum default width of side docks as part of the window; half of it stays for the viewport."""
 
 
 class Docks(QObject):
-    """Creates the docks around the central widget and remembers where the user left them.
+    """Creates the docks around the viewport, and saves and restores their layout.
 
-    What opens and closes at the bottom takes its height from the viewport and gives it back; the timeline keeps its.
+    "Drawers" are the docks below the timeline, closed by default and tabbed: they take their height from the viewport
+    when they open and return it when they close; the timeline keeps its height.
 
     Args:
-        window: Where they are.
-        panels: What they hold, by id.
-        more: Docks of kinds, which share the place of messages and timings.
+        window: The main window.
+        panels: Contents of the docks of the program, by id.
+        more: Docks of kinds, which are drawers.
     """
 
     def __init__(self, window: QMainWindow, panels: dict[str, QWidget], more: Iterable[Dock] = ()) -> None:
         super().__init__(window)
         self._window = window
-        rooms = _shared(more)
-        self._rooms = tuple(
-            DockSpec(dock.id, dock.title, Qt.DockWidgetArea.BottomDockWidgetArea, ROOM_SIZE) for dock in rooms.values()
+        of_kinds = _shared(more)
+        self._of_kinds = tuple(
+            DockSpec(dock.id, dock.title, Qt.DockWidgetArea.BottomDockWidgetArea, KIND_SIZE)
+            for dock in of_kinds.values()
         )
         self._docks: dict[str, QDockWidget] = {}
-        self._before: QByteArray | None = None  # The layout that a maximised viewport goes back to
+        self._before: QByteArray | None = None  # Layout before the viewport was maximised
         self._is_default = True
         self._is_arranging = False
-        self._timeline_height = 0  # As it was when nothing below it was about to open or close
-        self._drawer_height: int | None = None  # As the last one of these was left
-        self._opened: DockSpec | None = None  # Which of these comes into sight
-        self._squeezed = self._least = 0  # Height that the timeline has for want of room, and its least one
+        self._timeline_height = 0  # Before a drawer opens or closes
+        self._drawer_height: int | None = None  # Of the last drawer when it was closed
+        self._opened: DockSpec | None = None  # Drawer that opens
+        self._squeezed = self._least = 0  # Height of a timeline without enough space, and its minimum
         self._keeping = QTimer(self, interval=0, singleShot=True)
         self._keeping.timeout.connect(self._keep_heights)
         self._resting = QTimer(self, interval=_REST, singleShot=True)
         self._resting.timeout.connect(self._note_timeline)
-        # Without grouped dragging: Qt 6.11 crashes where a window of several docks is taken apart while it still moves.
+        # No grouped dragging: Qt 6.11 crashes when a floating group of docks is split while it moves.
         window.setDockNestingEnabled(True)
-        # The side panels keep the full height beside the viewport; timeline and messages span below everything.
+        # The side docks have the height of the viewport; the bottom docks have the width of the window.
         window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
         window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
-        for spec in (*SPECS[:-1], *self._rooms, SPECS[-1]):
+        for spec in (*SPECS[:-1], *self._of_kinds, SPECS[-1]):
             dock = QDockWidget(spec.title, window)
             dock.setObjectName(spec.id)
-            widget = rooms[spec.id].widget if spec.id in rooms else panels[spec.id]
+            widget = of_kinds[spec.id].widget if spec.id in of_kinds else panels[spec.id]
             dock.setWidget(ShallowArea(widget, _SHALLOW) if spec in self._drawers else widget)
-            # A window of its own gives the focus to its first field, where the keys of the program would be typed in.
+            # Otherwise a floating dock focuses its first field, which would receive the shortcuts of the program.
             dock.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
             dock.topLevelChanged.connect(lambda _floating, dock=dock: dock.setFocus())
             self._docks[spec.id] = dock
@@ -120,27 +120,30 @@ class Docks(QObject):
         return tuple(self._docks)
 
     def toggle_actions(self) -> list[QAction]:
-        """Menu entries that show and hide each dock; those that share a place come to its front first."""
+        """Menu entries that show and hide each dock; drawers behind another tab are raised first."""
         return [self._switches.get(dock_id) or dock.toggleViewAction() for dock_id, dock in self._docks.items()]
 
     @property
     def _drawers(self) -> tuple[DockSpec, ...]:
-        """The docks that are closed by default, and share a place below the timeline."""
-        return MESSAGES, *self._rooms, DISTANCE, TIMINGS
+        return MESSAGES, *self._of_kinds, DISTANCE, TIMINGS
 
     def drawer_actions(self) -> list[QAction]:
         return [self._switches[spec.id] for spec in self._drawers]
 
     def _switch(self, dock: QDockWidget) -> QAction:
-        """Is on while the dock is seen, which one behind another is not."""
+        """A switch that is on while the dock is visible and not behind another tab."""
         action = QAction(dock.windowTitle(), self, checkable=True)
-        action.setToolTip(f"Show {dock.windowTitle()}, or hide it where it is in front.")
+        action.setToolTip(f"Show or hide {dock.windowTitle()}.")
         action.triggered.connect(lambda on: self.reveal(dock.objectName()) if on else dock.hide())
         dock.visibilityChanged.connect(action.setChecked)
         return action
 
+    @property
+    def is_maximised(self) -> bool:
+        return self._before is not None
+
     def maximise(self, on: bool) -> None:
-        """Gives the viewport the place of all docks, or gives it back to them."""
+        """Hides all docks, or restores them."""
         with self._arranging():
             if on and self._before is None:
                 self._before = self._window.saveState(LAYOUT_VERSION)
@@ -152,7 +155,7 @@ class Docks(QObject):
                 self._window.restoreState(before, LAYOUT_VERSION)
 
     def make_room(self) -> None:
-        """Keeps half of the width for the viewport, where a smaller window takes it."""
+        """Shrinks the side docks so that the viewport keeps half of the width."""
         sides = [spec for spec in SHARES if self._docks[spec.id].isVisible() and not self._docks[spec.id].isFloating()]
         docks, width = [self._docks[spec.id] for spec in sides], self._window.width()
         if sum(dock.width() for dock in docks) > width * sum(SHARES[spec] for spec in sides):
@@ -160,13 +163,13 @@ class Docks(QObject):
             self._window.resizeDocks(docks, sizes, Qt.Orientation.Horizontal)
 
     def make_height(self) -> None:
-        """Keeps half of the height for the viewport likewise: what is below the timeline gives it, then the timeline.
+        """Shrinks drawer and timeline, in this order, so that the viewport keeps half of the height.
 
-        Only where both are there: what takes the room of a panel alone is what the user wants to see.
+        Does nothing if only one of them is open, as the user then wants to see it.
         """
         window, timeline = self._window, self._docks[TIMELINE.id]
         shown = [dock for spec in self._drawers if (dock := self._docks[spec.id]).isVisible() and not dock.isFloating()]
-        # All that share the place are visible for Qt, but only one has its height.
+        # Qt reports all tabs as visible, but only the front one has a height.
         drawer = max(shown, key=lambda dock: dock.geometry().bottom(), default=None)
         lack = window.height() // 2 - window.centralWidget().height()
         if lack <= 0 or drawer is None or not timeline.isVisible() or timeline.isFloating():
@@ -196,14 +199,14 @@ class Docks(QObject):
         return super().eventFilter(watched, event)
 
     def _note_timeline(self) -> None:
-        """The timeline has another height, and whether that is for a dock that opened or closed would be known."""
+        """Stores the height of the timeline unless a drawer has just opened or closed."""
         timeline = self._docks[TIMELINE.id]
-        wanted = timeline.isVisible() and not timeline.isFloating() and timeline.height() != self._squeezed
-        if wanted and not self._keeping.isActive():
+        is_chosen = timeline.isVisible() and not timeline.isFloating() and timeline.height() != self._squeezed
+        if is_chosen and not self._keeping.isActive():
             self._timeline_height = timeline.height()
 
     def _note_heights(self, spec: DockSpec, seen: bool) -> None:
-        """A dock below the timeline opens or closes; whether the layout has followed yet differs."""
+        """A drawer opens or closes; the layout may or may not have followed yet."""
         timeline = self._docks[TIMELINE.id]
         if self._is_arranging or not self._timeline_height or not timeline.isVisible() or timeline.isFloating():
             return
@@ -212,11 +215,11 @@ class Docks(QObject):
             self._keeping.start()
         if seen:
             self._opened = spec
-        elif self._docks[spec.id].isHidden():  # and not behind another one, which takes some of its height for tabs
+        elif self._docks[spec.id].isHidden():  # and not only behind another tab
             self._drawer_height = self._docks[spec.id].height()
 
     def _keep_heights(self) -> None:
-        """Gives the timeline the height that it had, what opened its last one, if that leaves the viewport half."""
+        """Restores the heights of timeline and drawer, if the viewport keeps half of the window."""
         timeline, height = self._docks[TIMELINE.id], self._timeline_height
         if not timeline.isVisible() or timeline.isFloating():
             return
@@ -230,18 +233,18 @@ class Docks(QObject):
             docks.append(dock)
             useful = max(self._opened.size, round(self._window.height() * DRAWER_SHARE))
             heights.append(max(min(self._drawer_height or useful, free), dock.height(), 1))
-        wanted = tuple(heights)
+        requested = tuple(heights)
         for _ in range(_PASSES):
             self._window.resizeDocks(docks, heights, Qt.Orientation.Vertical)
             self._window.layout().activate()
-            lack = max(most - one.height() for most, one in zip(wanted, docks, strict=True))
+            lack = max(height - dock.height() for height, dock in zip(requested, docks, strict=True))
             if len(docks) < 2 or lack <= 0:
                 break
-            heights[1] += lack  # tabs need room too
+            heights[1] += lack  # tabs need space too
         self.make_height()
 
     def reset(self) -> None:
-        """Puts every dock back in its default place; those that share the bottom wait to be opened."""
+        """Moves every dock to its default place and closes the drawers."""
         with self._arranging():
             self._reset()
 
@@ -250,7 +253,7 @@ class Docks(QObject):
         window, docks = self._window, self._docks.values()
         for dock in docks:
             dock.setFloating(False)
-            # Side by side for a moment, those at the bottom would make the window wider.
+            # The bottom docks next to each other would widen the window.
             window.removeDockWidget(dock)
         timeline, *tabs = (self._docks[spec.id] for spec in (TIMELINE, *self._drawers))
         for spec in (OUTLINER, INSPECTOR, TIMELINE):
@@ -269,7 +272,7 @@ class Docks(QObject):
         self._docks[dock_id].raise_()
 
     def settle(self) -> None:
-        """Once the window is shown: floating docks come to its front, and default sizes fit into it."""
+        """After the window is shown: raises floating docks and fits default sizes into the window."""
         if self._is_default:
             self.make_room()
         for dock in self._docks.values():
@@ -277,47 +280,48 @@ class Docks(QObject):
                 dock.raise_()
 
     def save(self, settings: QSettings) -> None:
-        """Stores window geometry and dock layout, as the last ones and as those of these screens."""
+        """Stores window geometry and dock layout, also for the current screens."""
         geometry, state = self._window.saveGeometry(), self._before or self._window.saveState(LAYOUT_VERSION)
         for prefix in ("", _screens()):
             settings.setValue(prefix + _GEOMETRY, geometry)
             settings.setValue(prefix + _STATE, state)
-        settings.sync()  # the program may end before settings are written by themselves
+        settings.sync()  # the program may end before Qt writes them
 
     def restore(self, settings: QSettings) -> bool:
-        """Puts window and docks where they were; False when nothing usable is stored.
+        """Restores window and docks; False if there is no valid layout.
 
-        Screens of other sizes or scales have layouts of their own, at first the last one, fitted into the window.
+        Each set of screen sizes and scales has its own layout; the last one is used for a new set.
         """
         prefix = _screens() if isinstance(settings.value(_screens() + _STATE), QByteArray) else ""
         geometry, state = settings.value(prefix + _GEOMETRY), settings.value(prefix + _STATE)
         if not isinstance(geometry, QByteArray) or not isinstance(state, QByteArray):
             return False
         with self._arranging():
-            is_fitting = self._window.restoreGeometry(geometry)  # Qt refuses that of a screen of quite another width
+            is_fitting = self._window.restoreGeometry(geometry)  # Qt refuses the geometry of a much wider screen
             restored = self._window.restoreState(state, LAYOUT_VERSION)
         self._is_default = not (restored and is_fitting)
         return restored
 
 
 def _screens() -> str:
-    """Sizes and scales of the screens, as the start of the names of settings."""
+    """Sizes and scales of the screens, as a prefix of settings."""
     sizes = (
-        (one.geometry().width(), one.geometry().height(), one.devicePixelRatio()) for one in QApplication.screens()
+        (screen.geometry().width(), screen.geometry().height(), screen.devicePixelRatio())
+        for screen in QApplication.screens()
     )
     return "+".join(f"{width}x{height}@{scale:g}" for width, height, scale in sorted(sizes)) + "/"
 
 
 def _shared(docks: Iterable[Dock]) -> dict[str, Dock]:
-    """Docks by id; what has the same one lies over each other in it."""
-    found: dict[str, Dock] = {}
+    """Docks by id; panels with the same id become pages of one dock."""
+    docks_by_id: dict[str, Dock] = {}
     for dock in docks:
-        if dock.id in found:
-            stack = found[dock.id].widget
+        if dock.id in docks_by_id:
+            stack = docks_by_id[dock.id].widget
             if not isinstance(stack, Pages):
                 stack = Pages(stack)
             stack.addWidget(dock.widget)
-            found[dock.id] = replace(dock, widget=stack)
+            docks_by_id[dock.id] = replace(dock, widget=stack)
         else:
-            found[dock.id] = dock
-    return found
+            docks_by_id[dock.id] = dock
+    return docks_by_id

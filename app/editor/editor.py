@@ -1,41 +1,41 @@
-"""Composition root of the editor: makes every part and wires them together."""
+"""Composition root of the editor: makes all parts and connects them."""
 
 import gc
+import signal
+import socket
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from pyqtgraph.util.garbage_collector import GarbageCollector
-from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer
+from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import bootstrap
 from app.document.document import Document
 from app.document.scene_edits import SceneEdits
-from app.editor.action_slots import action_slots
-from app.editor.add_menu import add_place_menus, add_section_menus
-from app.editor.dialogs import Dialogs
+from app.editor import action_table
+from app.editor.dialogs import Dialogs, RecoveryQuestions
 from app.editor.disk_changes import DiskChanges
 from app.editor.editor_context import EditorContext
-from app.editor.main_window import MainWindow
+from app.editor.main_window import MainWindow, WindowState
+from app.editor.menus import add_place_menus, add_section_menus
 from app.editor.panels import Panels
-from app.editor.recovery_questions import RecoveryQuestions
+from app.editor.preferences import Preferences
 from app.editor.selected_node import SelectedNode
-from app.editor.signals import EndSignals
 from app.editor.simulation_work import SimulationWork
 from app.editor.stop_reports import StopReports
-from app.editor.window_state import WindowState
 from app.files.access import FileAccess
 from app.files.autosave import Autosave
 from app.files.model_loader import ModelLoader
 from app.files.model_store import ModelStore
-from app.files.places import config_folder, data_folder, program_cache_folder
 from app.files.project_files import ProjectFiles, can_open
 from app.files.project_loader import ProjectLoader
 from app.files.recent_files import RecentFiles
 from app.files.recovery import RecoveryStore
 from app.files.scene_files import SceneFiles
-from app.files.settings_store import app_settings, stored_choice
+from app.files.settings_store import app_settings, config_folder, data_folder, program_cache_folder
 from app.help import GUIDE, TOUR_SAMPLE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
@@ -62,36 +62,33 @@ from app.viewport.task_loop import TaskLoop
 from app.viewport.tools import ViewportTools
 from sim.assets.images import ImageBudget
 from sim.assets.model import Bounds
-from sim.cache.step_store import CacheBudget
 from sim.gl.back_end import BackEndChoice
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change
-from sim.scene.handles import HandleMode
 from sim.scene.world_transforms import WorldTransforms
 from widgets.camera_controller import CameraController
 from widgets.guide import Guide
 from widgets.outliner_entries import Entry
 from widgets.protocols import ModelState
-from widgets.theme import Theme, ThemeMode
+from widgets.theme import Theme
 from widgets.timeline.timeline import Timeline
 from widgets.tour import TourStep
 from widgets.viewport import Viewport
 
-_THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
 _LATER = Qt.ConnectionType.QueuedConnection
 
 
 class Editor:
-    """One window and everything behind it.
+    """One window and all its parts.
 
     Args:
-        dialogs: Asks the user; tests give their own.
-        new_window_layout: Forget how the panels were arranged.
+        dialogs: Asks the user; tests pass their own.
+        new_window_layout: Start with the default layout of panels.
         debug_gl: Report OpenGL errors in the messages.
-        back_end: What kernels run on at first; what the user chose by default.
-        clock: Monotonic time [s] that playback follows.
-        programs: Folder for compiled shaders, which are made on a thread beside; None makes them when they are needed.
+        back_end: Back end to start with; the stored one for None.
+        clock: Monotonic time [s] of playback.
+        programs: Folder for shaders compiled by a worker thread; None compiles each when it is first used.
     """
 
     def __init__(
@@ -105,8 +102,6 @@ class Editor:
         programs: Path | None = None,
     ) -> None:
         self.settings = app_settings()
-        self.theme = application_theme()
-        self.theme.set_mode(stored_choice(self.settings, _THEME, ThemeMode.AUTO))
         self.dialogs = dialogs or Dialogs()
         self.document = Document()
         images = ImageBudget()
@@ -120,8 +115,9 @@ class Editor:
         )
         self.scene_files = SceneFiles(self.document, self.store, self.access, images)
         self.client = ViewportRenderer(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
-        self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
-        self.client.limit_steps(stored_choice(self.settings, _STEP_ROOM, CacheBudget.USUAL))
+        self.preferences = Preferences(
+            self.settings, application_theme(), self.client, back_end, lambda: self.viewport.update()
+        )
         self.client.compile_beside(self.store, programs)
         self.edits = SceneEdits(
             self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_areas
@@ -140,7 +136,7 @@ class Editor:
         self._guide: Guide | None = None
         self._build_window()
         for part in (*vars(self).values(), self.output.queue):
-            # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
+            # Connections keep their receivers alive, so that the window must delete all parts.
             if isinstance(part, QObject) and part.parent() is None and part is not self.window:
                 part.setParent(self.window)
         self._connect()
@@ -152,7 +148,7 @@ class Editor:
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
         self.stepper.bind(self.client, self.viewport)
         self._build_simulation()
-        self.turns = TaskLoop(self.document, self.store, self.scene_files, self.client, self.viewport)
+        self.task_loop = TaskLoop(self.document, self.store, self.scene_files, self.client, self.viewport)
         self.handles = HandleTool(self.document, self.client, self.viewport)
         picker = Picker(self.document, self.client, self.viewport)
         self.tools = ViewportTools(self.document, self.client, self.viewport, picker)
@@ -162,13 +158,13 @@ class Editor:
             self.active, self.scene_files, self.panels, self.dialogs,
             ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit,
         )  # fmt: skip
-        self.rooms: dict[str, Panel] = {
+        self.kind_panels: dict[str, Panel] = {
             name: kind.load("panel")(self.context) for name, kind in KINDS.items() if kind.panel
         }
-        self.tools.take([self.handles, *(tool for room in self.rooms.values() for tool in room.tools)])
-        self.panels.inspector.set_rooms(self.rooms)
+        self.tools.take([self.handles, *(tool for panel in self.kind_panels.values() for tool in panel.tools)])
+        self.panels.inspector.set_rooms(self.kind_panels)
         self.panels.inspector.names.section_names = self.scene_files.section_names
-        self.selected_node = SelectedNode(self.context, self.rooms, config_folder(), self.baking)
+        self.selected_node = SelectedNode(self.context, self.kind_panels, config_folder(), self.baking)
         self.output = Output(self.document, self.access, self.active, self.dialogs, self.panels)
         self.stop_reports = StopReports(self.context, self.selected_node.resume)
         self.timeline = Timeline()
@@ -176,7 +172,7 @@ class Editor:
         self.strips = StripsBinding(self.timeline, self.document, self.store, self.active)
         self.cached_bars = CachedFrameBars(self.timeline, self.document, self.client, self.baking)
         self.overlays = ViewportOverlays(
-            self.viewport, self.document, self.playback, self.active, self.client, self.rooms.values()
+            self.viewport, self.document, self.playback, self.active, self.client, self.kind_panels.values()
         )
         self.follow = Follow(self.document, self.playback, self.active, self.client)
         self.past = PastValues(self.document, self.playback, self.active, self.panels.inspector)
@@ -192,17 +188,31 @@ class Editor:
             "messages": self.panels.messages,
             "distance": self.distance.plot,
         }
-        self.window = MainWindow(self.viewport, panels, action_slots(self), self.rooms, lambda: self.edits.place)
+        self.window = MainWindow(self.viewport, panels, self.kind_panels)
+        self._build_actions()
         files = self.access, self.files, self.store, self.scene_files
         self.disk_changes = DiskChanges(self.window, self.document, *files)
         self.menu = ViewportMenu(
-            self.document, self.viewport, self.tools, self.window.actions_table, self.edits, self.rooms
+            self.document, self.viewport, self.tools, self.window.actions_table, self.edits, self.kind_panels
         )
         self.dialogs.parent = self.window
-        chosen = {_THEME: self.theme.mode, _BACK_END: self.client.back_end, _STEP_ROOM: self.client.cache_budget}
-        for name, value in chosen.items():
-            self.window.actions_table.check_one(name, value.value)
-        self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
+        self.window_state = WindowState(self.window, self.document, self.recent, self.files)
+
+    def _build_actions(self) -> None:
+        context, window, kinds, preferences = self.context, self.window, self.kind_panels, self.preferences
+        table = (
+            action_table.file_menu(context, window, self.files, self.output),
+            action_table.edit_menu(context, window, self.tools, self.handles),
+            action_table.view_menu(context, window, self.frame_selection, self.frame_all),
+            action_table.add_menu(context, self.files, kinds),
+            action_table.skinning_menu(context),
+            action_table.playback_menu(context, self.binding),
+            action_table.simulation_menu(context, self.work, preferences, kinds),
+            action_table.timing_menu(self.timings, self.measure, self.compare_back_ends),
+            action_table.window_menu(window, preferences),
+            action_table.help_menu(context, window, kinds, self.show_guide, lambda: self.begin_tour()),
+        )
+        window.set_actions(table, lambda: self.edits.place)
 
     def _build_simulation(self) -> None:
         self.work = SimulationWork(self.document, self.access, self.playback, self.stepper, self.client, self.viewport)
@@ -229,14 +239,14 @@ class Editor:
         self.playback.seen_changed.connect(self.viewport.update)
         self.playback.playing_changed.connect(self._on_playing_changed)
         self.store.changed.connect(self._on_model_changed)
-        self.turns.finished.connect(self._on_uploaded)
-        self.turns.failed.connect(self.panels.fail)
+        self.task_loop.finished.connect(self._on_uploaded)
+        self.task_loop.failed.connect(self.panels.fail)
         self.files.opened.connect(self._on_opened)
-        self.files.leaving.connect(self.panels.messages.clear)
+        self.files.leaving.connect(self._on_leaving)
         self.files.progress.connect(self.window.show_progress)
         self.files.failed.connect(self.panels.fail)
         self.files.warned.connect(self.panels.warn)
-        # Not while a picture is painted: what appears in the window may give the viewport another size.
+        # Queued, because widgets that appear while the viewport paints may resize it.
         self.client.drawn.connect(self._on_drawn, _LATER)
         self.client.troubled.connect(self._on_troubled, _LATER)
         self.client.switched.connect(self.window.show_news, _LATER)
@@ -248,8 +258,7 @@ class Editor:
         self.scene_files.progress.connect(self.window.show_progress)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
-        self.handles.mode_changed.connect(self._on_handle_mode)
-        self.window.actions_table.check("play.snap", self.timeline.ruler.snaps)
+        self.handles.mode_changed.connect(self.window_state.refresh)
         self.viewport.files_dropped.connect(lambda paths: self.files.drop([Path(path) for path in paths]))
         self.viewport.files_hovered.connect(
             lambda paths: self.overlays.show_drop(self.files.drop_text([Path(path) for path in paths]))
@@ -275,10 +284,9 @@ class Editor:
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 
     def _connect_timings(self) -> None:
-        timings, actions = self.timings, self.window.actions_table
-        timings.toggled.connect(lambda on: actions.check("timing.measure", on))
-        timings.paused.connect(lambda on: actions.check("timing.pause", on))
-        timings.recording.connect(lambda on: actions.check("timing.record", on))
+        timings = self.timings
+        for signal_of_state in (timings.toggled, timings.paused, timings.recording):
+            signal_of_state.connect(self.window_state.refresh)
         timings.hint.connect(self.window.show_news)
         timings.view.back_ends_requested.connect(self.compare_back_ends)
         timings.informed.connect(self.panels.inform)
@@ -287,13 +295,13 @@ class Editor:
         timings.restore()
 
     def _report_distance(self, text: str) -> None:
-        """Says how far the bake is from what is shown, once the picture is there."""
+        """Shows the distance to the bake, after the frame is painted."""
         QTimer.singleShot(0, self.window, lambda: self.window.show_news(text))
 
-    # --- what happens ---------------------------------------------------------------------------------
+    # --- commands -------------------------------------------------------------------------------------
 
     def cancel(self) -> None:
-        """Gives up what takes long: a seek, files of timings, else what is being read."""
+        """Cancels a seek, a bake or a verification, else files of timings, else loading."""
         if self.work.cancel():
             return
         if self.timings.files.busy:
@@ -305,11 +313,11 @@ class Editor:
             self.viewport.update()
 
     def frame_all(self) -> None:
-        """Fills the viewport with everything that is visible."""
+        """Fills the viewport with all visible nodes."""
         self._frame(None)
 
     def frame_selection(self) -> None:
-        """Fills the viewport with the selected node or bone; with everything when nothing is selected."""
+        """Fills the viewport with the selected node or bone, or with the whole scene."""
         self._frame(self.document.selection.node)
 
     def places(self) -> WorldTransforms:
@@ -320,7 +328,7 @@ class Editor:
         return self.client.engine.places
 
     def selected_box(self) -> Bounds | None:
-        """Box around what is selected [m]; None where nothing is, or nothing that has a size."""
+        """Bounding box of the selected node or bone [m]; None without selection or extent."""
         selection = self.document.selection
         if self.client.engine is None or selection.node is None:
             return None
@@ -328,58 +336,38 @@ class Editor:
             return self.client.own_bounds(selection.node, selection.bone)
 
     def selected_areas(self) -> tuple[float | None, float | None]:
-        """Areas of the skin and of the scalp of what is selected [m²]; None for what it has none of."""
+        """Areas of skin and scalp of the selection [m²]; None if it has none."""
         engine, (node, bone) = self.client.engine, (self.document.selection.node, self.document.selection.bone or "")
         return (engine.skin_area(node, bone=bone), engine.scalp_area(node, bone)) if engine and node else (None, None)
 
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
-        """Offers what can go onto figures and bones where the outliner has a menu for them."""
+        """Adds entries for characters and bones to their menu in the outliner."""
         node = self.document.scene.by_id.get(entry.selection.node or "")
         if node is not None and node.settings.is_character:
             self.document.select(entry.selection)
-            add_section_menus(menu, self.rooms, self.active.model, entry.selection.material)
+            add_section_menus(menu, self.kind_panels, self.active.model, entry.selection.material)
             menu.addAction(self.window.actions_table["pose.reset"])
             menu.addSeparator()
             add_place_menus(menu, self.window.actions_table, self.edits.place)
 
     def measure(self, on: bool) -> None:
-        """Begins or ends measuring; whoever begins wants to see it."""
+        """Starts or stops measuring; starting shows the timings."""
         self.timings.measure(on)
         if on:
             self.window.docks.reveal("timings")
 
     def compare_back_ends(self) -> None:
-        """Compares them in the scene as it plays, beginning to play if need be, and then only as long as that takes."""
+        """Compares both back ends while the scene plays; starts playback for the time of the comparison."""
         if baked := [node.name for node in self.document.scene.nodes if node.baked]:
-            self.window.show_news(f"{baked[0]} is baked, and so not simulated: free its bake to compare back ends")
+            self.window.show_news(f"{baked[0]} is baked and not simulated: detach its bake to compare back ends")
             return
         self.window.docks.reveal("timings")
         if self.timings.compare_back_ends() and not self.playback.is_running:
             self.playback.toggle()
             self.timings.trial.finished.connect(self.playback.pause, Qt.ConnectionType.SingleShotConnection)
 
-    def set_theme(self, mode: ThemeMode) -> None:
-        """Follows the system's colours, or stays dark or light; remembered."""
-        self.theme.set_mode(mode)
-        self.settings.setValue(_THEME, mode.value)
-        self.window.actions_table.check_one("theme", mode.value)
-
-    def set_back_end(self, choice: BackEndChoice) -> None:
-        """Simulates and skins with this from a moment on, without a new start; remembered."""
-        self.settings.setValue(_BACK_END, choice.value)
-        self.window.actions_table.check_one("back_end", choice.value)
-        self.client.switch_back_end(choice)
-        self.viewport.update()
-
-    def set_cache_budget(self, room: CacheBudget) -> None:
-        """Gives kept steps so much room on the disk; remembered."""
-        self.settings.setValue(_STEP_ROOM, room.value)
-        self.window.actions_table.check_one("step_room", room.value)
-        self.client.limit_steps(room)
-        self.viewport.update()
-
     def reload_shaders(self, names: list[str]) -> None:
-        """Takes shader files that were saved while the program runs; a faulty one leaves the old program running."""
+        """Compiles changed shader files; a faulty one leaves the old program in use."""
         if self.client.engine is None:
             return
         with self.viewport.gl_current():
@@ -389,13 +377,13 @@ class Editor:
         self.viewport.update()
 
     def locate(self, node_id: str) -> None:
-        """Lets the user find the file of a missing model."""
+        """Asks for the file of a missing model."""
         path = self.dialogs.model_path("Locate model")
         if path is not None:
             self.panels.relocate(node_id, path)
 
     def close(self) -> None:
-        """Ends everything that runs, in the order of who needs whom."""
+        """Stops all work, in the order of dependencies."""
         self.playback.pause()
         self.output.close()
         self.work.close()
@@ -431,19 +419,24 @@ class Editor:
         else:
             self.window.show_progress("", 1.0)
         status = self.store.status(node_id)
-        # The picture shows what is there, not how far the rest is.
-        on_its_way = status is not None and status.state in (ModelState.LOADING, ModelState.UPLOADING)
-        if not on_its_way or (status and status.progress == 0.0):
+        # Progress of loading does not change the image.
+        is_arriving = status is not None and status.state in (ModelState.LOADING, ModelState.UPLOADING)
+        if not is_arriving or (status and status.progress == 0.0):
             self.viewport.update()
 
     def _on_playing_changed(self, playing: bool, _direction: int) -> None:
         self.window.actions_table.show_playing(playing)
         self.viewport.update()
 
+    def _on_leaving(self) -> None:
+        self.panels.messages.clear()
+        with self.viewport.gl_current():
+            self.client.clear()
+
     def _on_opened(self, frame: bool) -> None:
         self.playback.restore(self.document.view_state.time)
         self._frame_next = frame
-        self.turns.follow()
+        self.task_loop.follow()
         self.viewport.update()
 
     def _on_uploaded(self) -> None:
@@ -457,16 +450,10 @@ class Editor:
         if self.client.cache is not None and self.client.cache.is_catching_up:
             self.viewport.update()
 
-    def _on_handle_mode(self, mode: HandleMode | None) -> None:
-        self.window.actions_table.check_one("handle", mode.value if mode else "")
-
     def _on_troubled(self, node_id: str, text: str) -> None:
         name = self.document.scene.node(node_id).name if self.document.scene.has(node_id) else ""
         text = self.selected_node.offer(node_id, text)
         self.panels.warn("", f"{name}: {text}" if name else text)
-
-    def _on_dropped(self, paths: list[str]) -> None:
-        self.files.drop([Path(path) for path in paths])
 
     def _on_tour(self, step: TourStep) -> None:
         if step.panel:
@@ -474,13 +461,13 @@ class Editor:
         self.overlays.place()
 
     def begin_tour(self) -> None:
-        """Shows the user around, in a sample where nothing is open."""
+        """Starts the tour, in a sample project if the scene is empty."""
         if not self.document.scene.nodes:
             self.files.open(TOUR_SAMPLE)
         self.overlays.begin_tour()
 
     def show_guide(self) -> Guide:
-        """Opens the guide at the panel or row that has the focus; it may stay open beside the work."""
+        """Opens the guide at the focused panel or row; it may stay open."""
         if self._guide is None:
             self._guide = Guide(GUIDE, guide_texts(), self.window)
         docks = {name: self.window.docks[name] for name in self.window.docks.ids}
@@ -490,9 +477,39 @@ class Editor:
 
 
 def application_theme() -> Theme:
-    """The one theme of the application; another one would style every widget anew."""
+    """The theme of the application; another one would style every widget again."""
     application = QApplication.instance()
     return application.findChild(Theme) or Theme(application)
+
+
+class EndSignals(QObject):
+    """Closes the window without a question at the first SIGTERM, SIGHUP or SIGINT, and ends at once at the second.
+
+    Unsaved changes are kept for recovery.  Python runs signal handlers only in the interpreter, which a waiting event
+    loop does not enter: the system writes the number into a socket that the loop watches.  An ignored signal, as SIGHUP
+    with nohup, stays ignored.
+    """
+
+    def __init__(self, autosave: Autosave, window: MainWindow, parent: QObject) -> None:
+        super().__init__(parent)
+        self._autosave, self._window = autosave, window
+        self._reader, self._writer = socket.socketpair()
+        self._writer.setblocking(False)
+        self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._end)
+        signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
+        names = ("SIGTERM", "SIGHUP", "SIGINT")
+        for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, lambda number, _frame: signal.signal(number, signal.SIG_DFL))
+
+    def _end(self) -> None:
+        (number,) = self._reader.recv(1)
+        if failure := self._autosave.flush():
+            print(f"sinew: unsaved changes are lost: {failure}", file=sys.stderr)
+        self._window.may_close = lambda: True
+        self._window.close()
+        QCoreApplication.exit(128 + number)
 
 
 def run_editor(
@@ -503,13 +520,13 @@ def run_editor(
     back_end: BackEndChoice | None = None,
     exit_after_first_frame: bool = False,
 ) -> int:
-    """Opens the window and stays until it is closed; returns the exit status."""
+    """Opens the window and runs until it is closed; returns the exit status."""
     app = bootstrap.application(debug_gl)
     programs = program_cache_folder()
     editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end, programs=programs)
-    garbage = GarbageCollector()  # in this thread alone: one that reads models would delete widgets there, and crash
+    garbage = GarbageCollector()  # a collection in a worker thread would delete widgets there, and crash
     editor.window.show()
-    gc.freeze()  # what stays for ever need not be looked through: that takes 100 ms and more each time
+    gc.freeze()  # collections then skip permanent objects, which take 100 ms and more
     if path is not None:
         editor.files.open(path.absolute())
     if exit_after_first_frame:
@@ -523,14 +540,14 @@ def run_editor(
 
 
 def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:
-    """Prints the time of the first picture that shows what was opened, and ends; for the benchmark of the launch."""
+    """Prints the time of the first frame with the opened project, and ends; for the benchmark of the launch."""
 
     def on_drawn(_drawn: FrameInfo) -> None:
         shown = editor.client.engine is not None and editor.client.engine.statistics().vertices > 0
         if shown or not (editor.files.busy or editor.document.scene.characters):
             editor.client.drawn.disconnect(on_drawn)
             print(f"first-frame {time.time():.6f}", flush=True)
-            # Not from here: closing deletes what the picture being painted still uses.
+            # Deferred, because closing deletes objects that the current frame still uses.
             QTimer.singleShot(0, editor.window.close)
             QTimer.singleShot(0, leave)
 

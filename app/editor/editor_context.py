@@ -1,4 +1,4 @@
-"""What the rooms of kinds may use of the editor."""
+"""The parts of the editor that kind packages may use."""
 
 from __future__ import annotations
 
@@ -25,17 +25,13 @@ from widgets.viewport import Viewport
 
 @dataclass(slots=True)
 class EditorContext:
-    """Everything of one window that a room may need.
+    """Parts of one window.
 
     Attributes:
-        document, edits: The scene and its selection, and edits that menus share.
-        client, viewport, picker: The engine, where it draws, and what is under a place there.
-        playback, stepper: The clock, and what simulates.
-        store, active, files: Models that were read, the one that commands are meant for, and other files.
-        panels: Inspector, outliner and messages.
-        dialogs: Asks for files.
-        marks: Which particles are chosen, and which one is under the mouse.
-        hint: Says in the status bar what the mouse does.
+        client: Renderer of the viewport and owner of the engine.
+        store, active, files: Loaded models, the model that commands act on, and other files of the scene.
+        marks: The selected particles and the particle under the mouse.
+        hint: Shows what the mouse does in the status bar.
     """
 
     document: Document
@@ -58,11 +54,11 @@ class EditorContext:
         return node if node is not None and node.kind == kind else None
 
     def lack(self, kind: str) -> str:
-        """That no node of a kind is selected; "" where one is."""
+        """ "Select a cloth first." unless a node of the kind is selected; "" if one is."""
         label = KINDS[kind].label.lower()
         return "" if self.selected(kind) else f"Select {'an' if label[0] in 'aeiou' else 'a'} {label} first."
 
     def system(self, node_id: NodeId) -> Any:
-        """The simulation of a node; None where there is none."""
+        """The simulation of a node, or None."""
         engine = self.client.engine
         return engine.simulation.systems.get(node_id) if engine else None

@@ -1,89 +1,100 @@
-"""The window: where things are.  What they do is wired in `app.editor.editor`."""
+"""The main window: viewport, docks, menus, status bar, and the title and menu entries that follow the document."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSettings, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QEvent, QObject, QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from app.editor.actions import Actions
-from app.editor.add_menu import Place
+from app.bootstrap import APPLICATION
+from app.document.document import Document
+from app.editor.actions import Actions, Menu
 from app.editor.docks import Docks
-from app.editor.menus import Menus
+from app.editor.menus import Menus, Place
+from app.files.project_files import ProjectFiles
+from app.files.recent_files import RecentFiles
 from app.timeline.playback import SimulationState
 from sim.kinds.contract import Panel
 from sim.scene.clock import STEP_TIME
 from widgets.icons import icon
 from widgets.parts import packed
 from widgets.question_bar import QuestionBar
-from widgets.shown import label_text
+from widgets.shown import label_text, menu_text, tip_text
 from widgets.theme import dress
 from widgets.viewport import Viewport
 
 DEFAULT_SIZE = QSize(1440, 900)
 _NEWS = 10_000
-"""How long it is said what came of something [ms]."""
+"""Time for which a result is shown in the status bar [ms]."""
 
 SCREEN_SHARE = 0.92
-"""Part of a small screen that the window takes at first; its frame and a panel of the desktop need the rest."""
+"""Part of a small screen that the window takes at first; its frame and the task bar need the rest."""
 
 
 class MainWindow(QMainWindow):
     """Viewport in the middle, docks around it, menus, toolbar and status bar.
 
+    Args:
+        viewport: The viewport.
+        panels: Content of the docks, by id.
+        kinds: Panels of kinds, by kind.
+
     Signals:
-        activated: The user turned to this window.
-        cancel_requested: The user gave up what is being loaded.
+        activated: The window became the active one.
+        cancel_requested: The user cancels loading.
 
     Attributes:
         may_close: Asked before closing; False keeps the window open.
-        closing: Called once the window will close, while GL can still be reached.
+        closing: Called once the window will close, while GL can still be used.
         question: Asks above the viewport whether files outside the project's folders are read.
-        disk_question: Asks there what becomes of a project that another program has changed.
+        disk_question: Asks there about a project that another program has changed.
+        actions_table: All actions, after `set_actions`.
+        menus: Menu bar and toolbar, after `set_actions`.
     """
 
     activated = Signal()
     cancel_requested = Signal()
 
-    def __init__(
-        self,
-        viewport: Viewport,
-        panels: dict[str, QWidget],
-        slots: dict[str, Callable[..., None]],
-        rooms: Mapping[str, Panel],
-        place: Place,
-    ) -> None:
+    def __init__(self, viewport: Viewport, panels: dict[str, QWidget], kinds: Mapping[str, Panel]) -> None:
         super().__init__()
         self.may_close: Callable[[], bool] = lambda: True
         self.closing: Callable[[], None] = lambda: None
         self.viewport = viewport
+        self._kinds = kinds
         self.question, self.disk_question = QuestionBar(), QuestionBar()
         centre = QWidget()
         packed(QVBoxLayout(centre), self.question, self.disk_question, spacing=0).addWidget(viewport, 1)
         self.setCentralWidget(centre)
         self.resize(default_size(self.screen().availableGeometry().size()))
-        self.actions_table = Actions(self, slots, rooms)
-        self.docks = Docks(self, panels, (dock for room in rooms.values() for dock in room.docks))
-        self.menus = Menus(self, self.actions_table, self.docks.toggle_actions(), rooms, place)
+        self.docks = Docks(self, panels, (dock for panel in kinds.values() for dock in panel.docks))
         self._build_status_bar()
 
+    def set_actions(self, table: Iterable[Menu], place: Place) -> None:
+        """Makes the actions of all menus, the menu bar and the toolbar; called once."""
+        menus = tuple(table)
+        self.actions_table = Actions(self, (action for menu in menus for action in menu.actions()))
+        self.menus = Menus(self, menus, self.actions_table, self.docks.toggle_actions(), self._kinds, place)
+        self._seek.setToolTip(self.actions_table["simulate.seek"].toolTip())
+        self._seek.clicked.connect(lambda: self.actions_table["simulate.seek"].trigger())
+
     def show_progress(self, name: str, fraction: float) -> None:
-        """Shows what is being read, with a way to cancel; an empty name hides it."""
-        self._show_work(f"Loading {name}" if name else "", fraction, "Give up reading; the scene stays as it is.")
+        """Shows the progress of loading, with a button to cancel; an empty name hides it."""
+        self._show_work(f"Loading {name}" if name else "", fraction, "Cancel loading; the scene does not change.")
 
     def show_seek(self, text: str, fraction: float) -> None:
-        """Shows how far a simulation is on its way to the playhead, with a way to cancel; "" hides it."""
+        """Shows the progress of a simulation to the playhead, a bake or a verification; "" hides it."""
         self._seeks = bool(text)
         self._seek.setVisible(self._is_stale and not self._seeks)
-        self._show_work(text, fraction, "Stop simulating; the playhead goes to where it got.")
+        self._show_work(text, fraction, "Stop simulating; the playhead moves to the last simulated frame.")
 
     def show_preparing(self, text: str, fraction: float) -> None:
-        """Shows how far nodes are that prepare for other settings, with a way to cancel; "" hides it."""
-        self._show_work(text, fraction, "Give up; what there is stays as it is.")
+        """Shows the progress of nodes that prepare for changed settings; "" hides it."""
+        self._show_work(text, fraction, "Cancel; the current strands stay.")
 
     def show_transfer(self, text: str, fraction: float) -> None:
-        """Shows how far a file of timings is, with a way to cancel; "" hides it."""
-        self._show_work(text, fraction, "Give up; what is half written does not appear.")
+        """Shows the progress of reading or writing timings; "" hides it."""
+        self._show_work(text, fraction, "Cancel; a half written file is deleted.")
 
     def _show_work(self, text: str, fraction: float, tip: str) -> None:
         self._cancel.setToolTip(tip)
@@ -99,31 +110,29 @@ class MainWindow(QMainWindow):
         self._hint.setText(label_text(text))
 
     def show_news(self, text: str) -> None:
-        """Says what came of something in the place of that, for a while."""
+        """Shows a result in the place of the hint for some seconds."""
         self.show_hint(text)
         self._passing.start()
 
     def show_simulation(self, state: SimulationState) -> None:
-        """Says how the simulation clock stands; offers to bring it to the playhead where it is elsewhere."""
+        """Shows the simulation clock, and a button to simulate to the playhead if it is elsewhere."""
         self._simulation.setText(simulation_text(state))
         self._is_stale = state.stale
         self._seek.setVisible(state.stale and not self._seeks)
 
     def show_unread(self, count: int) -> None:
-        """Says that messages came while their panel was hidden, and offers it; 0 hides this."""
+        """Shows the number of messages that came while their panel was hidden; 0 hides the button."""
         self._unread.setVisible(count > 0)
         self._unread.setText("1 new message" if count == 1 else f"{count} new messages")
 
     def show_autosave(self, text: str) -> None:
-        """Says when the project was saved by itself."""
         self._autosave.setText(text)
 
     def save_layout(self, settings: QSettings) -> None:
-        """Remembers where the panels are."""
         self.docks.save(settings)
 
     def restore_layout(self, settings: QSettings) -> bool:
-        """Puts the panels where the user left them; False when nothing usable is stored."""
+        """Restores the saved layout; False if there is none."""
         return self.docks.restore(settings)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -135,7 +144,7 @@ class MainWindow(QMainWindow):
         if event.size().width() < event.oldSize().width():
             self.docks.make_room()
         if event.size().height() < event.oldSize().height():
-            QTimer.singleShot(0, self, self.docks.make_height)  # once the docks have the places that it leaves
+            QTimer.singleShot(0, self, self.docks.make_height)  # once the docks have their new sizes
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -162,7 +171,7 @@ class MainWindow(QMainWindow):
         self._hint = QLabel()
         self._passing = QTimer(self, interval=_NEWS, singleShot=True)
         self._passing.timeout.connect(self._hint.clear)
-        self._hint.setMinimumWidth(1)  # what is told beside it comes first where there is little room
+        self._hint.setMinimumWidth(1)  # the other labels come first if there is little room
         self._loading, self._bar, self._cancel = QLabel(), QProgressBar(), QPushButton("Cancel")
         self._bar.setFixedWidth(140)
         self._bar.setMaximumHeight(14)
@@ -172,8 +181,6 @@ class MainWindow(QMainWindow):
         self._seek = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead")
         self._seek.setObjectName("seek")
         self._seek.setFlat(True)
-        self._seek.setToolTip(self.actions_table["simulate.seek"].toolTip())
-        self._seek.clicked.connect(lambda: self.actions_table["simulate.seek"].trigger())
         self._seek.hide()
         self._autosave, self._simulation = QLabel(), QLabel()
         self._unread = QPushButton(icon("warning"), "")
@@ -188,7 +195,7 @@ class MainWindow(QMainWindow):
             bar.addWidget(button)
         bar.addWidget(self._unread)
         bar.addWidget(self._hint, 1)
-        # What changes its width stands left of what is pressed, which then stays where it is.
+        # Labels that change their width are to the left of the buttons, which then keep their place.
         for widget in (self._autosave, self._simulation, self._loading, self._bar, self._cancel, self._seek):
             bar.addPermanentWidget(widget)
         self.show_progress("", 0.0)
@@ -196,15 +203,69 @@ class MainWindow(QMainWindow):
 
 
 def default_size(screen: QSize) -> QSize:
-    """Size of the window at the first start on a screen with this much room [px]."""
+    """Size of the window at the first start [px]."""
     return DEFAULT_SIZE.boundedTo(screen * SCREEN_SHARE)
 
 
 def simulation_text(state: SimulationState) -> str:
-    """Steps and seconds, whether time or they alone stand, and how slow they are where they cannot keep up."""
+    """Seconds and steps, whether the simulation is paused or held, and its speed if it is slower than real time."""
     if not state.active:
         return ""
     clock = f"Simulation {state.steps * STEP_TIME:.2f} s, step {state.steps}"
     if state.held or not state.running:
         return f"{clock}, {'held' if state.held else 'paused'}"
-    return clock if state.share > 0.95 else f"{clock}, {state.share:.0%} of real time"
+    return clock if state.share > 0.95 else f"{clock}, {state.share:.0%} speed"
+
+
+class WindowState(QObject):
+    """Updates title, actions and the list of recent files from the document."""
+
+    def __init__(self, window: MainWindow, document: Document, recent: RecentFiles, files: ProjectFiles) -> None:
+        super().__init__(window)
+        self._window, self._document, self._recent, self._files = window, document, recent, files
+        stack = document.undo_stack
+        document.changed.connect(self.refresh)
+        document.selection_changed.connect(self.refresh)
+        document.view_state_changed.connect(self._refresh_camera)
+        document.title_changed.connect(self._refresh_title)
+        recent.changed.connect(self._refresh_recent)
+        stack.indexChanged.connect(self._refresh_history)
+        stack.canUndoChanged.connect(self._refresh_history)
+        stack.canRedoChanged.connect(self._refresh_history)
+        self.refresh()
+        self._refresh_title()
+        self._refresh_recent()
+        self._refresh_history()
+
+    def refresh(self, *_: object) -> None:
+        self._window.actions_table.refresh()
+
+    def _refresh_camera(self, *_: object) -> None:
+        self._window.actions_table.refresh("view.orthographic")
+
+    def _refresh_title(self) -> None:
+        path = self._document.path
+        self._window.setWindowModified(self._document.modified)
+        self._window.setWindowFilePath(str(path) if path else "")
+        self._window.setWindowTitle(f"{label_text(self._document.title)}[*] – {APPLICATION}")
+
+    def _refresh_history(self, *_: object) -> None:
+        stack, actions = self._document.undo_stack, self._window.actions_table
+        actions["edit.undo"].setText(f"&Undo {menu_text(stack.undoText())}".rstrip())
+        actions["edit.redo"].setText(f"&Redo {menu_text(stack.redoText())}".rstrip())
+        actions.refresh("edit.undo", "edit.redo")
+
+    def _refresh_recent(self) -> None:
+        menu = self._window.menus.recent
+        menu.clear()
+        for path in self._recent.paths():
+            menu.addAction(_recent_action(menu, path, self._files.open))
+        menu.setEnabled(not menu.isEmpty())
+
+
+def _recent_action(parent: QObject, path: Path, open_path: Callable[[Path], None]) -> QAction:
+    action = QAction(menu_text(path.name), parent)
+    action.setToolTip(tip_text(str(path)))
+    action.setStatusTip(label_text(str(path)))
+    action.triggered.connect(lambda: open_path(path))
+    return action

@@ -1,53 +1,38 @@
-"""Menus and toolbar, laid out from action ids; what kinds and their rooms offer is asked for."""
+"""The menu bar, the toolbar, and menus of what can be added."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 
-from app.editor.actions import EXPORTS, SCENE_EXPORTS, SWITCHES, Actions
-from app.editor.add_menu import AddMenu, Place
-from sim.cache.step_store import CacheBudget
-from sim.gl.back_end import BackEndChoice
-from sim.kinds.contract import Panel
+from app.editor.actions import SEPARATOR, Actions, Menu
+from sim.assets.model import CharacterModel
+from sim.kinds import KINDS
+from sim.kinds.contract import AddEntry, AddPlace, Command, Kind, Panel, Submenu
+from widgets.shown import menu_text
 from widgets.theme import dress
 
-SEPARATOR = "-"
 SPACER = " "
-RECENT = "recent"
-
-FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as", SEPARATOR, "file.import", "export",
-        SEPARATOR, "file.render", "file.screenshot", "file.copy_picture", SEPARATOR, "file.quit")  # fmt: skip
-EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", SEPARATOR, "edit.rename",
-        "edit.duplicate", "edit.delete", SEPARATOR, "edit.group", "edit.ungroup", "edit.lock", SEPARATOR,
-        "handle.move", "handle.rotate", "handle.scale", "pose.reset", SEPARATOR, "edit.hide", "edit.show_all",
-        "edit.select_all", "edit.deselect")  # fmt: skip
-THEME = ("theme.auto", "theme.dark", "theme.light")
-VIEW = ("view.frame", "view.home", "view.maximise", SEPARATOR, "view.front", "view.right", "view.top", "view.back",
-        "view.left", "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
-        "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR,
-        *(f"overlay.{record.name}" for record in SWITCHES))  # fmt: skip
-SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "simulate.bake", "simulate.free",
-              "simulate.verify", "simulate.sweep", SEPARATOR, "node.mute", "node.solo", SEPARATOR, "back_end",
-              "step_room", SEPARATOR)  # fmt: skip
-STEP_ROOM = tuple(f"step_room.{room.value}" for room in CacheBudget)
-BACK_END = tuple(f"back_end.{choice.value}" for choice in BackEndChoice)
-TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", "timing.compare_back_ends", SEPARATOR,
-          "timing.export_csv", "timing.export_trace", "timing.import", SEPARATOR, "timing.clear")  # fmt: skip
-SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")
-PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previous", "play.next_key",
-            "play.previous_key", "play.first", "play.last", SEPARATOR, "play.in", "play.out", "play.clear_range",
-            SEPARATOR, "play.snap", "play.bind_pose")  # fmt: skip
-HELP = ("help.guide", "help.tour", "help.shortcuts", SEPARATOR, "help.about")
+RECENT, EXPORT, ADD, WINDOW = "Open &Recent", "&Export", "&Add", "&Window"
 TOOLBAR = ("file.open", "file.save", SEPARATOR, "edit.undo", "edit.redo", SEPARATOR, "play.toggle", SEPARATOR,
            "view.home", "overlay.bones", "overlay.grid", SEPARATOR,
            "handle.move", "handle.rotate", "handle.scale", SPACER, "skin.lbs", "skin.dqs", "compare.split",
            "compare.difference", SEPARATOR, "display.shaded", "display.shaded-wireframe", "display.wireframe",
            "display.normals", "display.weights")  # fmt: skip
 
+Place = Callable[[], AddPlace]
+
 
 class Menus:
     """The menu bar and the toolbar of one window.
+
+    Args:
+        window: The window.
+        table: All menus in their order; `AddMenu` lays out the menu Add.
+        actions: Their actions.
+        dock_actions: Switches of the docks, at the start of the menu Window.
+        kinds: Panels of kinds, by kind.
+        place: Returns the place of a new node.
 
     Attributes:
         recent: Submenu of recent files, filled by its owner.
@@ -59,47 +44,38 @@ class Menus:
     def __init__(
         self,
         window: QMainWindow,
+        table: Iterable[Menu],
         actions: Actions,
         dock_actions: Iterable[QAction],
-        rooms: Mapping[str, Panel],
+        kinds: Mapping[str, Panel],
         place: Place,
     ) -> None:
         self._actions = actions
-        self.recent = QMenu("Open &Recent", window)
-        export = self.export = QMenu("&Export", window, toolTipsVisible=True)
-        export.addActions([actions[action_id] for action_id in EXPORTS])
-        export.addSeparator()
-        export.addActions([actions[action_id] for action_id in SCENE_EXPORTS])
-        back_end = QMenu("&Back End", window)
-        back_end.addActions([actions[action_id] for action_id in BACK_END])
-        room = QMenu("R&oom for Kept Steps", window)
-        room.addActions([actions[action_id] for action_id in STEP_ROOM])
-        submenus = {RECENT: self.recent, "export": export, "back_end": back_end, "step_room": room}
-        simulation = (*SIMULATION, *(command.id for room in rooms.values() for command in room.commands))
-        self.add = AddMenu(actions, rooms, place, window)
-        for title, ids in (("&File", FILE), ("&Edit", EDIT), ("&View", VIEW), ("&Add", ()), ("&Skinning", SKINNING),
-                           ("&Playback", PLAYBACK), ("Si&mulation", simulation), ("&Timing", TIMING)):  # fmt: skip
-            if ids:
-                self._fill(window.menuBar().addMenu(title), ids, submenus)
-            else:
-                window.menuBar().addMenu(self.add)
-        self.window = window.menuBar().addMenu("&Window")
-        self.window.addActions(list(dock_actions))
-        self.window.addSeparator()
-        self.window.addAction(actions["window.reset_layout"])
-        self._fill(self.window.addMenu("&Theme"), THEME, submenus)
-        self._fill(window.menuBar().addMenu("He&lp"), HELP, submenus)
+        self._made: dict[str, QMenu] = {}
+        bar = window.menuBar()
+        for menu in table:
+            if menu.title == ADD:
+                self.add = AddMenu(actions, kinds, place, window)
+                bar.addMenu(self.add)
+                continue
+            made = bar.addMenu(menu.title)
+            if menu.title == WINDOW:
+                made.addActions(list(dock_actions))
+                made.addSeparator()
+            self._fill(made, menu)
+        self.recent, self.export, self.window = self._made[RECENT], self._made[EXPORT], self._made[WINDOW]
         self.toolbar = self._toolbar(window)
 
-    def _fill(self, menu: QMenu, ids: Iterable[str], submenus: dict[str, QMenu]) -> None:
-        menu.setToolTipsVisible(True)
-        for action_id in ids:
-            if action_id == SEPARATOR:
-                menu.addSeparator()
-            elif action_id in submenus:
-                menu.addMenu(submenus[action_id])
+    def _fill(self, made: QMenu, menu: Menu) -> None:
+        self._made[menu.title] = made
+        made.setToolTipsVisible(True)
+        for entry in menu.entries:
+            if isinstance(entry, Menu):
+                self._fill(made.addMenu(entry.title), entry)
+            elif isinstance(entry, str):
+                made.addSeparator()
             else:
-                menu.addAction(self._actions[action_id])
+                made.addAction(self._actions[entry.id])
 
     def _toolbar(self, window: QMainWindow) -> QToolBar:
         toolbar = QToolBar("Toolbar", window)
@@ -110,15 +86,111 @@ class Menus:
             if action_id == SEPARATOR:
                 toolbar.addSeparator()
             elif action_id == SPACER:
-                toolbar.addWidget(_spacer())
+                spacer = QWidget()
+                spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+                toolbar.addWidget(spacer)
             else:
                 toolbar.addAction(self._actions[action_id])
         window.addToolBar(toolbar)
         return toolbar
 
 
-def _spacer() -> QWidget:
-    """Pushes what follows to the right end of the toolbar."""
-    widget = QWidget()
-    widget.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-    return widget
+class AddMenu(QMenu):
+    """Everything that can be added: a block of each kind, with submenus that name the place of their entries.
+
+    Args:
+        actions: All actions.
+        kinds: Panels of kinds, by kind.
+        place: Returns the place of a new node.
+        parent: Parent widget.
+    """
+
+    def __init__(self, actions: Actions, kinds: Mapping[str, Panel], place: Place, parent: QWidget) -> None:
+        super().__init__(ADD, parent)
+        self._place = place
+        self._groups: list[GroupMenu] = []
+        self.setToolTipsVisible(True)
+        self.addAction(actions["add.model"])
+        before = 1
+        for kind in KINDS.values():
+            extras, groups = kinds[kind.name].adds if kind.name in kinds else (), groups_of(kind)
+            count = len(groups) + len(extras)
+            # Kinds with a single entry share a block.
+            if count and max(count, before) > 1:
+                self.addSeparator()
+            before = count or before
+            for title, entries in groups.items():
+                if entries[0].group:
+                    self._groups.append(GroupMenu(title, entries, actions, self))
+                    self.addMenu(self._groups[-1])
+                else:
+                    self.addAction(actions[f"add.{entries[0].id}"])
+            for extra in extras:
+                self._add_extra(extra, actions)
+        self.aboutToShow.connect(self.report_cursor)
+
+    def report_cursor(self) -> None:
+        """Shows the place of a new node in the titles of submenus."""
+        for group in self._groups:
+            group.report_cursor(self._place())
+
+    def _add_extra(self, extra: Command | Submenu | None, actions: Actions) -> None:
+        if extra is None:
+            self.addSeparator()
+        elif isinstance(extra, Submenu):
+            add_submenu(self, extra)
+        else:
+            self.addAction(actions[extra.id])
+
+
+class GroupMenu(QMenu):
+    """A submenu of entries of one kind, the plain one first; its title names their place."""
+
+    def __init__(self, title: str, entries: list[AddEntry], actions: Actions, parent: QWidget) -> None:
+        super().__init__(title, parent)
+        self._name, self._where = title, entries[0].where
+        for number, entry in enumerate(entries):
+            if number == 1:
+                self.addSeparator()
+            self.addAction(actions[f"add.{entry.id}"])
+
+    def report_cursor(self, place: AddPlace) -> None:
+        if self._where is not None:
+            self.setTitle(f"{self._name} {menu_text(self._where(place))}")
+
+
+def groups_of(kind: Kind) -> dict[str, list[AddEntry]]:
+    """Entries by the title of their submenu; an entry without submenu has its own group, by its id."""
+    groups: dict[str, list[AddEntry]] = {}
+    for entry in kind.adds:
+        groups.setdefault(entry.group or entry.id, []).append(entry)
+    return groups
+
+
+def add_place_menus(menu: QMenu, actions: Actions, place: AddPlace) -> None:
+    """Adds the submenus of what can be put onto a character or a bone."""
+    for kind in KINDS.values():
+        for title, entries in groups_of(kind).items():
+            if entries[0].where is not None:
+                group = GroupMenu(title, entries, actions, menu)
+                group.report_cursor(place)
+                menu.addMenu(group)
+
+
+def add_section_menus(
+    menu: QMenu, kinds: Mapping[str, Panel], model: CharacterModel | None, material: str | None
+) -> None:
+    for section in model.sections_of(material) if model is not None and material is not None else ():
+        for panel in kinds.values():
+            panel.fill_section_menu(menu, section)
+
+
+def add_submenu(menu: QMenu, submenu: Submenu) -> None:
+    """Adds a submenu that is filled each time it opens."""
+    made = menu.addMenu(submenu.title)
+
+    def fill() -> None:
+        made.clear()
+        submenu.fill(made)
+
+    made.aboutToShow.connect(fill)

@@ -1,4 +1,4 @@
-"""Joins outliner, inspector and messages with document, models and engine."""
+"""Connects outliner, inspector and messages with document, models and engine."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.document.document import Document
 from app.document.scene_edits import SceneEdits
-from app.files.missing_models import relocated_paths
 from app.files.model_store import ModelStore
+from app.files.project_paths import relocated_paths
 from app.viewport.renderer import ViewportRenderer
 from sim.kinds.contract import Command
 from sim.scene.params import ParamError
@@ -25,15 +25,15 @@ from widgets.protocols import PoseLike
 
 
 class Panels(QObject):
-    """Creates the panels and carries what happens between them; views never talk to views.
+    """Creates the panels and connects them.
 
     Attributes:
-        remedies: Functions of a file that cannot be read, each to what can be done about that, or None.
+        remedies: Functions from an unreadable file to a command that helps, or None.
 
     Signals:
-        failed: There is an error to be seen.
-        frame_requested: The user wants the selection to fill the viewport.
-        locate_requested: The user wants to look for the file of this node.
+        failed: An error was listed.
+        frame_requested: The user frames the selection.
+        locate_requested: The user locates the missing file of this node.
     """
 
     failed = Signal()
@@ -54,11 +54,11 @@ class Panels(QObject):
     # --- messages -------------------------------------------------------------------------------------
 
     def warn(self, file: str, text: str, action: Command | None = None) -> None:
-        """Lists a warning, with what can be done about it, if anything."""
+        """Lists a warning, with a command that helps, if any."""
         self.messages.add(Message(Severity.WARNING, without_prefix(text, file), file, action=action))
 
     def fail(self, file: str, text: str) -> None:
-        """Lists an error, with what can be done about it, and has it seen."""
+        """Lists an error with a command that helps, if any, and shows the messages."""
         self.failed.emit()
         action = next((command for remedy in self.remedies if (command := remedy(file))), None)
         self.messages.add(Message(Severity.ERROR, without_prefix(text, file), file, action=action))
@@ -69,7 +69,7 @@ class Panels(QObject):
     # --- relocation -----------------------------------------------------------------------------------
 
     def relocate(self, node_id: NodeId, path: Path) -> None:
-        """Points a missing model at its file, and the other missing ones that moved along with it."""
+        """Sets the file of a missing model, and of other missing models in the same folder."""
         self._edits.relocate(relocated_paths(self._document.scene, node_id, path))
 
     # --- wiring ---------------------------------------------------------------------------------------
@@ -97,10 +97,6 @@ class Panels(QObject):
     def _show_selection(self, selection: Selection) -> None:
         self.outliner.set_selection(selection)
         self.inspector.set_selection(selection)
-
-    def rename_selected(self) -> None:
-        """Edits the name of the selected node in the tree."""
-        self.outliner.rename_selected()
 
     def _rename(self, node_id: NodeId, name: str) -> None:
         try:
@@ -146,5 +142,5 @@ class Panels(QObject):
 
 
 def without_prefix(text: str, file: str) -> str:
-    """A message without the file's name in front, which has a column of its own."""
+    """The message without the name of the file, which has its own column."""
     return text.removeprefix(f"{file}: ") if file else text

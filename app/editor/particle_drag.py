@@ -1,4 +1,4 @@
-"""Particles of simulated nodes under the mouse, and pulling one of them, whatever its kind."""
+"""Picking and dragging particles of simulated nodes of any kind."""
 
 from dataclasses import dataclass, replace
 
@@ -10,24 +10,21 @@ from sim.kinds.contract import Grab, System
 from sim.render.render_view import ParticleRef
 from sim.scene.scene import NodeId
 
-PULL_HINT = "Pulling: release lets go"
-PULL_HELD_HINT = "Pulling: simulates as long as you hold it · Space: play"
+PULL_HINT = "Dragging: release to stop"
+PULL_HELD_HINT = "Dragging: simulates until you release · Space: play"
 
 REACH = 28.0
-"""How far around a pulled particle others may come along [px]."""
+"""Radius around a dragged particle within which others follow [px]."""
 
 
 class ParticlePicker:
-    """Asks systems of one kind in the viewport's context.
-
-    What it reads back waits for the GPU: a few pixels and a few particles, whatever their number.
-    """
+    """Picks particles of one kind.  Waits for the GPU, for a few pixels and particles."""
 
     def __init__(self, context: EditorContext, kind: str) -> None:
         self._context, self._kind = context, kind
 
     def system(self, node_id: NodeId) -> System | None:
-        """The simulation of a node; None where there is none that has begun."""
+        """The simulation of a node, or None if it is not ready."""
         system: System | None = self._context.system(node_id)
         return system if system is not None and system.is_ready else None
 
@@ -37,7 +34,7 @@ class ParticlePicker:
         return any(node.id in scene.shown for node in scene.of_kind(self._kind))
 
     def particle(self, position: QPointF) -> ParticleRef | None:
-        """The particle that is nearest to a place; None where something else is in front, or nothing of the kind."""
+        """The particle under a position; None if something else is in front."""
         hit = self._context.picker.surface(position) if self.is_any_shown else None
         if hit is None or self._context.document.scene.node(hit.node).kind != self._kind:
             return None
@@ -49,7 +46,7 @@ class ParticlePicker:
         return None if number is None else ParticleRef(hit.node, number)
 
     def place_of(self, reference: ParticleRef) -> glm.dvec3 | None:
-        """Where a particle is in the world [m]; None for one that is not there."""
+        """World position of a particle [m]; None if there is no such particle."""
         system = self.system(reference.node)
         if system is None:
             return None
@@ -60,7 +57,7 @@ class ParticlePicker:
 
 @dataclass(frozen=True, slots=True)
 class _Press:
-    """A particle that was pressed: where it was then, and from the place under the mouse to it [m]."""
+    """A pressed particle, its world position [m], and its offset from the mouse [m]."""
 
     particle: ParticleRef
     place: glm.dvec3
@@ -68,13 +65,9 @@ class _Press:
 
 
 class ParticleDrag:
-    """Pulls a particle in the plane of the view.
+    """Drags a particle in the plane of the view.
 
-    While the simulation is held, pulling runs it as long as the button is down; the playhead stays.
-
-    Args:
-        context: The editor.
-        picker: Says what is under the mouse.
+    While playback is paused, dragging runs the simulation until the button is released; the playhead stays.
     """
 
     def __init__(self, context: EditorContext, picker: ParticlePicker) -> None:
@@ -87,7 +80,7 @@ class ParticleDrag:
         return self._touch is not None
 
     def press(self, position: QPointF) -> bool:
-        """Notes the particle under the mouse, which may have moved on when a drag begins."""
+        """Notes the particle under the mouse, which may have moved when a drag begins."""
         particle = self._picker.particle(position)
         place = self._picker.place_of(particle) if particle else None
         under = self._context.picker.beside(position, place) if place is not None else None
@@ -97,7 +90,7 @@ class ParticleDrag:
         return self._touch is not None
 
     def begin(self) -> bool:
-        """Takes hold of the pressed particle."""
+        """Starts to drag the pressed particle."""
         touch = self._touch
         if touch is None:
             return False
@@ -130,7 +123,7 @@ class ParticleDrag:
             self._context.marks.hover(None)
 
     def _reach(self, place: glm.dvec3) -> float:
-        """Length of `REACH` at a place [m]."""
+        """Length of `REACH` at a world position [m]."""
         camera, (_, height) = self._context.picker.camera, self._context.picker.size
         away = glm.dot(camera.position() - place, camera.rotation()[2])
         depth = camera.distance if camera.orthographic else max(away, 0.0)

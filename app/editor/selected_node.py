@@ -1,4 +1,4 @@
-"""Joins the head of the inspector and the rooms of kinds with document and simulation."""
+"""Connects the head of the inspector and the panels of kinds with document and simulation."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,20 +19,18 @@ from widgets.parts import Pages
 
 
 class SelectedNode(QObject):
-    """Looks at the selected node after every change and picture; what has not changed costs a comparison.
+    """Shows status and presets of the selected node, updated after every change and frame.
 
     Args:
-        context: What is edited and simulated.
-        rooms: What kinds have beyond rows.
-        folder: Where the user's own presets lie, in a folder for each kind.
-        baking: Knows what is baked.
+        kinds: Panels of kinds, by kind.
+        folder: Folder of the user's presets, with a subfolder for each kind.
     """
 
-    def __init__(self, context: EditorContext, rooms: Mapping[str, Panel], folder: Path, baking: BakeTask) -> None:
+    def __init__(self, context: EditorContext, kinds: Mapping[str, Panel], folder: Path, baking: BakeTask) -> None:
         super().__init__()
-        self._context, self._rooms, self._baking = context, rooms, baking
-        tip = "Simulate it again, with the settings of now."
-        self._free = Command("free_bake", "Free Bake", tip, baking.free)
+        self._context, self._kinds, self._baking = context, kinds, baking
+        tip = "Simulate again, with the current settings; the folder of the bake stays."
+        self._detach = Command("free_bake", "Detach Bake", tip, baking.free)
         self._head = context.panels.inspector.head
         self._stores = {name: PresetStore(folder, kind) for name, kind in KINDS.items() if kind.presets is not None}
         self._own: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in self._stores}
@@ -44,14 +42,14 @@ class SelectedNode(QObject):
         self._on_changed()
 
     def offer(self, node_id: NodeId, text: str) -> str:
-        """A problem of a node, with what can be done where it stopped, or what becomes of settings that are refused."""
+        """Text of a problem of a node, with what to do about it."""
         node, system = self._context.document.scene.by_id.get(node_id), self._context.system(node_id)
         if node is None or system is None:
             return text
         if system.stopped:
             return f"{text}. Reset or resume it in the inspector."
         self._refusals[node_id] = node.settings, text
-        return f"{text}; it goes on as it was" if system.is_ready else text
+        return f"{text}; the former settings stay active" if system.is_ready else text
 
     # --- following ------------------------------------------------------------------------------------
 
@@ -62,27 +60,27 @@ class SelectedNode(QObject):
             status = self._status(node, system)
             if status != self._head.status:
                 self._head.show_status(status)
-            self._show_docks(self._rooms.get(node.kind, _NO_ROOM))
-        for kind, room in self._rooms.items():
-            room.follow(node if node is not None and node.kind == kind else None, system)
+            self._show_docks(self._kinds.get(node.kind, _NO_PANEL))
+        for kind, panel in self._kinds.items():
+            panel.follow(node if node is not None and node.kind == kind else None, system)
 
     @staticmethod
-    def _show_docks(room: Panel) -> None:
-        """Brings to the front what a room has in panels that it shares with others."""
-        for dock in room.docks:
+    def _show_docks(panel: Panel) -> None:
+        """Shows the pages of a panel in docks that it shares with other kinds."""
+        for dock in panel.docks:
             stack = dock.widget.parent()
             if isinstance(stack, Pages) and stack.currentWidget() is not dock.widget:
                 stack.setCurrentWidget(dock.widget)
 
     def _status(self, node: Node, system: Any) -> NodeStatus:
-        room, refused = self._rooms.get(node.kind, _NO_ROOM), self._refusals.get(node.id)
+        panel, refused = self._kinds.get(node.kind, _NO_PANEL), self._refusals.get(node.id)
         simulated = not KINDS[node.kind].can_be_muted or node.id in self._context.document.scene.simulated
         lack = self._context.files.note_of(node.settings)
         note = (
             silence_text(node, simulated)
             or hidden_text(node, self._context.document.scene)
             or lack
-            or room.note(node, system)
+            or panel.note(node, system)
         )
         if refused is not None and refused[0] is node.settings:
             note = refused[1]
@@ -90,14 +88,16 @@ class SelectedNode(QObject):
             return NodeStatus(note=note)
         if node.baked and self._baking.steps(node.id):
             if not self._baking.is_of_now(node.id):
-                return NodeStatus(system.stopped, BAKED_BEFORE, note, self._free)
+                return NodeStatus(system.stopped, BAKED_BEFORE, note, self._detach)
             note = note or BAKED
-        remedy = room.remedy(node, system) if system.warning or lack else None
+        remedy = panel.remedy(node, system) if system.warning or lack else None
         if remedy is not None and not system.warning:
             return NodeStatus(system.stopped, lack, "" if note == lack else note, remedy)
         if not (note or system.warning or system.stopped):
-            found = next((one for room in self._rooms.values() if (one := room.suggestion(node)) is not None), None)
-            return NodeStatus("", *(found[0], "", found[1]) if found is not None else ())
+            suggestions = (panel.suggestion(node) for panel in self._kinds.values())
+            if (suggestion := next(filter(None, suggestions), None)) is not None:
+                return NodeStatus("", suggestion[0], "", suggestion[1])
+            return NodeStatus("")
         return NodeStatus(system.stopped, system.warning, note, remedy)
 
     def _on_changed(self, *_: object) -> None:
@@ -126,7 +126,7 @@ class SelectedNode(QObject):
         if node is None or presets is None:
             return
         if name in presets.values:
-            self._context.panels.fail("", f"{name} is a preset that comes with Sinew; choose another name")
+            self._context.panels.fail("", f"{name} is a preset of Sinew; choose another name")
             return
         values = presets.of(node.settings)
         self._try(lambda: self._stores[node.kind].save(name, values))
@@ -165,7 +165,7 @@ class SelectedNode(QObject):
     # --- wiring ---------------------------------------------------------------------------------------
 
     def resume(self, node_id: NodeId) -> None:
-        """Lets the simulation of a node go on from its last sound state."""
+        """Resumes the simulation of a node from its last valid state."""
         system = self._context.system(node_id)
         if system is not None:
             self._context.stepper.alter(system.resume)
@@ -175,7 +175,7 @@ class SelectedNode(QObject):
         context.document.selection_changed.connect(self._on_changed)
         context.document.changed.connect(self._on_changed)
         context.files.changed.connect(self.refresh)
-        # Not while the picture is painted: what appears in the inspector may give the viewport another size.
+        # Queued, because widgets that appear while the viewport paints may resize it.
         context.client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
         head.presets.chosen.connect(self.use_preset)
         head.presets.saved.connect(self.save_preset)
@@ -184,4 +184,4 @@ class SelectedNode(QObject):
         head.resume_requested.connect(lambda: self.resume(context.document.selection.node or ""))
 
 
-_NO_ROOM = Panel()
+_NO_PANEL = Panel()

@@ -1,4 +1,4 @@
-"""What takes long about simulations: seeks, bakes, their verification and sweeps; made and joined for one window."""
+"""Long simulation tasks of one window: seek, bake, verify, sweep."""
 
 from PySide6.QtCore import QObject
 
@@ -19,11 +19,7 @@ from widgets.viewport import Viewport
 
 
 class SimulationWork(QObject):
-    """Owns them.
-
-    Attributes:
-        seek, baking, verifying, sweeping: What works.
-    """
+    """Owner of the tasks."""
 
     def __init__(
         self,
@@ -45,7 +41,7 @@ class SimulationWork(QObject):
             part.setParent(self)
 
     def connect_to(self, window: MainWindow, panels: Panels) -> None:
-        """Has the window show how far they are, and the panels list what they tell."""
+        """Shows progress in the window and reports in the messages."""
         self._window = window
         for work in (self.seek, self.baking, self.verifying):
             work.progressed.connect(window.show_seek)
@@ -53,7 +49,7 @@ class SimulationWork(QObject):
         self.baking.warned.connect(lambda text: panels.warn("", text))
         self.baking.failed.connect(lambda text: panels.fail("", text))
         self.verifying.reported.connect(panels.inform)
-        self.verifying.reported.connect(lambda *_: window.docks.reveal("messages"))  # where it can be read at leisure
+        self.verifying.reported.connect(lambda *_: window.docks.reveal("messages"))
         self.verifying.warned.connect(panels.warn)
         self.verifying.failed.connect(panels.fail)
 
@@ -64,13 +60,13 @@ class SimulationWork(QObject):
         return self._sweeps
 
     def open_sweeps(self) -> None:
-        """Opens it for the selected node, else for the first that is simulated."""
+        """Opens the window for the selected node, else for the first simulated one."""
         chosen, nodes = self._document.selected, self._document.scene.nodes
         simulated = [node for node in (chosen, *nodes) if node is not None and KINDS[node.kind].system]
         self.sweeps.open_for(next(iter(simulated), None))
 
     def cancel(self) -> bool:
-        """Gives up what holds up the window; returns whether there was something."""
+        """Cancels a seek, a bake or a verification; returns whether one was running."""
         if self.seek.busy or self.baking.busy:
             self.baking.cancel()
             self.seek.cancel()
@@ -81,6 +77,5 @@ class SimulationWork(QObject):
         return True
 
     def close(self) -> None:
-        """Ends what runs beside the window."""
         self.verifying.cancel()
         self.sweeping.cancel()

@@ -1,4 +1,4 @@
-"""Shows what stopped: in the outliner and in the viewport, with a way on and a way back beside the mark."""
+"""Shows stopped simulations in outliner and viewport, with buttons to resume and to reset."""
 
 from collections.abc import Callable
 
@@ -14,11 +14,10 @@ _MARGIN = 10
 
 
 class StopReports(QObject):
-    """Looks at the systems after every picture; where nothing stopped that is a look at each of them.
+    """Checks all systems after every frame.
 
     Args:
-        context: What is edited and simulated.
-        resume: Lets a node go on from its last sound state.
+        resume: Resumes a node from its last valid state.
     """
 
     def __init__(self, context: EditorContext, resume: Callable[[NodeId], None]) -> None:
@@ -28,14 +27,13 @@ class StopReports(QObject):
         outliner = context.panels.outliner
         outliner.resume_requested.connect(resume)
         outliner.reset_requested.connect(lambda _: context.playback.reset_simulation())
-        # Not while the picture is painted: what appears then would be painted too.
+        # Queued, because widgets must not appear while the viewport paints.
         context.client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
         context.document.changed.connect(self.refresh)
         context.document.view_state_changed.connect(self._place)
         context.viewport.resized.connect(self._place)
 
     def refresh(self, *_: object) -> None:
-        """Marks what stands still now."""
         engine, scene = self._context.client.engine, self._context.document.scene
         systems = engine.simulation.systems if engine is not None else {}
         stop_reports = {
@@ -57,7 +55,7 @@ class StopReports(QObject):
         return mark
 
     def _place(self, *_: object) -> None:
-        """Puts each mark above what it is of, at the edge where that is out of sight."""
+        """Moves each mark above its node, or to the edge of the viewport if the node is out of sight."""
         engine, viewport = self._context.client.engine, self._context.viewport
         for node_id, mark in self.marks.items():
             box = engine.bounds(node_id) if engine is not None else None

@@ -1,25 +1,25 @@
-"""Which files of the open project may be read before the user has said so."""
+"""Permission to read files that the open project names outside its folders."""
 
 from collections.abc import Iterable
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.files.outside_files import OutsideFile
+from app.files.project_paths import OutsideFile
 from sim.kinds import KINDS
 from sim.scene.params import ParamError, Settings, with_paths
 from sim.scene.scene import Scene
 
 WITHHELD = "lies outside the project's folders and is not read unless you allow it"
-"""Reads the same whether there is such a file or not."""
+"""The same text whether the file exists or not."""
 
 
 class FileAccess(QObject):
-    """Withholds what a project names elsewhere; whatever the user chooses or types is free.
+    """Blocks files that a project names outside its folders until the user allows them.
 
     Signals:
-        asked: Files that wait for an answer, a tuple of `OutsideFile`; none after the answer.
-        allowed: What was withheld may be read.
+        asked: Files that wait for an answer, a tuple of `OutsideFile`; empty after the answer.
+        allowed: The blocked files may be read.
     """
 
     asked = Signal(tuple)
@@ -30,15 +30,11 @@ class FileAccess(QObject):
         self._withheld: frozenset[str] = frozenset()
 
     def allows(self, path: str) -> bool:
-        """Whether a file may be read, and its being there be told."""
+        """Whether a file may be read, and its existence be reported."""
         return path not in self._withheld
 
     def readable(self, scene: Scene) -> Scene:
-        """A scene as it is shown, which names no file that may not be read.
-
-        Raises:
-            ParamError: If a node cannot do without such a file.
-        """
+        """The scene without paths of blocked files; raises ParamError if a node cannot work without such a file."""
         for node in scene.nodes:
             for use in KINDS[node.kind].files(node.settings):
                 if use.is_needed and not self.allows(use.path):
@@ -51,17 +47,16 @@ class FileAccess(QObject):
         return msgspec.structs.replace(scene, nodes=tuple(nodes)) if self._withheld else scene
 
     def withhold(self, files: Iterable[OutsideFile]) -> None:
-        """Another project is open: asks about what it names elsewhere, and forgets what was withheld before."""
+        """Blocks these files of a new project and asks about them; earlier blocks are dropped."""
         waiting = tuple(files)
         self._withheld = frozenset(file.path for file in waiting)
         self.asked.emit(waiting)
 
     def allow(self) -> None:
-        """Everything may be read."""
         self._withheld = frozenset()
         self.asked.emit(())
         self.allowed.emit()
 
     def leave_out(self) -> None:
-        """What is withheld stays so; it is not asked again while the project is open."""
+        """Keeps the files blocked; the question is not repeated while the project is open."""
         self.asked.emit(())

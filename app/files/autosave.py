@@ -1,4 +1,4 @@
-"""Autosave: a recovery file some seconds after an edit, written off the GUI thread."""
+"""Autosave: writes a recovery file some seconds after an edit, off the GUI thread."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer, Signal
 
 from app.document.document import Document
-from app.files.project_error import ProjectError
+from app.files.project_json import ProjectError
 from app.files.recovery import RecoveryStore
 from app.files.unknown_content import UnknownContent
 from sim.scene.scene import Scene
@@ -19,14 +19,14 @@ DELAY = 20.0
 _Values = tuple[Scene, ViewState, UnknownContent, Path | None, str]
 
 _PATIENCE = 3.0
-"""Edits that never pause are saved after this many delays."""
+"""Continuous edits are saved after this many delays."""
 
 
 class Autosave(QObject):
-    """Keeps the recovery file of a document up to date while it is modified.
+    """Keeps the recovery file of a modified document up to date.
 
     Signals:
-        status_changed: Text for the status bar, such as "autosaved 12 s ago"; "" when there is nothing to say.
+        status_changed: Text for the status bar, such as "autosaved 12 s ago", or "".
         saved: A recovery file was written.
         failed: One line why it could not be written; it is tried again after the next edit.
     """
@@ -68,13 +68,13 @@ class Autosave(QObject):
         return self._status
 
     def flush(self) -> str:
-        """Write what is unsaved at once, and keep it beyond the end; returns why that failed, or ""."""
+        """Writes unsaved changes at once and keeps the file after the end; returns why that failed, or ""."""
         self._pool.waitForDone()
         self._is_cached = self._document.modified
         return self._outcome(self._values()) if self._is_cached else ""
 
     def shutdown(self) -> None:
-        """End orderly: wait for a running write, then remove the recovery file of this session."""
+        """Waits for a running write, then removes the recovery file of this session."""
         self._timer.stop()
         self._settling.stop()
         self._ticking.stop()
@@ -88,7 +88,7 @@ class Autosave(QObject):
         return timer
 
     def _on_changed(self, _change: object) -> None:
-        """Wait for a pause of the edits, but not for ever."""
+        """Waits for a pause of the edits, but not for ever."""
         now = self._now()
         if self._waiting_since is None:
             self._waiting_since = now
@@ -96,7 +96,7 @@ class Autosave(QObject):
         self._timer.start(round(1000 * max(0.0, min(self._delay, left))))
 
     def _on_title_changed(self) -> None:
-        """Whether there is still something to lose is known once the whole edit or save is through."""
+        """Checks the modified state once the whole edit or save is done."""
         self._settling.start(0)
 
     def _settle(self) -> None:
@@ -109,7 +109,7 @@ class Autosave(QObject):
         self._update_status()
 
     def _write(self) -> None:
-        """Hand the values of this moment to the worker; they are immutable."""
+        """Hands the present values, which are immutable, to the worker."""
         if self._writing:
             self._timer.start(round(1000 * self._delay))
             return
@@ -148,7 +148,9 @@ class Autosave(QObject):
         self._update_status()
 
     def _update_status(self) -> None:
-        status = f"autosave failed: {self._failure}" if self._failure else self._age_text()
+        status = "" if self._saved_at is None else autosave_text(self._now() - self._saved_at)
+        if self._failure:
+            status = f"autosave failed: {self._failure}"
         if self._saved_at is None:
             self._ticking.stop()
         elif not self._ticking.isActive():
@@ -157,12 +159,9 @@ class Autosave(QObject):
             self._status = status
             self.status_changed.emit(status)
 
-    def _age_text(self) -> str:
-        return "" if self._saved_at is None else autosave_text(self._now() - self._saved_at)
-
 
 def autosave_text(age: float) -> str:
-    """How long ago the last autosave was, for an age [s]."""
+    """Status text for an age [s]."""
     if age < 60.0:
         return f"autosaved {int(age)} s ago"
     return f"autosaved {int(age / 60.0)} min ago"

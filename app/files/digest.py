@@ -1,4 +1,4 @@
-"""Tells contents of files apart, whatever their dates say."""
+"""Digests of file contents."""
 
 import hashlib
 import os
@@ -11,7 +11,7 @@ def digest_of(data: bytes) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """Digest of the content of a file; "" where there is none that can be read, or no regular file."""
+    """Digest of the content of a file; "" if it cannot be read or is not a regular file."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return ""

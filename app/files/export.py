@@ -23,16 +23,14 @@ def export_model(
     failed: Report,
     warned: Report,
 ) -> None:
-    """Writes the content of a model file in another format; the target appears complete or not at all.
+    """Writes a model file in another format; the target appears complete or not at all.
 
     Args:
-        source: The file the model came from; it is read again, since the runtime model keeps less.
-        target: File to write.
-        writer: The format.
-        owner: While it lives, `done` or `failed` is called.
-        done: Told the target and a note when it is written.
-        failed: Told the target and one line why it is not.
-        warned: Told the target and one line for each thing that is left out.
+        source: The model file; it is read again, because the runtime model does not keep everything.
+        owner: Callbacks are called only while it lives.
+        done: Called with target and a note.
+        failed: Called with target and one line why it was not written.
+        warned: Called with target and one line for each thing that the format cannot store.
     """
 
     def report(outcome: tuple[str, list[str]]) -> None:
@@ -48,10 +46,10 @@ def export_model(
 
 
 def _written(source: Path, target: Path, writer: Writer[RawModel]) -> tuple[str, list[str]]:
-    """Runs on a worker: "" or one line why it failed, and what was left out."""
+    """ "" or one line why it failed, and warnings; runs on a worker thread."""
     try:
         raw = read_raw(source)
-        known = len(raw.warnings)  # told when it was opened
+        known = len(raw.warnings)  # reported when it was opened
         writer.save(raw, target)
     except ModelError as error:
         return str(error), []

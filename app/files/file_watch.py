@@ -9,22 +9,21 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 from app.background import run_in_background
 from app.files.digest import file_digest
 
-# Programs write a file in several steps, or replace it; the last notice within this time [ms] counts.
+# Programs write a file in several steps, or replace it; the last event within this time [ms] counts.
 PAUSE = 120
 
 
 class FileWatch(QObject):
-    """Tells which files have another content than the one that was read or written here.
+    """Reports files whose content differs from what was read or written here.
 
-    The system says when something happens to the files and in their folders; contents are compared on a worker thread,
-    those of files with another size or time than at the last look.
+    The system reports events of the files and their folders; a worker thread then compares the contents of files whose
+    size or time has changed.
 
     Args:
-        known: Gives the files now, each with its known digest; "" takes what it holds at the first look.
-        parent: Owner.
+        known: Returns the files to watch with their known digests; "" adopts the content at the first look.
 
     Signals:
-        changed: Paths, once for each other content; a file that is gone is not told.
+        changed: Paths, once for each new content; deleted files are not reported.
     """
 
     changed = Signal(list)
@@ -51,15 +50,15 @@ class FileWatch(QObject):
             self._pause.start()
             return
         self._is_looking, before = True, dict(self._known())
-        wanted = {str(path) for path in before} | {str(path.parent) for path in before}
+        needed = {str(path) for path in before} | {str(path.parent) for path in before}
         watched = {*self._watcher.files(), *self._watcher.directories()}
-        if gone := watched - wanted:
-            self._watcher.removePaths(sorted(gone))
-        if new := wanted - watched:  # one that was replaced is no longer watched by its old identity
+        if removed := watched - needed:
+            self._watcher.removePaths(sorted(removed))
+        if new := needed - watched:  # a replaced file is no longer watched
             self._watcher.addPaths(sorted(new))
-        run_in_background(lambda: self._found(before), lambda found: self._compare(before, found), self)
+        run_in_background(lambda: self._digests_of(before), lambda found: self._compare(before, found), self)
 
-    def _found(self, paths: Iterable[Path]) -> dict[Path, str]:
+    def _digests_of(self, paths: Iterable[Path]) -> dict[Path, str]:
         """Digests of the contents; runs on a worker thread, one at a time."""
         found = {}
         for path in paths:
@@ -82,7 +81,7 @@ class FileWatch(QObject):
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What differs for another content of a file as far as the system tells; empty where there is none."""
+    """Metadata that changes with the content; empty if the file does not exist."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):  # a null character in the path

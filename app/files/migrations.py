@@ -1,7 +1,7 @@
 """Steps from one version of the project file to the next.
 
-A step takes the JSON object of version N and returns that of version N + 1; it is registered under N.  What
-merely adds a key needs none: a missing key takes its default.
+A step takes the JSON object of version N and returns that of version N + 1; it is registered under N. Added keys need
+no step: a missing key takes its default.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,11 +16,11 @@ VERSION = 2
 
 
 class MigrationError(ValueError):
-    """A project of an older version that could not be brought to the present one."""
+    """A project of an older version that cannot be converted."""
 
 
 def migrate_nodes(content: dict[str, Any], version: int) -> dict[str, Any]:
-    """Lets every kind change its nodes; what is no node is left to whoever reads the file."""
+    """Lets every kind migrate its nodes; what is not a node is left for the decoder."""
     nodes = content.get("nodes")
     found = [raw for raw in nodes if isinstance(raw, dict)] if isinstance(nodes, list) else []
     by_id = {raw["id"]: raw for raw in found if isinstance(raw.get("id"), str)}
@@ -43,7 +43,7 @@ MIGRATIONS: Mapping[int, Migration] = {1: _from_version_1}
 
 
 def migrated(content: dict[str, Any], version: int, migrations: Mapping[int, Migration]) -> dict[str, Any]:
-    """`content` of an older `version`, brought to `VERSION` step by step.
+    """`content` of an older `version`, converted to `VERSION` step by step.
 
     Raises:
         MigrationError: If there is no step for a version, or a step does not fit the content.

@@ -1,4 +1,4 @@
-"""Loading models and their textures on worker threads; results arrive on the thread of the loader."""
+"""Loads models and their textures on worker threads; signals arrive on the thread of the loader."""
 
 import itertools
 import logging
@@ -12,9 +12,8 @@ from typing import Protocol
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
 
 from app.files.digest import file_digest
-from sim.assets.images import ImageBudget, ImageError
+from sim.assets.images import ImageBudget, ImageError, MipImage, load_mip_image
 from sim.assets.load import load_model
-from sim.assets.mip_levels import MipImage, load_mip_image
 from sim.assets.model import CharacterModel, ImageSource
 from sim.assets.raw import LoadCancelled, ModelError
 from sim.characters.materials import REPORTED_MAX
@@ -25,10 +24,10 @@ from sim.scene.scene import NodeId
 _log = logging.getLogger(__name__)
 
 _MODEL_SHARE = 0.8
-"""Part of the progress that belongs to the model; the textures follow."""
+"""Fraction of the progress for the model; the textures follow."""
 
 _PROGRESS_STEP = 0.04
-"""Every report lays the status bar and the outliner out anew, which slows the reading down."""
+"""Smallest step that is reported; every report lays out the status bar and the outliner again."""
 
 
 class LoadModel(Protocol):
@@ -36,8 +35,7 @@ class LoadModel(Protocol):
 
     def __call__(
         self, path: Path, *, progress: Callable[[float], None] | None, cancelled: Callable[[], bool] | None
-    ) -> CharacterModel:
-        """Read a model."""
+    ) -> CharacterModel: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -45,11 +43,10 @@ class LoadedModel:
     """A model with its textures, ready for the GPU.
 
     Attributes:
-        model: The character.
-        images: Every texture that could be read, with its smaller levels.
+        images: Every texture that could be read, with its mip levels.
         prepared: The model as its upload reads it.
-        warnings: Those of the model, and one for every texture that could not be read, or not as large as it is.
-        digest: Of the content of the file.
+        warnings: Warnings of the model, and one for every texture that could not be read or was reduced.
+        digest: Of the model file.
     """
 
     model: CharacterModel
@@ -57,6 +54,11 @@ class LoadedModel:
     prepared: PreparedModel
     warnings: tuple[str, ...]
     digest: str = ""
+
+    @property
+    def other_files(self) -> tuple[Path, ...]:
+        """Files that were read for the model besides its own: images and buffers."""
+        return (*(image for image in self.images if isinstance(image, Path)), *self.model.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,7 @@ class _ModelRequest:
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def stop_here(self) -> None:
-        """Ends the work where nobody wants it any more.
-
-        Raises:
-            LoadCancelled: If so.
-        """
+        """Raises LoadCancelled if the request was cancelled."""
         if self.stopped.is_set():
             raise LoadCancelled
 
@@ -79,13 +77,12 @@ class _ModelRequest:
 class ModelLoader(QObject):
     """Loads models for nodes; the latest request of a node wins.
 
+    Every request ends with exactly one of `loaded`, `failed` and `cancelled`.
+
     Args:
-        parent: Owner.
         load: Reads a model.
         worker_count: Models that are read at the same time.
-        budget: What all images may have together; those of a model count as long as that is kept.
-
-    Every request ends with exactly one of `loaded`, `failed` and `cancelled`.
+        budget: Limit of all images together; images of a model count while the `LoadedModel` lives.
 
     Signals:
         progress: Request id and finished fraction, 0 to 1.
@@ -122,7 +119,7 @@ class ModelLoader(QObject):
             application.aboutToQuit.connect(self.shutdown)
 
     def load(self, node_id: NodeId, path: Path) -> int:
-        """Start loading the model of a node; returns the request id."""
+        """Starts loading the model of a node; returns the request id."""
         self.cancel_node(node_id)
         request = _ModelRequest(next(self._ids), node_id, Path(path))
         self._requests[request.id] = request
@@ -130,7 +127,7 @@ class ModelLoader(QObject):
         return request.id
 
     def cancel(self, request_id: int) -> None:
-        """Forget a request; nothing happens if it has ended."""
+        """Cancels a request; nothing happens if it has ended."""
         request = self._requests.pop(request_id, None)
         if request is None:
             return
@@ -138,7 +135,6 @@ class ModelLoader(QObject):
         self.cancelled.emit(request_id)
 
     def cancel_node(self, node_id: NodeId) -> None:
-        """Forget the request of a node, as when it is removed."""
         for request in list(self._requests.values()):
             if request.node_id == node_id:
                 self.cancel(request.id)
@@ -148,16 +144,14 @@ class ModelLoader(QObject):
         return bool(self._requests)
 
     def shutdown(self) -> None:
-        """Cancel everything and wait for the workers; to be called before the application ends."""
+        """Cancels everything and waits for the workers; call it before the application ends."""
         self._pool.clear()  # before a worker that notices its end takes the next request
         for request_id in list(self._requests):
             self.cancel(request_id)
         self._pool.waitForDone()
 
-    # --- on a worker thread ---------------------------------------------------------------------------
-
     def _work(self, request: _ModelRequest) -> None:
-        """Load and report; every outcome is a value, as an exception would end in the thread pool."""
+        """Loads and reports; every outcome is a value, because an exception would end in the thread pool."""
         try:
             self._finished.emit(request, self._loaded(request))
         except LoadCancelled:
@@ -166,7 +160,9 @@ class ModelLoader(QObject):
             self._finished.emit(request, str(error))
         except Exception as error:  # a defect must not leave the request hanging
             _log.exception("loading %s failed", printable(str(request.path)))
-            self._finished.emit(request, _line(f"{request.path}: {type(error).__name__}: {error}"))
+            self._finished.emit(
+                request, printable(" ".join(f"{request.path}: {type(error).__name__}: {error}".split()))
+            )
 
     def _loaded(self, request: _ModelRequest) -> LoadedModel:
         report = _Progress(lambda fraction: self._advanced.emit(request, fraction))
@@ -191,13 +187,11 @@ class ModelLoader(QObject):
             warnings += self._budget.take_notes()
             loaded = LoadedModel(model, images, prepare_model(model), tuple(warnings), digest)
         except BaseException:
-            self._budget.show_baked(_pixel_count(images))
+            self._budget.give_back(_pixel_count(images))
             raise
-        weakref.finalize(loaded, self._budget.show_baked, _pixel_count(images)).atexit = False
+        weakref.finalize(loaded, self._budget.give_back, _pixel_count(images)).atexit = False
         report(1.0)
         return loaded
-
-    # --- on the thread of the loader ------------------------------------------------------------------
 
     def _on_advanced(self, request: _ModelRequest, fraction: float) -> None:
         if request.id in self._requests:
@@ -213,7 +207,7 @@ class ModelLoader(QObject):
 
 
 class _Progress:
-    """Passes on a fraction only where it grew by a visible step."""
+    """Passes on a fraction only if it grew by a visible step."""
 
     def __init__(self, report: Callable[[float], None]) -> None:
         self._report = report
@@ -223,10 +217,6 @@ class _Progress:
         if fraction - self._last >= _PROGRESS_STEP or fraction >= 1.0 > self._last:
             self._last = fraction
             self._report(fraction)
-
-
-def _line(text: str) -> str:
-    return printable(" ".join(text.split()))
 
 
 def _pixel_count(images: Mapping[ImageSource, MipImage]) -> int:

@@ -1,4 +1,4 @@
-"""Which model every node shows: loading, ready, missing or failed; loads what the scene asks for."""
+"""State of the model of every node: loading, ready, missing or failed; loads the models of the scene."""
 
 import os
 from collections.abc import Mapping
@@ -14,22 +14,23 @@ from sim.scene.change import Change, ChangeKind
 from sim.scene.scene import Node, NodeId
 from widgets.protocols import ModelState, ModelStatus
 
-# Models of removed nodes stay for undo; more than a few would only hold memory.
+# Models of removed nodes that are kept for undo.
 SPARE_COUNT = 4
+
+CANCELLED = "loading was cancelled; reload the model to try again"
 
 
 class ModelStore(QObject):
-    """Follows the document's model nodes and keeps their loaded files.
+    """Follows the model nodes of the document and keeps their loaded files.
 
     Args:
-        document: The scene.
         loader: Reads models off the GUI thread.
-        access: Says what may be read.
+        access: Blocks files that may not be read.
 
     Signals:
-        changed: A node's model got further, arrived, failed or went away.
-        warned: A file (or "") and one line about it that the user should see.
-        failed: The same, for what could not be loaded.
+        changed: A node whose model made progress, was loaded, failed or was removed.
+        warned: A file (or "") and one warning for the user.
+        failed: A file and one line why it could not be loaded.
     """
 
     changed = Signal(str)
@@ -51,7 +52,7 @@ class ModelStore(QObject):
         loader.cancelled.connect(self._on_cancelled)
 
     def status(self, node_id: NodeId) -> ModelStatus | None:
-        """State of a node's model; None for nodes that are no models."""
+        """State of a node's model; None for nodes without a model."""
         return self._statuses.get(node_id)
 
     def loaded(self, node_id: NodeId) -> LoadedModel | None:
@@ -63,39 +64,37 @@ class ModelStore(QObject):
 
     @property
     def loading(self) -> tuple[NodeId, ...]:
-        """Nodes whose model is being read."""
         return tuple(self._requests.values())
 
     @property
     def uploading(self) -> tuple[NodeId, ...]:
-        """Nodes whose model is read and not drawn yet."""
+        """Nodes whose model was read and is not drawn yet."""
         return tuple(node_id for node_id, status in self._statuses.items() if status.state is ModelState.UPLOADING)
 
     def mark_ready(self, node_id: NodeId) -> None:
-        """Notes that the model that was read is drawn."""
         status, loaded = self._statuses.get(node_id), self.loaded(node_id)
         if status is not None and status.state is not ModelState.READY and loaded is not None:
             self._set(node_id, ModelStatus(ModelState.READY, loaded.model))
 
     def mark_failed(self, node_id: NodeId, text: str) -> None:
-        """Notes that a model cannot be drawn; one line says why."""
+        """A model cannot be drawn; one line says why."""
         if node_id in self._statuses:
             self._set(node_id, ModelStatus(ModelState.FAILED, text=text))
 
     def adopt(self, path: Path, loaded: LoadedModel) -> None:
-        """Keeps a model that was loaded before its node exists, as an import is."""
+        """Keeps a model that was loaded before its node exists, as by an import."""
         self._cache[str(path)] = loaded
         self._report(str(path), loaded)
 
     @property
     def known(self) -> Mapping[Path, str]:
-        """Files that are shown, with the digests of models; "" for the images of these."""
+        """Files of the models of the scene with their digests; "" for images and other files next to a model."""
         shown = {path: self._cache[path] for path in self._paths.values() if path in self._cache}
-        images = {image: "" for loaded in shown.values() for image in loaded.images if isinstance(image, Path)}
-        return images | {Path(path): loaded.digest for path, loaded in shown.items()}
+        others = {path: "" for loaded in shown.values() for path in loaded.other_files}
+        return others | {Path(path): loaded.digest for path, loaded in shown.items()}
 
     def reload(self, node_id: NodeId) -> None:
-        """Reads the file of a node again; what was read of it before stays until then, and where that fails."""
+        """Reads the file of a node again; the old model stays until then, and if that fails."""
         path = self._paths.get(node_id, "")
         if path in self._cache:
             self._requests[self._loader.load(node_id, Path(path))] = node_id
@@ -104,18 +103,23 @@ class ModelStore(QObject):
             self.sync()
 
     def reread(self, path: Path) -> None:
-        """Reads a model again whose file, or one of whose images, is another one now."""
+        """Reads the models again that consist of a file."""
         for name, node_id in {name: node_id for node_id, name in self._paths.items()}.items():
             loaded = self._cache.get(name)
-            if loaded is not None and (Path(name) == path or path in loaded.images):
+            if loaded is not None and (Path(name) == path or path in loaded.other_files):
                 self.reload(node_id)
 
     def cancel(self) -> None:
-        for request in list(self._requests):
+        """Cancels loading for the user; models without an earlier version are marked as failed."""
+        for request, node_id in list(self._requests.items()):
             self._loader.cancel(request)
+            path = self._paths[node_id]
+            if path not in self._cache:
+                self._set(node_id, ModelStatus(ModelState.FAILED, text=f"{path}: {CANCELLED}"))
+                self.warned.emit(path, CANCELLED)
 
     def sync(self) -> None:
-        """Loads what the scene names and forgets what it no longer has."""
+        """Loads models that the scene names and forgets others."""
         nodes = {node.id: node for node in self._document.scene.characters}
         for node_id in [node_id for node_id in self._paths if node_id not in nodes]:
             self._forget(node_id)
@@ -188,9 +192,7 @@ class ModelStore(QObject):
             self.failed.emit(path, text if path not in self._cache else f"{text}; what was read before stays")
 
     def _on_cancelled(self, request: int) -> None:
-        node_id = self._requests.pop(request, None)
-        if node_id is not None and self._paths.get(node_id, "") not in self._cache and node_id in self._paths:
-            self._set(node_id, ModelStatus(ModelState.FAILED, text=f"{self._paths[node_id]}: loading was cancelled"))
+        self._requests.pop(request, None)
 
     def _report(self, path: str, loaded: LoadedModel) -> None:
         for warning in loaded.warnings:

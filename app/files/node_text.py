@@ -1,7 +1,7 @@
-"""Nodes as text, for the clipboard: JSON as in a project file, with where they stand and what they ride on by name.
+"""Nodes as text for the clipboard: JSON as in a project file, with world transforms and parents by name.
 
-What rides on a node that is not among them finds one of the same name and kind in another scene, else stays where it
-stood in the world.
+A node whose parent is not among the copied ones is attached to a node of the same name and kind in another scene, else
+stays where it was in the world.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,8 @@ import msgspec
 
 from app.files.migrations import MIGRATIONS, VERSION, MigrationError, migrated
 from app.files.project_decode import ProjectDecoder
-from app.files.project_encode import node_content
-from app.files.project_error import ProjectError
-from app.files.project_json import json_text, parse_json
+from app.files.project_file import node_content
+from app.files.project_json import ProjectError, json_text, parse_json
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.transform import Transform
 from sim.scene.world_transforms import WORLD, WorldTransforms, relative_transform
@@ -24,25 +23,25 @@ _SOURCE = Path("clipboard")
 
 
 def nodes_text(places: WorldTransforms, node_ids: Sequence[NodeId]) -> str:
-    """Some nodes of a scene as text; paths are absolute."""
+    """Nodes of a scene as text; paths are absolute."""
     scene = places.scene
     copied = [node for node in scene.nodes if node.id in node_ids]
-    riding = [node for node in copied if node.attachment.node in scene.by_id and node.attachment.node not in node_ids]
-    names = {node.attachment.node: scene.node(node.attachment.node) for node in riding}
+    attached = [node for node in copied if node.attachment.node in scene.by_id and node.attachment.node not in node_ids]
+    names = {node.attachment.node: scene.node(node.attachment.node) for node in attached}
     content = {
         "format": FORMAT,
         "version": VERSION,
         "nodes": [node_content(node) for node in copied],
         "carriers": {carrier.id: {"name": carrier.name, "kind": carrier.kind} for carrier in names.values()},
         "world": {
-            node.id: msgspec.to_builtins(relative_transform(places.world_from_node(node), WORLD)) for node in riding
+            node.id: msgspec.to_builtins(relative_transform(places.world_from_node(node), WORLD)) for node in attached
         },
     }
     return json_text(content)
 
 
 def nodes_of(text: str, scene: Scene) -> list[Node]:
-    """Nodes of a text, to be added to a scene; their ids are those of the text.
+    """Nodes of a text for adding to a scene, with the ids of the text.
 
     Raises:
         ProjectError: If the text holds no nodes, or a value is refused.
@@ -65,14 +64,14 @@ def nodes_of(text: str, scene: Scene) -> list[Node]:
 def _settled(
     node: Node, scene: Scene, among: set[NodeId], carriers: dict[str, dict[str, Any]], world: dict[str, Any] | None
 ) -> Node:
-    """A node that rides on and is listed below what there is in a scene."""
+    """A node whose parent and group exist in the scene."""
     if node.within not in among and not scene.has(node.within):
         node = msgspec.structs.replace(node, within="")
     carrier = node.attachment.node
     if not carrier or carrier in among:
         return node
-    wanted = carriers.get(carrier, {})
-    alike = [other for other in scene.nodes if {"name": other.name, "kind": other.kind} == wanted]
+    parent = carriers.get(carrier, {})
+    alike = [other for other in scene.nodes if {"name": other.name, "kind": other.kind} == parent]
     found = next((other for other in alike if other.id == carrier), alike[0] if alike else None)
     if found is not None:
         attachment = msgspec.structs.replace(node.attachment, node=found.id)

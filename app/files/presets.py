@@ -1,4 +1,4 @@
-"""The user's own presets of settings: one small JSON file each, in the folder that their kind names."""
+"""The user's presets of settings: one small JSON file each, in a folder for each kind."""
 
 import hashlib
 import os
@@ -29,11 +29,11 @@ class _PresetFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PresetStore:
-    """Presets in a folder, read anew whenever they are asked for.
+    """Presets in a folder, read again for every query.
 
     Args:
-        folder: Of all settings; the files lie in the folder of their own in it, made when the first one is saved.
-        kind: What they are of; it has presets.
+        folder: Folder of all settings; the preset folder inside it is made when the first preset is saved.
+        kind: A kind with presets.
     """
 
     def __init__(self, folder: Path, kind: Kind) -> None:
@@ -42,7 +42,7 @@ class PresetStore:
         self._folder, self._settings = folder / self._presets.folder, kind.settings
 
     def load(self) -> tuple[dict[str, dict[str, Any]], list[PresetError]]:
-        """Values by name, in order of the names, and what could not be read; such files stay as they are."""
+        """Values by name, sorted by name, and errors of files that cannot be read."""
         found: dict[str, dict[str, Any]] = {}
         errors: list[PresetError] = []
         for path in self._files():
@@ -55,11 +55,7 @@ class PresetStore:
         return dict(sorted(found.items(), key=lambda item: item[0].casefold())), errors
 
     def save(self, name: str, values: dict[str, Any]) -> None:
-        """Keeps values under a name, replacing those that it had.
-
-        Raises:
-            PresetError: If the file cannot be written.
-        """
+        """Stores values under a name, replacing an older preset; raises PresetError if the file cannot be written."""
         path = self._path(name)
         content = _PresetFile(format=self._presets.format, name=name, values=msgspec.to_builtins(values))
         try:
@@ -69,22 +65,18 @@ class PresetStore:
             raise PresetError(f"{path}: {_reason(error)}") from None
 
     def delete(self, name: str) -> None:
-        """Removes a preset; nothing happens if it is not there.
-
-        Raises:
-            PresetError: If its file cannot be removed.
-        """
+        """Removes a preset if it exists; raises PresetError if its file cannot be removed."""
         for path in self._files():
             try:
                 if self._read(path).name == name:
                     path.unlink()
             except PresetError:
-                continue  # a file that cannot be read is no preset of this name
+                continue  # an unreadable file is not this preset
             except OSError as error:
                 raise PresetError(f"{path}: {_reason(error)}") from None
 
     def _path(self, name: str) -> Path:
-        """A file name for every system; the digest tells apart what it cuts off, and "Silk" from "silk"."""
+        """A file name for every system; the digest distinguishes names that are cut off, and "Silk" from "silk"."""
         digest = hashlib.sha256(name.encode()).hexdigest()[:8]
         return self._folder / f"{quote(name, safe=' ')[:_NAME_MAX]} {digest}{SUFFIX}"
 
@@ -98,7 +90,7 @@ class PresetStore:
     def _read(self, path: Path) -> _PresetFile:
         try:
             if path.stat().st_size > FILE_BYTES_MAX or not path.is_file():
-                raise PresetError(f"{path}: this is no preset")
+                raise PresetError(f"{path}: this is not a preset")
             preset = msgspec.json.decode(path.read_bytes(), type=_PresetFile)
         except OSError as error:
             raise PresetError(f"{path}: {_reason(error)}") from None
@@ -107,11 +99,11 @@ class PresetStore:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise PresetError(f"{path}: {error}") from None
         if preset.format != self._presets.format or not preset.name.strip():
-            raise PresetError(f"{path}: this is no preset of {self._presets.what}")
+            raise PresetError(f"{path}: this is not a preset of {self._presets.what}")
         return msgspec.structs.replace(preset, values=self._checked(path, preset.values))
 
     def _checked(self, path: Path, values: dict[str, Any]) -> dict[str, Any]:
-        """The values that are known, converted; others are of a later version and left out."""
+        """The known values, converted; values of a later version are left out."""
         try:
             return {name: check(self._settings, name, values[name]) for name in self._presets.fields if name in values}
         except ParamError as error:

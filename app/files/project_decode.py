@@ -1,4 +1,4 @@
-"""From the JSON object of a project file to values; every refusal names its JSON path."""
+"""Decoding of the JSON object of a project file; every error names its JSON path."""
 
 import functools
 import json
@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import inspect
 
 from app.document.node_names import NodeNames, default_name
-from app.files.allowed_text import allowed_text
-from app.files.model_paths import resolved_path
-from app.files.project_error import ProjectError
-from app.files.project_json import key_path
+from app.files.project_json import ProjectError, key_path
+from app.files.project_paths import resolved_path
 from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
-from sim.assets.load_watch import LoadWatch
+from sim.assets.raw import LoadWatch
 from sim.kinds import KINDS
 from sim.notes import Notes
 from sim.printable import printable
-from sim.scene.params import ParamError, Role, check, params_of, with_paths
+from sim.scene.params import Declaration, ParamError, Role, check, params_of, with_paths
 from sim.scene.playback import PlaybackSettings
 from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sim.scene.view import ViewSettings
@@ -33,15 +32,15 @@ _VALUE_TEXT_MAX = 80
 
 
 class ProjectDecoder:
-    """Reads one project file's content; collects warnings and what it does not know.
+    """Decodes the content of one project file; collects warnings and unknown content.
 
     Args:
         path: The file, for messages.
         folder: Its folder, links resolved.
-        watch: Told of every node.
+        watch: Counts nodes.
 
     Attributes:
-        warnings: What was odd but kept or mended, one sentence each, in the order of the file.
+        warnings: What was odd but kept or fixed, one sentence each, in the order of the file.
     """
 
     def __init__(self, path: Path, folder: str, watch: LoadWatch | None = None) -> None:
@@ -56,13 +55,13 @@ class ProjectDecoder:
         """Scene and view state of the whole file.
 
         Raises:
-            ProjectError: For a wrong type, a value out of range, or a node that is none.
-            LoadCancelled: If the watch says so.
+            ProjectError: For a wrong type, a value out of range, or an invalid node.
+            LoadCancelled: If the watch cancels.
         """
         self._keep_unknown(content, _FILE_KEYS, "$", ())
         nodes, playback = self.decode_nodes(content.get("nodes", [])), content.get(PLAYBACK, {})
         if isinstance(playback, dict) and any(KINDS[node.kind].system for node in nodes):
-            playback = {"min_length": 0.0, **playback}  # a file without it lasts as long as its clip, as it always did
+            playback = {"min_length": 0.0, **playback}  # older files last as long as their clip
         scene = Scene(
             nodes=nodes,
             playback=self._struct(PlaybackSettings, playback, f"$.{PLAYBACK}", (PLAYBACK,)),
@@ -72,15 +71,13 @@ class ProjectDecoder:
         return scene, self._checked_selection(scene, state)
 
     def unknown(self) -> UnknownContent:
-        return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries))
-
-    # --- nodes ----------------------------------------------------------------------------------------
+        return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries), self._folder)
 
     def decode_nodes(self, content: Any) -> tuple[Node, ...]:
-        """Nodes of a list of the file, or of one that is none of a file.
+        """Nodes of a list, of a file or of the clipboard.
 
         Raises:
-            ProjectError: For a wrong type, a value out of range, or a node that is none.
+            ProjectError: For a wrong type, a value out of range, or an invalid node.
         """
         if not isinstance(content, list):
             raise self._refused("$.nodes", content, "a list of nodes")
@@ -101,18 +98,20 @@ class ProjectDecoder:
         if circling is not None:
             index = next(i for i, raw in enumerate(content) if raw.get("id") == circling.id)
             where = f"$.nodes[{index}].attachment.node"
-            raise self._refused(where, circling.attachment.node, "a node that does not ride on this one")
+            raise self._refused(where, circling.attachment.node, "a node that is not attached to this one")
         return named
 
     def _is_unknown_kind(self, raw: Any) -> bool:
-        """A node without a known part, but with a part nevertheless."""
+        """Whether a node has no known part, but an unknown one."""
         if not isinstance(raw, dict) or any(raw.get(kind) is not None for kind in KINDS):
             return False
         return any(isinstance(value, dict) for key, value in raw.items() if key not in _NODE_KEYS)
 
     def _keep_node(self, raw: dict[str, Any], where: str, after: str | None) -> None:
-        parts = ", ".join(key for key, value in raw.items() if key not in _NODE_KEYS and isinstance(value, dict))
-        self.warnings.append(f"{where}: a node of an unknown kind ({_short(parts)}) is kept but not shown")
+        kinds = ", ".join(key for key, value in raw.items() if key not in _NODE_KEYS and isinstance(value, dict))
+        names = (raw.get(key) for key in ("name", "id"))
+        name = next((_short(name) for name in names if isinstance(name, str) and name.strip()), where)
+        self.warnings.append(f"{name} has the unknown type {_short(kinds)}; it is kept but not shown")
         self._nodes.append(UnknownNode(raw, after))
 
     def _decode_node(self, raw: Any, where: str) -> Node:
@@ -124,13 +123,11 @@ class ProjectDecoder:
         parts = [kind for kind in KINDS if raw.get(kind) is not None]
         if len(parts) != 1:
             raise ProjectError(
-                self._path,
-                where,
-                f"holds {', '.join(parts) or 'no part'}; allowed: exactly one of: {', '.join(KINDS)}",
+                self._path, where, f"holds {', '.join(parts) or 'no part'}; allowed: exactly one of: {', '.join(KINDS)}"
             )
         kind, place = parts[0], ("nodes", node_id)
         settings = self._struct(KINDS[kind].settings, raw[kind], key_path(where, kind), (*place, kind))
-        # Files of before hold the kinds that a node is not of as null.
+        # Older files hold the other kinds as null.
         raw = {key: value for key, value in raw.items() if key not in KINDS}
         return self._struct(Node, raw, where, place, settings=settings)
 
@@ -145,10 +142,8 @@ class ProjectDecoder:
             named.append(msgspec.structs.replace(node, name=name))
         return tuple(named)
 
-    # --- objects and values ---------------------------------------------------------------------------
-
     def _struct(self, cls: type[S], raw: Any, where: str, place: Place, **values: Any) -> S:
-        """A settings value of an object of the file; `values` are fields that stand elsewhere."""
+        """A struct of a JSON object; `values` are fields that stand elsewhere."""
         if not isinstance(raw, dict):
             raise self._refused(where, raw, "an object")
         hints = {name: hint for name, hint in _hints(cls).items() if name not in values}
@@ -189,7 +184,7 @@ class ProjectDecoder:
             self._keys[place] = unknown
 
     def _keep_in_entries(self, raw: Any, entries: Any, where: str, place: Place) -> None:
-        """Keeps what the objects of a list of settings hold beyond what they were understood as."""
+        """Keeps unknown keys of the objects in a list of settings."""
         found = []
         for index, entry in enumerate(entries if isinstance(entries, tuple) else ()):
             if not isinstance(entry, msgspec.Struct) or not isinstance(raw[index], dict):
@@ -209,8 +204,8 @@ class ProjectDecoder:
     def _checked_selection(self, scene: Scene, state: ViewState) -> ViewState:
         selection = state.selection
         if selection.node is not None and not scene.has(selection.node):
-            shown = any(node.content.get("id") == selection.node for node in self._nodes)
-            reason = "a node of an unknown kind" if shown else "a node that does not exist"
+            is_unknown = any(node.content.get("id") == selection.node for node in self._nodes)
+            reason = "a node of an unknown type" if is_unknown else "a node that does not exist"
             self.warnings.append(f"$.state.selection.node: names {reason}: {_short(selection.node)}")
             selection = Selection(view=selection.view)
         others = selection_of(node_id for node_id in selection.nodes if scene.has(node_id)).others
@@ -227,7 +222,7 @@ class ProjectDecoder:
 
 
 def _own_words(error: Exception) -> str:
-    """What the type of a value itself says against it; "" where only its form is wrong."""
+    """Message of the type of a value; "" if only its form is wrong."""
     cause = getattr(error.__context__ or error, "__cause__", None)
     return str(cause) if isinstance(cause, ValueError) else ""
 
@@ -243,7 +238,7 @@ def _hints(cls: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _struct_type(hint: Any) -> type[msgspec.Struct] | None:
-    """The settings class that a field holds, where it holds one."""
+    """The struct class of a field, or None."""
     if typing.get_origin(hint) is typing.Annotated:
         return _struct_type(typing.get_args(hint)[0])
     candidates = typing.get_args(hint) if _is_union(hint) else (hint,)
@@ -256,3 +251,54 @@ def _is_optional(hint: Any) -> bool:
 
 def _is_union(hint: Any) -> bool:
     return typing.get_origin(hint) in (typing.Union, types.UnionType)
+
+
+def allowed_text(hint: Any, declared: Declaration | None = None) -> str:
+    """Accepted values of a field, such as "a number from 1e-06 to 1e+06 m", "3 numbers" or "one of: lbs, dqs".
+
+    Args:
+        hint: Type annotation of the field, with its metadata.
+        declared: Declaration of the parameter, for the unit.
+    """
+    unit = f" {declared.unit}" if declared is not None and declared.unit else ""
+    order = ", in order" if declared is not None and declared.role in (Role.GRADIENT, Role.CURVE) else ""
+    return _text(inspect.type_info(hint), unit) + order
+
+
+def _text(kind: inspect.Type, unit: str) -> str:
+    match kind:
+        case inspect.Metadata(type=inner):
+            return _text(inner, unit)
+        case inspect.UnionType(types=types):
+            return " or ".join(_text(inner, unit) for inner in types)
+        case inspect.TupleType(item_types=items):
+            return _text(items[0], unit).replace("a number", f"{len(items)} numbers", 1)
+        case inspect.VarTupleType(item_type=item):
+            return f"{kind.min_length or 0} to {kind.max_length or 'any number of'} items of {_text(item, unit)}"
+        case inspect.FloatType():
+            return "a number" + _range(kind.ge, kind.le, unit)
+        case inspect.IntType():
+            return "a whole number" + _range(kind.ge, kind.le, unit)
+        case inspect.EnumType(cls=cls):
+            return "one of: " + ", ".join(str(member.value) for member in cls)
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.NoneType():
+            return "null"
+        case inspect.StrType():
+            return "a text"
+        case inspect.StructType(fields=fields, tag_field=None):
+            return "an object with " + ", ".join(field.encode_name for field in fields)
+        case inspect.StructType(tag_field=field, tag=tag):
+            return f'an object with "{field}": "{tag}"'
+    raise TypeError(f"no words for {kind}")
+
+
+def _range(lo: float | None, hi: float | None, unit: str) -> str:
+    if lo is not None and hi is not None:
+        return f" from {lo:g} to {hi:g}{unit}"
+    if lo is not None:
+        return f", at least {lo:g}{unit}"
+    if hi is not None:
+        return f", at most {hi:g}{unit}"
+    return f" [{unit.strip()}]" if unit else ""

@@ -1,26 +1,28 @@
 """Projects as files: versioned JSON, read strictly and written atomically.
 
-No Qt, no state: reading gives values, writing takes them.
+No Qt, no state: reading returns values, writing takes them.
 """
 
 import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from app.files.digest import digest_of
 from app.files.migrations import MIGRATIONS, VERSION, Migration, MigrationError, migrated
 from app.files.project_decode import ProjectDecoder
-from app.files.project_encode import FORMAT, project_content
-from app.files.project_error import ProjectError
-from app.files.project_json import json_text, parse_json, read_bytes, read_json
-from app.files.unknown_content import UnknownContent
-from sim.assets.load_watch import LoadWatch
+from app.files.project_json import ProjectError, json_text, parse_json, read_bytes, read_json
+from app.files.project_paths import portable_path
+from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
+from sim.assets.raw import LoadWatch
 from sim.export.atomic_file import write_atomically
-from sim.scene.scene import Scene
+from sim.scene.params import params_of, with_paths
+from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sim.scene.view_state import ViewState
 
 PROJECT_SUFFIX = ".sinew"
@@ -29,7 +31,7 @@ CACHE_SUFFIX = ".sinewcache"
 
 
 def cache_folder(project: Path) -> Path:
-    """Where the baked steps of a project lie: beside it, so that they travel with it."""
+    """Folder of the baked steps of a project, next to it, so that they travel with it."""
     return project.with_name(project.stem + CACHE_SUFFIX)
 
 
@@ -38,11 +40,10 @@ class LoadedProject:
     """A project as read.
 
     Attributes:
-        scene: The scene; paths of models are absolute.
-        view_state: Camera, playhead and selection.
-        unknown: What this version does not know; hand it to `save_project`.
-        warnings: What was odd but kept or mended, one sentence each.
-        migrated_from: Version of the file where that is an older one, else None.
+        scene: The scene; paths are absolute.
+        unknown: Unknown content; pass it to `save_project`.
+        warnings: What was odd but kept or fixed, one sentence each.
+        migrated_from: Version of the file if it is an older one, else None.
         digest: Of the content of the file.
     """
 
@@ -65,17 +66,16 @@ def load_project(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> LoadedProject:
-    """Read a project; a model that is missing is no error here.
+    """Reads a project; missing models are not an error.
 
     Args:
-        path: The file.
         migrations: Steps from older versions.
         progress: Called with the finished fraction, 0 to 1, from the calling thread.
         cancelled: Asked before every node.
 
     Raises:
-        ProjectError: If the file is no readable project of a known version, or any value is refused.
-        LoadCancelled: If `cancelled` said so.
+        ProjectError: If the file is not a readable project of a known version, or any value is refused.
+        LoadCancelled: If `cancelled` returns True.
     """
     watch = LoadWatch(progress, cancelled)
     watch.advance()
@@ -94,18 +94,17 @@ def load_project(
 
 
 def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: UnknownContent | None = None) -> str:
-    """Write a project; at every moment the old or the new one is on the disk, complete; returns its digest.
+    """Writes a project and returns its digest; at every moment the old or the new file is on disk, complete.
 
-    A file of an older version is kept beside as NAME.sinew.bak.
+    A file of an older version is kept as NAME.sinew.bak.
 
     Args:
-        path: The file; a link is followed.
-        scene: The scene, with absolute paths of models.
-        view_state: Camera, playhead and selection.
-        unknown: What `load_project` kept.
+        path: The file; links are followed.
+        scene: The scene, with absolute paths.
+        unknown: Unknown content from `load_project`.
 
     Raises:
-        ProjectError: If the file cannot be written; an old one is as it was.
+        ProjectError: If the file cannot be written; an old one is unchanged.
     """
     try:
         content = project_content(scene, view_state, unknown or UnknownContent(), _folder(path))
@@ -121,7 +120,7 @@ def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: Unkno
 
 def _version(path: Path, content: Any) -> int:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ProjectError(path, "$.format", f'is no Sinew project; "format": "{FORMAT}" is missing')
+        raise ProjectError(path, "$.format", f'is not a Sinew project; "format": "{FORMAT}" is missing')
     version = content.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 0:
         raise ProjectError(path, "$.version", f"{json.dumps(version)} is not allowed; allowed: a whole number")
@@ -133,22 +132,89 @@ def _version(path: Path, content: Any) -> int:
 
 
 def _folder(path: Path) -> str:
-    """Folder where the file itself lies, links resolved, so that ".." means the same to everyone."""
+    """Real folder of the file, so that ".." means the same to every program."""
     return os.path.dirname(os.path.realpath(path))
 
 
 def _keep_older_version(target: Path) -> None:
-    with contextlib.suppress(ProjectError):  # what is no project needs no backup
+    with contextlib.suppress(ProjectError):  # only projects need a backup
         content = read_json(target)
         if _version(target, content) < VERSION:
             write_atomically(_free_backup(target), target.read_bytes())
 
 
 def _free_backup(target: Path) -> Path:
-    """NAME.sinew.bak, or NAME.sinew.bak2 and so on where an earlier one is kept already."""
+    """NAME.sinew.bak, or NAME.sinew.bak2 and so on if there are earlier ones."""
     backup = target.with_name(target.name + BACKUP_SUFFIX)
     number = 2
     while backup.exists():
         backup = target.with_name(f"{target.name}{BACKUP_SUFFIX}{number}")
         number += 1
     return backup
+
+
+FORMAT = "sinew-project"
+
+
+def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent, folder: str) -> dict[str, Any]:
+    """JSON object of a project in `folder`, a real absolute path; keys are in the order of the declarations."""
+    unknown = unknown.stored_in(folder)
+    nodes = {node.id: _node(node, unknown, folder) for node in scene.nodes}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "nodes": _with_unknown_nodes(nodes, unknown.nodes),
+        PLAYBACK: _object(scene.playback, (PLAYBACK,), unknown),
+        VIEW: _object(scene.view, (VIEW,), unknown),
+        "state": _object(view_state, ("state",), unknown),
+        **unknown.keys.get((), {}),
+    }
+
+
+def node_content(node: Node) -> dict[str, Any]:
+    return _node(node, UnknownContent(), None)
+
+
+def _node(node: Node, unknown: UnknownContent, folder: str | None) -> dict[str, Any]:
+    if folder is not None:
+        settings = with_paths(node.settings, lambda path: portable_path(path, folder))
+        node = msgspec.structs.replace(node, settings=settings)
+    return _object(node, ("nodes", node.id), unknown, node.kind)
+
+
+def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: str = "") -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    declared = {record.name for record in params_of(type(value))}
+    for field in msgspec.structs.fields(value):
+        inner = getattr(value, field.name)
+        if isinstance(inner, msgspec.Struct):
+            key = kind if kind and field.name == "settings" else field.name
+            content[key] = _object(inner, (*place, key), unknown)
+        elif inner is not None or field.name in declared:
+            content[field.name] = _with_unknown_keys(inner, unknown.entries.get((*place, field.name), ()))
+    return {**content, **unknown.keys.get(place, {})}
+
+
+def _with_unknown_keys(value: Any, cached: Iterable[UnknownInEntry]) -> Any:
+    """The value as JSON; entries of a list get their unknown keys back."""
+    content = msgspec.to_builtins(value)
+    free = list(range(len(value))) if cached else []
+    # Unchanged entries take their places first.
+    for known in sorted(cached, key=lambda known: known.entry not in value):
+        index = known.place_in(value, free)
+        if index is not None:
+            free.remove(index)
+            content[index].update(known.keys)
+    return content
+
+
+def _with_unknown_nodes(nodes: dict[str, dict[str, Any]], unknown: Iterable[UnknownNode]) -> list[Any]:
+    """Unknown nodes follow the node that preceded them, or come last if that was removed."""
+    followers: dict[str | None, list[Any]] = {}
+    for node in unknown:
+        place = node.after if node.after is None or node.after in nodes else ""
+        followers.setdefault(place, []).append(node.content)
+    rows = list(followers.get(None, []))
+    for node_id, content in nodes.items():
+        rows += [content, *followers.get(node_id, [])]
+    return rows + followers.get("", [])

@@ -1,4 +1,4 @@
-"""New, Open, Save, Import: what happens to files, and the questions that could lose work."""
+"""New, Open, Save and Import, and the questions that protect unsaved work."""
 
 import dataclasses
 import enum
@@ -14,10 +14,10 @@ from app.files.access import FileAccess
 from app.files.digest import file_digest
 from app.files.model_loader import LoadedModel, ModelLoader
 from app.files.model_store import ModelStore
-from app.files.outside_files import OutsideFile
-from app.files.project_error import ProjectError
 from app.files.project_file import PROJECT_SUFFIX, LoadedProject, cache_folder, is_project, save_project
+from app.files.project_json import ProjectError
 from app.files.project_loader import ProjectLoader, ReadProject
+from app.files.project_paths import OutsideFile
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery
 from sim.assets.load import is_model
@@ -37,7 +37,7 @@ _IMPORT = "import:"
 
 
 class UnsavedAnswer(enum.Enum):
-    """What the user says about unsaved changes."""
+    """Answer to the question about unsaved changes."""
 
     SAVE = "save"
     DISCARD = "discard"
@@ -54,29 +54,27 @@ class _PendingImport:
 
 
 class ProjectFiles(QObject):
-    """Opens and saves for one document.
+    """Opens and saves files for one document.
 
     Questions are asked through functions, so that tests and scripts can answer them.
 
     Args:
-        document: What is open.
         store: Keeps loaded models.
         loader: Reads models off the GUI thread.
         projects: Reads projects off the GUI thread.
-        access: Withholds what a project names elsewhere.
-        recent: List of recent files.
-        ask_unsaved: Asks whether the changes to a title, "" for none, are saved, and tells what else would be lost.
-        ask_save_path: Asks where to save, with a suggestion; None when the user gives up.
+        access: Blocks files that the project names outside its folders.
+        ask_unsaved: Asks whether to save changes; called with the title, "" if unmodified, and what else would be lost.
+        ask_save_path: Asks where to save, with a suggestion; None if the user cancels.
 
     Signals:
-        leaving: Another project is about to take the place of what is open.
-        opened: Another project or model is shown; carries whether its camera is to be framed anew.
-        overtaken: The project was not saved, since its file holds what was neither read nor written here.
-        progress: File that is being read and the finished share; an empty name when nothing is.
+        leaving: The open project is about to be replaced by another.
+        opened: Another project or model is shown; carries whether the camera shall frame it.
+        overtaken: The project was not saved, because another program has changed its file.
+        progress: File that is being read and the finished fraction; an empty name when idle.
         failed: A file and one line why it could not be used.
-        warned: A file and one line about it.
-        recovered: What a crashed session left was read, and is shown after this, or could not be: a `Recovery` and
-            whether.
+        warned: A file and one warning.
+        recovered: A `Recovery` was read, and is shown after this, or could not be: the recovery and whether it was
+            read.
     """
 
     leaving = Signal()
@@ -107,17 +105,14 @@ class ProjectFiles(QObject):
         self._showing = self._is_reloading = False
         loader.progress.connect(self._on_progress)
         loader.loaded.connect(self._on_loaded)
-        loader.failed.connect(self._on_failed)
-        loader.cancelled.connect(self._on_cancelled)
+        loader.failed.connect(lambda request, text: self._drop(request, self.failed, text))
+        loader.cancelled.connect(lambda request: self._drop(request, self.warned, "loading was cancelled"))
         projects.progress.connect(self.progress)
         projects.loaded.connect(self._on_project)
         projects.failed.connect(self._on_project_failed)
         projects.cancelled.connect(lambda _: self._show_progress(0.0))
 
-    # --- opening --------------------------------------------------------------------------------------
-
     def new(self) -> None:
-        """Shows an empty scene, after asking about unsaved changes."""
         if self.may_discard():
             self._cancel_reading()
             self._leave()
@@ -126,7 +121,7 @@ class ProjectFiles(QObject):
             self.opened.emit(False)
 
     def open(self, path: Path) -> None:
-        """Opens a project, or a model as a new project; a file that cannot be read leaves everything as it is."""
+        """Opens a project, or a model as a new project; a file that cannot be read changes nothing."""
         if is_project(path):
             self._read(path)
         elif (make := maker_of(path)) is not None:
@@ -135,17 +130,15 @@ class ProjectFiles(QObject):
             self._load(path, replace=True)
 
     def reload(self) -> None:
-        """Shows the project as its file is now, without a question: changes that were not saved are lost."""
+        """Reads the project again without a question: unsaved changes are lost."""
         if self._document.path is not None:
             self._read(self._document.path)
             self._is_reloading = True
 
     def recover(self, recovery: Recovery) -> None:
-        """Opens what a crashed session left, as a changed project."""
         self._read(recovery.project, recovery)
 
     def import_model(self, path: Path) -> None:
-        """Adds a model to the scene, or what else a file becomes."""
         make = maker_of(path)
         if make is not None:
             self._add(path, make)
@@ -153,7 +146,6 @@ class ProjectFiles(QObject):
             self._load(path, replace=False)
 
     def drop(self, paths: Sequence[Path]) -> None:
-        """Takes files that were dropped: a project is opened, models are added to what is there."""
         for number, path in enumerate(paths):
             if is_project(path) or (number == 0 and not self._document.scene.nodes):
                 self.open(path)
@@ -172,7 +164,7 @@ class ProjectFiles(QObject):
         return f"Drop to add {what} to the scene" if self._document.scene.nodes else f"Drop to open {what}"
 
     def cancel(self) -> None:
-        """Gives up what is being read; a project that is given up leaves everything as it is."""
+        """Cancels reading; a cancelled project changes nothing."""
         if self._projects.path is not None:
             self.warned.emit(str(self._projects.path), "loading was cancelled")
         self._cancel_reading()
@@ -180,7 +172,7 @@ class ProjectFiles(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a project or a model that is to be shown is being read."""
+        """Whether a project or a model that will be shown is being read."""
         return self._projects.path is not None or bool(self._imports)
 
     def show_project(
@@ -189,9 +181,8 @@ class ProjectFiles(QObject):
         """Shows a project that was read.
 
         Args:
-            project: What it holds.
-            path: Its file, None where it has none yet.
-            outside: What is not read before the user allows it.
+            path: Its file, None if it has none yet.
+            outside: Files that are not read before the user allows it.
             modified: Whether it differs from its file.
         """
         self._cancel_reading()
@@ -235,14 +226,14 @@ class ProjectFiles(QObject):
 
     def _load(self, path: Path, *, replace: bool) -> None:
         path = path.absolute()
-        if replace:  # what is still being read was meant for the scene that goes
+        if replace:  # other models were meant for the old scene
             self._cancel_reading()
         request = self._loader.load(f"{_IMPORT}{path}", path)
         self._imports[request] = _PendingImport(path, replace)
         self._show_progress(0.0)
 
     def _add(self, path: Path, make: Maker) -> None:
-        """Adds what a file becomes; it is read as soon as the scene names it."""
+        """Adds the node of a file; the file is read once the scene names it."""
         path, was_empty = path.absolute(), not self._document.scene.nodes
         place = AddPlace(self._document.scene, self._document.view_state)
         with self._document.macro(f"Import {path.name}"):
@@ -251,7 +242,7 @@ class ProjectFiles(QObject):
         self.opened.emit(was_empty)
 
     def _leave(self, path: Path | None = None) -> None:
-        """Says that the project gives way to that of another file, unless nothing is open."""
+        """Emits `leaving` if another file replaces the open project."""
         here = self._document.path
         if here != path if here is not None else self._document.scene.nodes:
             self.leaving.emit()
@@ -276,12 +267,6 @@ class ProjectFiles(QObject):
             self._show_progress(0.0)
             self._show_arrived()
 
-    def _on_failed(self, request: int, text: str) -> None:
-        self._drop(request, self.failed, text)
-
-    def _on_cancelled(self, request: int) -> None:
-        self._drop(request, self.warned, "loading was cancelled")
-
     def _drop(self, request: int, reported: SignalInstance, text: str) -> None:
         item = self._imports.pop(request, None)
         if item is not None:
@@ -290,7 +275,7 @@ class ProjectFiles(QObject):
             self._show_arrived()
 
     def _show_arrived(self) -> None:
-        """Shows models in the order in which they were asked for, whichever is read first."""
+        """Shows models in the order of the requests, whichever is read first."""
         if self._showing:  # a question about unsaved changes is open
             return
         self._showing = True
@@ -330,12 +315,10 @@ class ProjectFiles(QObject):
                 self._document.add_node(node)
         self.opened.emit(True)
 
-    # --- saving ---------------------------------------------------------------------------------------
-
     def save(self) -> bool:
-        """Saves to the project's file, asking for one where there is none; whether it was saved.
+        """Saves to the file of the project, asking for one if it has none; returns whether it was saved.
 
-        A file that another program has written since is left alone, see `overtaken`.
+        A file that another program has changed is not overwritten, see `overtaken`.
         """
         path, digest = self._document.path, self._document.digest
         if path is None:
@@ -346,41 +329,31 @@ class ProjectFiles(QObject):
         return self.save_to(path)
 
     def save_as(self) -> bool:
-        """Asks for a file and saves to it; whether it was saved."""
-        path = self._ask_save_path(self._document.path or self._suggested_path())
+        characters = self._document.scene.characters
+        name = characters[0].name if characters else self._document.title
+        path = self._ask_save_path(self._document.path or Path(f"{name}{PROJECT_SUFFIX}"))
         return path is not None and self.save_to(with_project_suffix(path))
 
     def save_to(self, path: Path) -> bool:
-        """Saves to a file; whether it was saved."""
         document = self._document
         try:
             digest = save_project(path, document.scene, document.view_state, document.unknown)
         except ProjectError as error:
             self.failed.emit(str(path), str(error))
             return False
-        self._carry_bake(document.path, path)
+        if document.path is not None and any(node.baked for node in document.scene.nodes):
+            source, target = cache_folder(document.path), cache_folder(path)
+            try:
+                if source != target and source.is_dir():
+                    carry(source, target)
+            except BakeError as error:
+                self.warned.emit(str(path), str(error))
         document.mark_saved(path, digest)
         self._recent.add(path)
         return True
 
-    def _carry_bake(self, before: Path | None, path: Path) -> None:
-        """Baked steps of a project go with it to another name."""
-        if before is None or not any(node.baked for node in self._document.scene.nodes):
-            return
-        source, target = cache_folder(before), cache_folder(path)
-        if source != target and source.is_dir():
-            try:
-                carry(source, target)
-            except BakeError as error:
-                self.warned.emit(str(path), str(error))
-
-    def _suggested_path(self) -> Path:
-        """The project is named after its first model."""
-        characters = self._document.scene.characters
-        return Path(f"{characters[0].name if characters else self._document.title}{PROJECT_SUFFIX}")
-
     def may_discard(self, lost: str = "") -> bool:
-        """Whether the open scene may be replaced, and what else would be `lost`: the user saved it or gives it up."""
+        """Whether the open scene, and what else would be `lost`, may be discarded: asks the user."""
         modified = self._document.modified
         if not modified and not lost:
             return True
@@ -389,16 +362,14 @@ class ProjectFiles(QObject):
 
 
 def can_open(path: Path) -> bool:
-    """Whether a file is a project, may be a model, or becomes something else in a scene."""
     return is_project(path) or maker_of(path) is not None or is_model(path)
 
 
 def maker_of(path: Path) -> Maker | None:
-    """What makes a node of a file that is no model, told by its suffix; None for other files."""
+    """The function that makes a node from a file that is not a model, by its extension; None for other files."""
     known = (kind.imports for kind in KINDS.values() if kind.imports is not None)
-    return next((make for formats, make in known if any(one.has_suffix(path) for one in formats)), None)
+    return next((make for formats, make in known if any(format.has_suffix(path) for format in formats)), None)
 
 
 def with_project_suffix(path: Path) -> Path:
-    """The path with the suffix by which a project is known when it is opened again."""
     return path if is_project(path) else path.with_name(path.name + PROJECT_SUFFIX)

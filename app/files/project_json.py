@@ -1,4 +1,4 @@
-"""The JSON dialect of project files: strict and bounded to read, one vector a line to write."""
+"""Errors and JSON text of project files: read strictly and bounded, written with one vector a line."""
 
 import json
 import math
@@ -7,8 +7,21 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from app.files.project_error import ProjectError
 from sim.printable import printable
+
+_WHERE_MAX = 200
+
+
+class ProjectError(ValueError):
+    """A project that cannot be read or written: one line naming file, JSON path and reason."""
+
+    def __init__(self, path: Path | str, where: str, reason: str) -> None:
+        place = f"{printable(where, _WHERE_MAX)}: " if where else ""
+        super().__init__(printable(f"{path}: {place}{reason}"))
+        self.path = Path(path)
+        self.where = where
+        self.reason = reason
+
 
 SIZE_MAX = 64 * 1024 * 1024
 """Largest project file that is read [bytes]."""
@@ -17,7 +30,7 @@ DEPTH_MAX = 100
 """Deepest nesting of objects and lists."""
 
 VALUES_MAX = 1 << 22
-"""Most values of a project, told by commas and brackets before any is made; each takes up to a hundred bytes."""
+"""Most values of a project, counted by commas and brackets before decoding; each takes up to a hundred bytes."""
 
 DIGITS_MAX = 4000
 """Longest whole number that is read exactly."""
@@ -25,7 +38,7 @@ DIGITS_MAX = 4000
 _KEY_MAX = 60
 
 _INDENT = "  "
-# Halves of surrogate pairs, but for those that stand for a byte of a file name that is no text.
+# Halves of surrogate pairs, except those that stand for a byte of an undecodable file name.
 _NO_TEXT = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
@@ -37,14 +50,14 @@ def read_json(path: Path) -> Any:
     """Content of a JSON file.
 
     Raises:
-        ProjectError: If the file cannot be read, is too large, is no UTF-8 or no JSON, names a key twice,
-            nests too deeply, holds too many values, a number that is not finite, or a text that is none.
+        ProjectError: If the file cannot be read, is too large, not UTF-8 or not JSON, has a key twice, nests too
+            deeply, or holds too many values, a number that is not finite, or a malformed text.
     """
     return parse_json(path, read_bytes(path))
 
 
 def parse_json(path: Path, data: bytes) -> Any:
-    """The same of what was read already; `path` is for messages."""
+    """Content of JSON data; `path` is for messages. Raises as `read_json`."""
     if data.count(b",") + data.count(b"[") + data.count(b"{") > VALUES_MAX:
         raise ProjectError(path, "", f"holds more than {VALUES_MAX} values")
     try:
@@ -107,23 +120,23 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(content) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))
-        raise _DuplicateKey(f"key {printable(json.dumps(twice), _KEY_MAX)} stands twice in one object")
+        raise _DuplicateKey(f"key {printable(json.dumps(twice), _KEY_MAX)} is there twice in one object")
     return content
 
 
 def _whole_number(text: str) -> int | float:
-    """The number; what is too long to be read exactly is none that a project may hold, infinite that is."""
+    """The number; infinite if it is too long to be read exactly, which is refused later."""
     return int(text) if len(text) <= DIGITS_MAX else math.inf
 
 
 def _fault(value: Any, depth: int = 0) -> tuple[str, str] | None:
-    """JSON path from here, and the reason, of a number or text that is none or of nesting that could not be written."""
+    """JSON path from here, and the reason, of an invalid number or text, or of too deep nesting."""
     if depth > DEPTH_MAX:
         return "", f"is nested deeper than {DEPTH_MAX} levels"
     if isinstance(value, float) and not math.isfinite(value):
         return "", f"{value} is not allowed; allowed: a finite number"
     if isinstance(value, str) and _NO_TEXT.search(value):
-        return "", f"{printable(json.dumps(value), _KEY_MAX)} holds half a character, which is no text"
+        return "", f"{printable(json.dumps(value), _KEY_MAX)} holds half a surrogate pair"
     if isinstance(value, dict):
         for key, inner in value.items():
             if (fault := _fault(key, depth) or _fault(inner, depth + 1)) is not None:
@@ -136,7 +149,7 @@ def _fault(value: Any, depth: int = 0) -> tuple[str, str] | None:
 
 
 def _scalar(value: Any) -> str:
-    """One value; half of a surrogate pair, as in a file name that is no text, is written as an escape."""
+    """One value; half of a surrogate pair, as in an undecodable file name, is written as an escape."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     try:
         text.encode("utf-8")

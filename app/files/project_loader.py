@@ -1,4 +1,4 @@
-"""Reading projects on a worker thread; results arrive on the thread of the loader."""
+"""Reads projects on a worker thread; signals arrive on the thread of the loader."""
 
 import logging
 import threading
@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.background import run_in_background
-from app.files.outside_files import OutsideFile, outside_files
-from app.files.project_error import ProjectError
 from app.files.project_file import LoadedProject, load_project
+from app.files.project_json import ProjectError
+from app.files.project_paths import OutsideFile, outside_files
 from app.files.recovery import Recovery
 from sim.assets.raw import LoadCancelled
 from sim.printable import printable
@@ -25,10 +25,8 @@ class ReadProject:
     """A project that was read.
 
     Attributes:
-        path: The file.
-        project: What it holds.
-        outside: Files that it names beyond the folders which belong to it.
-        recovery: What it was left as by a crashed session, if it was.
+        outside: Files that it names outside its folders.
+        recovery: The recovery that it was read from, or None.
     """
 
     path: Path
@@ -46,13 +44,13 @@ class _ProjectRequest:
 
 
 class ProjectLoader(QObject):
-    """Reads one project at a time; a later one takes the place of an earlier.
+    """Reads one project at a time; a later request replaces an earlier one.
 
     Signals:
         progress: File and finished fraction, 0 to 1.
         loaded: A `ReadProject`.
-        failed: File, one line that says why it cannot be used, and the `Recovery` that was asked for, if one was.
-        cancelled: File that nobody wants any more.
+        failed: File, one line why it cannot be used, and the `Recovery` of the request or None.
+        cancelled: File whose request was cancelled.
     """
 
     progress = Signal(str, float)
@@ -75,9 +73,8 @@ class ProjectLoader(QObject):
         """Starts reading a project.
 
         Args:
-            path: The file.
-            trusted: Folders that may be named without asking, beside those of the project.
-            recovery: What the file is of, if a crashed session left it; then it belongs where the project was open.
+            trusted: Folders that the project may name without asking, besides its own.
+            recovery: The recovery that the file belongs to; its paths count from the original project.
         """
         self.cancel()
         request = self._request = _ProjectRequest(path, tuple(trusted), recovery)
@@ -90,7 +87,7 @@ class ProjectLoader(QObject):
             self.cancelled.emit(str(request.path))
 
     def _read(self, request: _ProjectRequest) -> ReadProject | str:
-        """Runs on the worker thread, where exceptions would end unseen."""
+        """Runs on the worker thread, where exceptions would be lost."""
         try:
             project = load_project(
                 request.path,

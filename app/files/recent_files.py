@@ -1,7 +1,4 @@
-"""The list of recently used files."""
-
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, Signal
@@ -13,10 +10,10 @@ _KEY = "recent_files"
 
 
 class RecentFiles(QObject):
-    """Most recent first, each file once; shared with other running instances through the settings.
+    """Recently used files, most recent first, each once; shared with other running instances through the settings.
 
     Signals:
-        changed: The list is another.
+        changed: The list has changed.
     """
 
     changed = Signal()
@@ -29,7 +26,7 @@ class RecentFiles(QObject):
         """The files, most recent first; they may be missing by now."""
         self._settings.sync()
         stored = self._settings.value(_KEY, [])
-        texts = [stored] if isinstance(stored, str) else stored  # an INI file does not tell a list of one
+        texts = [stored] if isinstance(stored, str) else stored  # an INI file does not distinguish a list of one
         if not isinstance(texts, list):
             return ()
         return tuple(Path(text) for text in texts if isinstance(text, str) and text)[:COUNT_MAX]
@@ -40,18 +37,14 @@ class RecentFiles(QObject):
 
     def add(self, path: Path) -> None:
         added = path.absolute()
-        rest = (other for other in self.paths() if _same(other) != _same(added))
-        self._store([added, *rest])
-
-    def _store(self, paths: Iterable[Path]) -> None:
-        cached = tuple(paths)[:COUNT_MAX]
-        if cached == self.paths():
-            return
-        self._settings.setValue(_KEY, [str(path) for path in cached])
-        self._settings.sync()
-        self.changed.emit()
+        rest = (other for other in self.paths() if _key(other) != _key(added))
+        paths = (added, *rest)[:COUNT_MAX]
+        if paths != self.paths():
+            self._settings.setValue(_KEY, [str(path) for path in paths])
+            self._settings.sync()
+            self.changed.emit()
 
 
-def _same(path: Path) -> str:
-    """Key under which two spellings of a path are one file."""
+def _key(path: Path) -> str:
+    """Key under which two spellings of a path are equal."""
     return os.path.normcase(os.path.normpath(path))

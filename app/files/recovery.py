@@ -1,7 +1,7 @@
-"""Recovery files: what a crashed session leaves, found again at the next start.
+"""Recovery files of crashed sessions, found again at the next start.
 
-Every session that has something to lose owns a folder `NAME/` beside a lock `NAME.lock`.  The lock of a
-running session is held, that of a crashed one is free; a session that ends orderly removes both.
+Every session with unsaved changes owns a folder `NAME/` and a lock `NAME.lock`. The lock of a running session is held,
+the lock of a crashed one is free; a session that ends normally removes both.
 """
 
 import contextlib
@@ -9,35 +9,91 @@ import json
 import os
 import secrets
 import shutil
+import sys
 import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.files.process_lock import ProcessLock
 from app.files.project_file import PROJECT_SUFFIX, save_project
 from app.files.unknown_content import UnknownContent
 from sim.export.atomic_file import write_atomically
 from sim.scene.scene import Scene
 from sim.scene.view_state import ViewState
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
+class ProcessLock:
+    """Exclusive lock file between processes, and within one process; the system releases it when the process ends."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle: int | None = None
+
+    def acquire(self) -> bool:
+        """Takes the lock without waiting; returns whether that succeeded.
+
+        Raises:
+            OSError: If the lock file cannot be made.
+        """
+        handle = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600)
+        if _locked(handle) and self._is_current(handle):
+            self._handle = handle
+            return True
+        os.close(handle)
+        return False
+
+    def release(self) -> None:
+        if self._handle is None:
+            return
+        if sys.platform == "win32":
+            os.close(self._handle)
+            with contextlib.suppress(OSError):  # another process took it in between
+                self._path.unlink()
+        else:
+            with contextlib.suppress(FileNotFoundError):  # the folder was cleared by hand
+                self._path.unlink()
+            os.close(self._handle)
+        self._handle = None
+
+    def _is_current(self, handle: int) -> bool:
+        """Whether the file was not removed by its last owner between opening and locking."""
+        try:
+            return os.path.samestat(os.fstat(handle), self._path.stat())
+        except FileNotFoundError:
+            return False
+
+
+def _locked(handle: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 _PROJECT = f"project{PROJECT_SUFFIX}"
 _ORIGIN = "origin.json"
 _LOCK_SUFFIX = ".lock"
 _STARTING = 60.0
-"""Age [s] before which a lock without a folder may be that of a session that is about to make it."""
+"""Age [s] before which a lock without a folder may belong to a session that is about to make it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What a crashed session left.
+    """Recovery file of a crashed session.
 
     Attributes:
-        folder: Where it lies.
         origin: Project file that was open, or None for a project that was never saved.
-        saved_at: When it was written.
-        digest: Of what that file held when it was read or written last; "" where that is not known.
+        digest: Of the content of that file when it was last read or written; "" if unknown.
     """
 
     folder: Path
@@ -47,15 +103,14 @@ class Recovery:
 
     @property
     def project(self) -> Path:
-        """The project file, which is read as any other."""
         return self.folder / _PROJECT
 
 
 class RecoveryStore:
-    """Recovery files of this session and of those that crashed.
+    """Recovery files of this session and of crashed ones.
 
-    A found recovery is held for this session until it is recovered, discarded or the store is closed, so two
-    instances that start at once do not offer the same one.  Methods may be called from any thread.
+    A recovery that was found is locked for this session until it is recovered, discarded or the store is closed, so
+    that two instances that start at once do not offer the same one. Methods may be called from any thread.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -67,7 +122,7 @@ class RecoveryStore:
     def write(
         self, scene: Scene, view_state: ViewState, unknown: UnknownContent, origin: Path | None, digest: str = ""
     ) -> None:
-        """Write this session's recovery file; the digest is that of `origin`.
+        """Writes the recovery file of this session; `digest` is of `origin`.
 
         Raises:
             OSError: If the folder cannot be used.
@@ -80,20 +135,18 @@ class RecoveryStore:
             save_project(folder / _PROJECT, scene, view_state, unknown)
 
     def forget(self) -> None:
-        """Remove this session's recovery file, as after saving."""
         with self._guard:
             if self._own is not None:
                 self._remove(self._own)
                 self._own = None
 
     def pending(self) -> list[Recovery]:
-        """What crashed sessions left, latest first."""
         with self._guard:
             found = [recovery for folder in self._abandoned() if (recovery := _recovery(folder)) is not None]
         return sorted(found, key=lambda recovery: recovery.saved_at, reverse=True)
 
     def adopt(self, recovery: Recovery) -> None:
-        """The file of a recovery that was opened becomes that of this session, so another crash loses nothing."""
+        """Makes an opened recovery the file of this session, so that another crash loses nothing."""
         with self._guard:
             if recovery.folder != self._own:
                 self.forget()
@@ -104,7 +157,7 @@ class RecoveryStore:
             self._remove(recovery.folder)
 
     def close(self) -> None:
-        """End the session orderly: nothing of its own stays, what others left stays for the next start."""
+        """Ends the session: removes its own file and keeps those of others for the next start."""
         with self._guard:
             self.forget()
             for lock in self._locks.values():
@@ -122,7 +175,7 @@ class RecoveryStore:
         return self._own
 
     def _abandoned(self) -> list[Path]:
-        """Folders without a running owner, held from now on; empty ones are removed."""
+        """Folders without a running owner, locked from now on; empty ones are removed."""
         if not self._root.is_dir():
             return []
         folders = []
@@ -146,7 +199,7 @@ class RecoveryStore:
                     lock.release()
 
     def _hold(self, folder: Path) -> bool:
-        """Whether the folder belongs to this session, by taking its lock if it is free."""
+        """Whether this session holds the lock of the folder, taking it if it is free."""
         if folder in self._locks:
             return True
         lock = ProcessLock(folder.with_name(folder.name + _LOCK_SUFFIX))
@@ -156,7 +209,7 @@ class RecoveryStore:
         return True
 
     def _remove(self, folder: Path) -> None:
-        """Contents first, then the lock: nobody sees half of it as abandoned."""
+        """Removes the content, then the lock, so that no other session takes it for abandoned."""
         shutil.rmtree(folder, ignore_errors=True)
         if (lock := self._locks.pop(folder, None)) is not None:
             lock.release()
@@ -172,7 +225,7 @@ def _recovery(folder: Path) -> Recovery | None:
 
 
 def _origin(folder: Path) -> tuple[Path | None, str]:
-    """Where the project was saved, and the digest of that; a damaged note makes it a project that never was."""
+    """Original project file and its digest; a damaged note gives None and ""."""
     try:
         note = json.loads((folder / _ORIGIN).read_bytes())
         project, digest = note["project"], note.get("digest", "")

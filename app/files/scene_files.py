@@ -1,4 +1,4 @@
-"""Meshes, images and strands that the settings of nodes name: read off the GUI thread, kept while they are named."""
+"""Meshes, images and strands that settings of nodes name: read off the GUI thread, kept while they are named."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -12,14 +12,11 @@ from app.background import run_in_background
 from app.document.document import Document
 from app.files.access import WITHHELD, FileAccess
 from app.files.model_store import ModelStore
-from sim.assets.images import ImageBudget, ImageError, UInt8, load_image
+from sim.assets.images import ImageBudget, ImageError, MipImage, UInt8, load_image, mip_image
 from sim.assets.load import load_model
-from sim.assets.mesh import upright_mesh
-from sim.assets.mip_levels import MipImage, mip_image
-from sim.assets.model import Mesh
+from sim.assets.model import Mesh, upright_mesh
 from sim.assets.raw import ModelError
-from sim.assets.strands.load import load_strands
-from sim.assets.strands.strand_set import StrandSet
+from sim.assets.strands import StrandSet, load_strands
 from sim.kinds import KINDS
 from sim.kinds.contract import FileUse
 from sim.printable import printable
@@ -33,24 +30,23 @@ _log = logging.getLogger(__name__)
 
 
 class SceneFiles(QObject):
-    """Follows the nodes of the document; keeps what they name.
+    """Follows the nodes of the document and keeps the files that they name.
 
     Args:
-        document: The scene.
         store: Models that are loaded already are not read again.
-        access: Says what may be read.
-        budget: What all images may have together.
+        access: Blocks files that may not be read.
+        budget: Limit of all images together.
 
     Signals:
-        changed: A file arrived, failed or is no longer needed.
-        failed: A file and one line why it could not be read, or not as large as it is.
-        progress: A file of strands that is being read, and how far that is; none for "".
+        changed: A file was read, failed or is no longer needed.
+        failed: A file and one line why it could not be read, or was reduced.
+        progress: A strand file that is being read and the finished fraction; "" when idle.
 
     Attributes:
-        meshes: Meshes by the path that a node names.
-        images: Pixels by the path that a node names.
-        textures: Pixels with their smaller levels, likewise.
-        strands: Strands by the path that a node names.
+        meshes: Meshes by path.
+        images: Pixels by path.
+        textures: Pixels with mip levels by path.
+        strands: Strands by path.
     """
 
     changed = Signal()
@@ -79,7 +75,7 @@ class SceneFiles(QObject):
         return bool(self._reading)
 
     def note_of(self, settings: Settings) -> str:
-        """One line about a mesh or strands that settings need and that are not there; "" where nothing is missing."""
+        """One line about a mesh or strand file that settings need and that is missing, or ""."""
         there = {"mesh": self.meshes, "strands": self.strands}
         needed = [use for use in uses_of(settings) if use.content in there and use.is_needed and use.path]
         missing = (use.path for use in needed if _key(use) not in there[use.content])
@@ -87,18 +83,18 @@ class SceneFiles(QObject):
         return (self.fault_of(path) or f"Reading {path}") if path else ""
 
     def fault_of(self, path: str) -> str:
-        """One line about why a file that settings name is not there; "" where it is, or is being read."""
+        """One line why a file is missing; "" if it was read or is being read."""
         if not self._access.allows(path):
             return f"{path} {WITHHELD}"
         return self._failures.get(path) or self._failures.get(Path(path)) or ""
 
     def section_names(self, path: str) -> tuple[str, ...]:
-        """Names of the sections of a mesh file; empty for one that is not read."""
+        """Names of the sections of a mesh file; empty if it was not read."""
         mesh = self.meshes.get(path)
         return tuple(section.name for section in mesh.sections) if mesh else ()
 
     def sync(self) -> None:
-        """Reads what the scene names, and forgets what it no longer names."""
+        """Reads files that the scene names and drops others."""
         self._uses = {node.id: uses_of(node.settings) for node in self._document.scene.nodes}
         uses = [use for found in self._uses.values() for use in found if use.path and self._access.allows(use.path)]
         meshes = {use.path for use in uses if use.content == "mesh"}
@@ -113,8 +109,8 @@ class SceneFiles(QObject):
         self._follow(self.images, images, self._read_image)
         self._follow(self.textures, textures, self._read_texture)
         self._follow(self.strands, strands, _read_strands)
-        wanted = meshes | images | textures | strands
-        self._failures = {path: text for path, text in self._failures.items() if path in wanted}
+        named = meshes | images | textures | strands
+        self._failures = {path: text for path, text in self._failures.items() if path in named}
         reading = sorted(map(str, strands & self._reading))
         if reading or self._shows_progress:
             self.progress.emit(reading[0] if reading else "", 0.0 if reading else 1.0)
@@ -122,7 +118,7 @@ class SceneFiles(QObject):
         self.changed.emit()
 
     def cancel(self) -> None:
-        """Gives up the strands that are being read; whoever names them anew has them read again."""
+        """Cancels reading strands; naming them again reads them again."""
         for use in (use for found in self._uses.values() for use in found if use.content == "strands"):
             path = Path(use.path)
             if path in self._reading and path not in self._failures:
@@ -136,7 +132,7 @@ class SceneFiles(QObject):
         return {Path(path): "" for cached in self._cached for path in cached}
 
     def reread(self, path: Path) -> None:
-        """Reads a file again that is another one now; what was read of it before stays until then."""
+        """Reads a changed file again; the old content stays until then."""
         self._outdated.update(key for cached in self._cached for key in cached if Path(key) == path)
         self.retry(str(path))
 
@@ -146,23 +142,23 @@ class SceneFiles(QObject):
             self._failures.pop(key, None)
         self.sync()
 
-    def _follow(self, cached: dict[K, V], wanted: set[K], read: Callable[[K], V | str]) -> None:
-        for path in cached.keys() - wanted:
+    def _follow(self, cached: dict[K, V], named: set[K], read: Callable[[K], V | str]) -> None:
+        for path in cached.keys() - named:
             self._drop(cached.pop(path))
-        for path in wanted - (cached.keys() - self._outdated) - self._reading - self._failures.keys():
+        for path in named - (cached.keys() - self._outdated) - self._reading - self._failures.keys():
             self._reading.add(path)
             self._outdated.discard(path)
             run_in_background(
                 lambda path=path: read(path), lambda result, path=path: self._arrived(cached, path, result), self
             )
 
-    def _drop(self, gone: object) -> None:
-        pixels = gone.pixels if isinstance(gone, MipImage) else gone
+    def _drop(self, content: object) -> None:
+        pixels = content.pixels if isinstance(content, MipImage) else content
         if isinstance(pixels, np.ndarray):
-            self._budget.show_baked(pixels.shape[0] * pixels.shape[1])
+            self._budget.give_back(pixels.shape[0] * pixels.shape[1])
 
     def _arrived(self, cached: dict[K, V], path: K, result: V | str) -> None:
-        if path not in self._reading:  # it was given up
+        if path not in self._reading:  # it was cancelled
             return
         self._reading.discard(path)
         if isinstance(result, str):
@@ -173,7 +169,7 @@ class SceneFiles(QObject):
             cached[path] = result
         for note in self._budget.take_notes():
             self.failed.emit(str(path), note)
-        # Meanwhile the scene may name another file.
+        # The scene may name another file by now.
         self.sync()
 
     def _read_image(self, path: Path) -> UInt8 | str:
@@ -202,7 +198,7 @@ def _key(use: FileUse) -> str | Path:
 
 
 def _consequence(scene: Scene, path: str | Path) -> str:
-    """What a file that cannot be read means for the nodes that name it, as the end of a line."""
+    """Effect of a missing file on the nodes that name it, as the end of a line."""
     names: dict[str, list[str]] = {}
     for node in scene.nodes:
         for use in uses_of(node.settings):
@@ -220,7 +216,7 @@ def _read_strands(path: Path) -> StrandSet | str:
 
 
 def _read(path: str | Path, read: Callable[[], V]) -> V | str:
-    """What is read, or one line why that failed; runs on a worker thread, where exceptions would end unseen."""
+    """The result, or one line why it failed; runs on a worker thread, where exceptions would be lost."""
     try:
         return read()
     except ModelError as error:

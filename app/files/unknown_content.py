@@ -1,20 +1,31 @@
-"""What a project file holds beyond the known keys, kept so that saving does not lose it."""
+"""Content of a project file that this version does not know; it is kept, so that saving does not lose it."""
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
+from app.files.project_paths import portable_path, resolved_path
 from sim.scene.scene import NodeId
 
 Place = tuple[str, ...]
 """An object of the file: `()` is the whole file, `("nodes", "model-1", "model")` a part of a node."""
 
+_PATH_WORDS = frozenset(("path", "file", "texture", "image", "mesh"))
+"""Last words of keys whose values are taken for paths whether there is such a file or not."""
+
+_NAME_KEYS = ("id", "name")
+_WORDS = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+_SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*:")
+_PATH_MAX = 4096
+
 
 @dataclass(frozen=True, slots=True)
 class UnknownNode:
-    """A node of a kind that this version does not know.
+    """A node of an unknown type.
 
     Attributes:
         content: The node as it stands in the file.
@@ -27,12 +38,12 @@ class UnknownNode:
 
 @dataclass(frozen=True, slots=True)
 class UnknownInEntry:
-    """What an entry of a list of settings holds beyond the known keys; entries have no names.
+    """Unknown keys of an entry of a list in settings; entries have no names.
 
     Attributes:
         entry: The entry as it was understood.
-        index: Where in its list it stood.
-        keys: The unknown ones.
+        index: Its place in the list.
+        keys: The unknown keys.
     """
 
     entry: msgspec.Struct
@@ -40,9 +51,9 @@ class UnknownInEntry:
     keys: Mapping[str, Any]
 
     def place_in(self, entries: Sequence[msgspec.Struct], free: Sequence[int]) -> int | None:
-        """Which of the free places of a list is that of the entry now; None if it is gone.
+        """Which of the free places of a list the entry has now; None if it was removed.
 
-        An equal entry, wherever it was moved to; else what stands at its place, if it is of the same kind.
+        An equal entry, wherever it was moved to; else the entry at its place if it has the same type.
         """
         equal = [index for index in free if entries[index] == self.entry]
         if equal:
@@ -52,8 +63,59 @@ class UnknownInEntry:
 
 @dataclass(frozen=True, slots=True)
 class UnknownContent:
-    """Unknown keys by the object that holds them, unknown nodes in their order, and what entries of lists hold."""
+    """Unknown keys by the object that holds them, unknown nodes in their order, and unknown keys of entries of lists.
+
+    Attributes:
+        folder: Real absolute path of the folder of the file that the content was read from; its relative paths start
+            there.
+    """
 
     keys: Mapping[Place, Mapping[str, Any]] = field(default_factory=dict)
     nodes: tuple[UnknownNode, ...] = ()
     entries: Mapping[Place, tuple[UnknownInEntry, ...]] = field(default_factory=dict)
+    folder: str = field(default="", compare=False)
+
+    @property
+    def node_ids(self) -> frozenset[NodeId]:
+        ids = (node.content.get("id") for node in self.nodes)
+        return frozenset(node_id for node_id in ids if isinstance(node_id, str))
+
+    def stored_in(self, folder: str) -> "UnknownContent":
+        """The content for a file in another folder: relative paths are changed so that they name the same files.
+
+        Nothing says which texts are paths. Taken for one is a text with a slash or a file extension that is relative
+        and stands under a key whose last word is path, file, texture, image or mesh, or names a file that exists. Ids,
+        names and everything else stay as they are.
+        """
+        if not self.folder or folder == self.folder:
+            return self
+
+        def rebased(value: Any, key: str = "") -> Any:
+            if isinstance(value, Mapping):
+                return {name: rebased(inner, name) for name, inner in value.items()}
+            if isinstance(value, list):
+                return [rebased(inner, key) for inner in value]
+            if isinstance(value, str) and _is_relative_path(key, value, self.folder):
+                return portable_path(resolved_path(value, self.folder), folder)
+            return value
+
+        return UnknownContent(
+            {place: rebased(keys) for place, keys in self.keys.items()},
+            tuple(UnknownNode(rebased(node.content), node.after) for node in self.nodes),
+            {
+                place: tuple(UnknownInEntry(found.entry, found.index, rebased(found.keys)) for found in entries)
+                for place, entries in self.entries.items()
+            },
+            folder,
+        )
+
+
+def _is_relative_path(key: str, text: str, folder: str) -> bool:
+    is_file_name = "/" in text or bool(os.path.splitext(text)[1])
+    is_refused = (
+        not 0 < len(text) <= _PATH_MAX or "\0" in text or os.path.isabs(text) or _SCHEME.match(text) is not None
+    )
+    if not is_file_name or is_refused or key in _NAME_KEYS:
+        return False
+    words = _WORDS.findall(key)
+    return bool(words and words[-1].lower() in _PATH_WORDS) or os.path.isfile(os.path.join(folder, text))

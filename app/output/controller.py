@@ -1,4 +1,4 @@
-"""What the editor does to render and to export: asks for a file, keeps the project as it stands, queues the job."""
+"""Render and export commands of the editor: ask for a file, copy the project, queue the job."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ from app.document.document import Document
 from app.editor.dialogs import Dialogs, OverwriteChoice
 from app.editor.panels import Panels
 from app.files.access import FileAccess
-from app.files.project_error import ProjectError
+from app.files.project_json import ProjectError
 from app.output.jobs import JobQueue, OutputJob
 from app.output.settings import (
     ExportSettings,
@@ -33,14 +33,10 @@ class Output:
     """Render and export of one editor.
 
     Args:
-        document: What is open.
-        access: Says what it may read.
-        active: Knows how long the scene lasts.
-        dialogs: Ask for files.
-        panels: Take what is told.
+        active: Knows the length of the scene.
 
     Attributes:
-        queue: What runs.
+        queue: The jobs.
         help: Called when the user asks for help in the window.
     """
 
@@ -58,7 +54,7 @@ class Output:
 
     @property
     def window(self) -> OutputWindow:
-        """The window, made when it is first needed, with the frames of the scene as it is."""
+        """The window, made at first use, with the frames of the present scene."""
         if self._window is None:
             self._window = OutputWindow(self.queue, self.render, self.export, self._dialogs.parent)
             QShortcut(QKeySequence.StandardKey.HelpContents, self._window, activated=lambda: self.help())
@@ -78,12 +74,8 @@ class Output:
         self.window.show_page(1, format)
 
     def render(self, settings: RenderSettings) -> None:
-        """Asks for a file and queues a rendering."""
         suffixes = RENDER_FORMATS.suffixes()
-        kinds = [
-            file_filter("Pictures and films", suffixes),
-            *(file_filter(f.name, f.suffixes) for f in RENDER_FORMATS),
-        ]
+        kinds = [file_filter("Images and videos", suffixes), *(file_filter(f.name, f.suffixes) for f in RENDER_FORMATS)]
         path = self._asked("Render animation", suffixes[0], ";;".join(kinds))
         if path is not None:
             path, _ = RENDER_FORMATS.typed(path, next(iter(RENDER_FORMATS)))
@@ -105,7 +97,6 @@ class Output:
             self._queue(file, lambda project: render_words(chosen, file, project, self._selected()), preview=True)
 
     def export(self, settings: ExportSettings, format: SceneFormat, options: msgspec.Struct | None) -> None:
-        """Asks for a file and queues an export."""
         kind = file_filter(format.name, format.suffixes)
         path = self._asked(f"Export {format.name}", format.suffixes[0], kind)
         if path is not None:

@@ -1,6 +1,6 @@
-"""The queue of exports and renderings: each is a command of its own process, one after another.
+"""Queue of exports and renderings: each is a command in its own process, one after another.
 
-The window stays free, a job that fails takes nothing with it, and what it writes is what the command line writes.
+The window stays responsive, a job that fails affects nothing else, and the result is that of the command line.
 """
 
 import os
@@ -18,28 +18,28 @@ from app.cli.image_sink import NUMBERED
 from app.cli.progress import LINE, time_left
 from app.document.document import Document
 from app.files.access import FileAccess
-from app.files.project_error import ProjectError
 from app.files.project_file import PROJECT_SUFFIX, save_project
+from app.files.project_json import ProjectError
 from sim.printable import printable
 from sim.scene.params import ParamError
 
 PATIENCE = 5000
-"""How long a job that was asked to end may take [ms] before it is ended by force."""
+"""Time a cancelled job may take to end [ms] before it is killed."""
 
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 
 
 @dataclass(slots=True, eq=False)
 class OutputJob:
-    """Something that is written.
+    """An export or a rendering.
 
     Attributes:
-        path: What for.
-        words: Of the command.
-        folder: Temporary folder with the project as it was.
-        state: One of the words above.
-        share: What is done of it, 0 to 1.
-        text: What it said last: a note, or why it failed.
+        path: File to write.
+        words: Arguments of the command.
+        folder: Temporary folder with a copy of the project.
+        state: One of the constants above.
+        share: Finished fraction, 0 to 1.
+        text: Last message: a note, or why it failed.
         started: Monotonic time [s].
     """
 
@@ -57,14 +57,14 @@ class OutputJob:
         return Path(self.folder.name) / "preview"
 
     def plain(self, line: str) -> str:
-        """A line of the command without the names of the copy of the project and of the file itself."""
+        """A line of the command without the paths of the project copy and of the file."""
         subject, mark, text = line.partition(": warning: ")
         warning = text if mark and Path(subject).parent in (Path(self.folder.name), self.path.parent) else line
         return warning.removeprefix(f"{self.path}: ")
 
     @property
     def status(self) -> str:
-        """How it stands, such as "42 %, 1:20 left"."""
+        """State for display, such as "42 %, 1:20 left"."""
         if self.state == RUNNING:
             return f"{100.0 * self.share:.0f} %{time_left(time.monotonic() - self.started, self.share)}"
         return self.text if self.state in (FAILED, DONE) else self.state
@@ -74,15 +74,13 @@ class JobQueue(QObject):
     """Runs jobs one after another.
 
     Args:
-        document: What is open.
-        access: Says what it may read, and so its jobs.
-        parent: Owner.
+        access: Blocks files that jobs may not read.
 
     Signals:
-        changed: A job that stands otherwise.
-        written: A file, and a note about it.
-        failed: A file, and one line why it was not written.
-        warned: A file, and one line about it.
+        changed: A job with a new state.
+        written: A file and a note.
+        failed: A file and one line why it was not written.
+        warned: A file and one warning.
     """
 
     changed = Signal(object)
@@ -106,18 +104,18 @@ class JobQueue(QObject):
 
     @property
     def unfinished(self) -> str:
-        """What would be given up now, as a sentence; "" for nothing."""
+        """A sentence about unfinished jobs, or ""."""
         names = [printable(NUMBERED.sub("…", job.path.name)) for job in self.jobs if job.state in (WAITING, RUNNING)]
         are = "is" if len(names) == 1 else "are"
         return f"{', '.join(names)} {are} not finished yet and will not be written." if names else ""
 
     def snapshot(self) -> tuple[tempfile.TemporaryDirectory, Path]:
-        """A folder with the project as it stands now, saved or not, and the project.
+        """A temporary folder with a copy of the present project, and the path of the copy.
 
-        What may not be read here is not named there, so a job may read all that is.
+        The copy does not name blocked files, so that a job may read everything that it names.
 
         Raises:
-            ProjectError: If it cannot be written, or needs a file that may not be read.
+            ProjectError: If it cannot be written, or needs a blocked file.
         """
         document = self._document
         try:
@@ -137,10 +135,10 @@ class JobQueue(QObject):
         self.jobs.append(job)
         self._waiting.append(job)
         self.changed.emit(job)
-        self._go_on()
+        self._start_next()
 
     def cancel(self, job: OutputJob) -> None:
-        """Gives a job up; nothing half written remains."""
+        """Cancels a job; no half-written file remains."""
         if job is self._running and self._process is not None:
             job.state = CANCELLED
             self._process.terminate()
@@ -150,7 +148,7 @@ class JobQueue(QObject):
             self._end(job, CANCELLED)
 
     def cancel_all(self) -> None:
-        """Gives up everything and waits for the end of what runs."""
+        """Cancels everything and waits for the running job to end."""
         for job in list(self._waiting):
             self.cancel(job)
         if self._running is not None and self._process is not None:
@@ -160,7 +158,7 @@ class JobQueue(QObject):
                 process.kill()
                 process.waitForFinished(PATIENCE)
 
-    def _go_on(self) -> None:
+    def _start_next(self) -> None:
         if self._running is not None or not self._waiting:
             return
         job = self._running = self._waiting.popleft()
@@ -197,7 +195,7 @@ class JobQueue(QObject):
         lines = [line.removeprefix("sinew: ") for line in said if line.startswith("sinew: ")]
         if job.state == CANCELLED:
             self._end(job, CANCELLED)
-            self._go_on()
+            self._start_next()
             return
         for line in lines if status == 0 else lines[:-1]:
             self.warned.emit(str(job.path), job.plain(line))
@@ -207,11 +205,11 @@ class JobQueue(QObject):
             self._end(job, DONE)
             self.written.emit(str(job.path), note)
         else:
-            reason = (lines or said or job.notes or ["ended without a word"])[-1]
+            reason = (lines or said or job.notes or ["ended without a message"])[-1]
             job.text = job.plain(reason)
             self._end(job, FAILED)
             self.failed.emit(str(job.path), job.text)
-        self._go_on()
+        self._start_next()
 
     def _end(self, job: OutputJob, state: str) -> None:
         job.state = state

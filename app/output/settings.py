@@ -1,4 +1,4 @@
-"""What can be chosen of an export and of a rendering, and the command that does it."""
+"""Settings of exports and renderings, and the command lines made from them."""
 
 import enum
 import os
@@ -11,16 +11,13 @@ import msgspec
 
 from app.cli.image_sink import NUMBERED
 from sim.export.error import missing_package
-from sim.export.formats import FILM_FORMATS, RENDER_FORMATS, VideoFormat
-from sim.export.options import VideoCodec, VideoOptions
+from sim.export.formats import RENDER_FORMATS, VIDEO_FORMATS, VideoCodec, VideoFormat, VideoOptions
 from sim.scene.params import param, params_of
 
 Words = list[str]
 
 
 class Viewpoint(enum.Enum):
-    """Where a rendering is seen from."""
-
     VIEWPORT = "viewport"
     FRONT = "front"
     SIDE = "side"
@@ -28,7 +25,7 @@ class Viewpoint(enum.Enum):
 
 
 class FrameSpan(msgspec.Struct, frozen=True, kw_only=True):
-    """Which frames; shared by exports and renderings."""
+    """Frame range of exports and renderings."""
 
     first: Annotated[
         int, param("First frame; frame 0 is the start.", label="First frame", lo=0, hi=10**6, soft=(0, 1000))
@@ -36,7 +33,7 @@ class FrameSpan(msgspec.Struct, frozen=True, kw_only=True):
     last: Annotated[int, param("Last frame.", label="Last frame", lo=0, hi=10**6, soft=(0, 1000))] = 0
     rate: Annotated[
         float,
-        param("Frames per second; what is simulated has 60 steps a second, of which 30 takes each second one.",
+        param("Frames per second; a simulation has 60 steps a second, of which 30 fps uses every second one.",
               unit="Hz", lo=1.0, hi=1000.0, soft=(1.0, 60.0)),
     ] = 60.0  # fmt: skip
 
@@ -45,47 +42,41 @@ class FrameSpan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExportSettings(FrameSpan, frozen=True, kw_only=True):
-    """What is exported; options of the format come beside it."""
-
     selected: Annotated[
-        bool,
-        param("Export the selected object alone, else all that is visible.", label="Selection only"),
+        bool, param("Export only the selected object, else all visible ones.", label="Selection only")
     ] = False
-    children: Annotated[
-        bool, param("Write strands as they are drawn, not the guides that carry them.", label="Drawn strands")
-    ] = False
+    children: Annotated[bool, param("Write strands as they are drawn, not their guides.", label="Drawn strands")] = (
+        False
+    )
 
 
 class RenderSettings(FrameSpan, frozen=True, kw_only=True):
-    """How an animation is rendered."""
-
-    width: Annotated[int, param("Width of the picture.", unit="px", lo=16, hi=8192, soft=(320, 3840))] = 1280
-    height: Annotated[int, param("Height of the picture.", unit="px", lo=16, hi=8192, soft=(180, 2160))] = 720
-    seen: Annotated[Viewpoint, param("Where it is seen from.", label="View")] = Viewpoint.VIEWPORT
-    alpha: Annotated[bool, param("Leave the background out; pictures, WebP and GIF only.", label="Transparent")] = False
-    overlays: Annotated[bool, param("Draw grid, axes and other marks as the viewport does.")] = False
+    width: Annotated[int, param("Width of the image.", unit="px", lo=16, hi=8192, soft=(320, 3840))] = 1280
+    height: Annotated[int, param("Height of the image.", unit="px", lo=16, hi=8192, soft=(180, 2160))] = 720
+    seen: Annotated[Viewpoint, param("Viewpoint of the camera.", label="View")] = Viewpoint.VIEWPORT
+    alpha: Annotated[bool, param("Transparent background; images, WebP and GIF only.", label="Transparent")] = False
+    overlays: Annotated[bool, param("Draw grid, axes and other overlays as the viewport does.")] = False
     blur: Annotated[
         int,
-        param("Moments that are averaged over the half frame that a shutter is open; 1 for sharp pictures.",
+        param("Samples over a 180° shutter; 1 for no motion blur.",
               label="Motion blur", lo=1, hi=64, soft=(1, 16)),
     ] = 1  # fmt: skip
     turns: Annotated[
         float,
-        param("Turns of the camera around the selected object over all frames; 0 for none.",
+        param("Number of camera turns around the selected object over all frames; 0 for none.",
               label="Turntable", lo=-100.0, hi=100.0, soft=(-2.0, 2.0), step=1.0),
     ] = 0.0  # fmt: skip
-    burn_in: Annotated[bool, param("Write frame, time and the cost of the picture into it.")] = False
+    burn_in: Annotated[bool, param("Write frame number, time and GPU time into the image.")] = False
     burnt: Annotated[
-        str,
-        param("Settings that are burnt in too, such as Cape.substeps, Cape.wind.", label="Burnt-in settings"),
+        str, param("Settings to burn in as well, such as Cape.substeps, Cape.wind.", label="Burnt-in settings")
     ] = ""
-    resume: Annotated[bool, param("Keep numbered pictures that are there already.")] = False
-    codec: Annotated[VideoCodec, param("How MP4 is compressed.", label="MP4 codec")] = VideoCodec.H264
+    resume: Annotated[bool, param("Keep numbered images that exist already.")] = False
+    codec: Annotated[VideoCodec, param("Compression of MP4 files.", label="MP4 codec")] = VideoCodec.H264
 
 
 def picture_path(settings: RenderSettings, path: Path) -> Path:
-    """The file; several pictures get a place for their number, which is that of one of them where that is chosen."""
-    several = settings.last > settings.first and path.suffix.lower() not in FILM_FORMATS.suffixes()
+    """The file; several images get a placeholder for their number, in place of a number in the name."""
+    several = settings.last > settings.first and path.suffix.lower() not in VIDEO_FORMATS.suffixes()
     if not several or "%" in path.name:
         return path
     number = re.fullmatch(r"(.*_)([0-9]{3,6})", path.stem)
@@ -94,7 +85,7 @@ def picture_path(settings: RenderSettings, path: Path) -> Path:
 
 
 def pictures_there(settings: RenderSettings, path: Path) -> int:
-    """How many of the numbered pictures that are to be written are there already."""
+    """Number of the images of a rendering that exist already."""
     place = NUMBERED.search(path.name)
     if place is None or not path.parent.is_dir():
         return 0
@@ -107,19 +98,19 @@ def pictures_there(settings: RenderSettings, path: Path) -> int:
 
 
 def refused(settings: RenderSettings, path: Path) -> str:
-    """Why a file cannot be rendered so, before anything is done; "" where it can."""
+    """Why a file cannot be rendered with these settings, or ""."""
     format = RENDER_FORMATS.of(path)
     if hint := missing_package(format):
         return f"{format.name} {hint}"
     if settings.alpha and isinstance(format, VideoFormat) and not format.has_alpha:
         return (
-            f"{format.name} keeps no opacity; pictures, {' and '.join(f.name for f in FILM_FORMATS if f.has_alpha)} do"
+            f"{format.name} stores no opacity; images, {' and '.join(f.name for f in VIDEO_FORMATS if f.has_alpha)} do"
         )
     return ""
 
 
 def missing_films() -> str:
-    """What installs packages that formats of renderings need and that are missing, a line for each; "" for none."""
+    """Commands that install missing packages of video formats, a line for each, or ""."""
     lines: dict[str, list[str]] = {}
     for format in RENDER_FORMATS:
         if hint := missing_package(format):
@@ -128,12 +119,9 @@ def missing_films() -> str:
 
 
 def render_words(settings: RenderSettings, path: Path, project: Path, around: str) -> Words:
-    """The command that renders a project.
+    """Command that renders a project.
 
     Args:
-        settings: How.
-        path: The file.
-        project: The project.
         around: Name of the selected object, or "".
     """
     words = ["render", str(project), "--output", str(path), *settings.words()]
@@ -149,7 +137,7 @@ def render_words(settings: RenderSettings, path: Path, project: Path, around: st
         words += ["--burn-in", *(name.strip() for name in settings.burnt.split(",") if name.strip())]
     if settings.turns:
         words += ["--turntable", f"{settings.turns:g}", *(["--around", around] if around else [])]
-    formats = [one for one in FILM_FORMATS if one.has_suffix(path)]
+    formats = [format for format in VIDEO_FORMATS if format.has_suffix(path)]
     if formats and formats[0].options is VideoOptions:
         words += ["--option", f"codec={settings.codec.value}"]
     return words
@@ -158,13 +146,10 @@ def render_words(settings: RenderSettings, path: Path, project: Path, around: st
 def export_words(
     settings: ExportSettings, options: msgspec.Struct | None, path: Path, project: Path, selected: str
 ) -> Words:
-    """The command that exports a project.
+    """Command that exports a project.
 
     Args:
-        settings: What.
-        options: Of the format, or None.
-        path: The file.
-        project: The project.
+        options: Options of the format, or None.
         selected: Name of the selected object, or "".
     """
     words = ["export", str(project), "--output", str(path), *settings.words()]

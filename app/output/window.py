@@ -1,4 +1,4 @@
-"""The window that renders and exports: settings above, the queue with its progress and a preview below."""
+"""Window for rendering and exporting: settings above, the queue with progress and preview below."""
 
 from collections.abc import Callable
 
@@ -32,17 +32,15 @@ PREVIEW = QSize(256, 144)
 """Largest size of the preview [px]."""
 
 PREVIEW_PERIOD = 500
-"""Time between two looks for a new picture [ms]."""
+"""Time between two checks for a new preview [ms]."""
 
 
 class OutputWindow(QDialog):
-    """Asks what to write, and shows how far it is; may stay open beside the work.
+    """Settings of renderings and exports, and the progress of jobs; may stay open during other work.
 
     Args:
-        queue: What runs.
-        render: Called with the settings when the user wants to render.
-        export: Called with settings, the format and its options when the user wants to export.
-        parent: The window of the editor.
+        render: Called with the settings.
+        export: Called with settings, the format and its options.
     """
 
     def __init__(
@@ -69,7 +67,6 @@ class OutputWindow(QDialog):
         self._watch.timeout.connect(self._show_preview)
 
     def _build_pages(self) -> None:
-        """What can be chosen of a rendering and of an export."""
         self.formats = QComboBox()
         for format in SCENE_FORMATS:
             self.formats.addItem(f"{format.name} ({' '.join(format.suffixes)})", format)
@@ -92,11 +89,10 @@ class OutputWindow(QDialog):
         self._show_options()
 
     def _build_list(self) -> None:
-        """The queue and its preview below them."""
         self._rows: dict[OutputJob, JobRow] = {}
         self._list = QVBoxLayout()
         self._list.addStretch(1)
-        self._nothing = QLabel("Nothing is queued.")
+        self._nothing = QLabel("No jobs.")
         self._nothing.setEnabled(False)
         self.preview = QLabel()
         self.preview.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -125,7 +121,7 @@ class OutputWindow(QDialog):
         return self.options_of(self.format)
 
     def options_of(self, format: SceneFormat) -> msgspec.Struct | None:
-        """Options of a format as they were chosen last; None where nobody has seen them."""
+        """Options of a format as last chosen; None if they were never shown."""
         form = self._options.get(format.name)
         return form.settings if form is not None else None
 
@@ -138,15 +134,15 @@ class OutputWindow(QDialog):
         self.raise_()
 
     def refuse(self, reason: str) -> None:
-        """Tells why a rendering was not begun; "" where it was."""
+        """Shows why a rendering was not started, or hides the line for ""."""
         self.refusal.setText(reason)
         self.refusal.setVisible(bool(reason))
         self._grow()
 
     def offer(self, start: float, end: float, rate: float) -> None:
-        """Offers the frames of the scene from a start to an end [s], where the user has not chosen others.
+        """Sets the frame range to the scene, from a start to an end [s], unless the user has changed it.
 
-        Pictures are rendered at the rate of the scene; exports have every step of the simulation.
+        Renderings use the frame rate of the scene; exports contain every step of the simulation.
         """
         for form, at in ((self.render_form, rate), (self.export_form, 1.0 / STEP_TIME)):
             held = form.settings
@@ -155,7 +151,7 @@ class OutputWindow(QDialog):
                 form.show_values(**dict(zip(("first", "last", "rate"), self._offered[form], strict=True)))
 
     def _grow(self) -> None:
-        """Makes room for what has appeared; labels of several lines do not ask for it themselves."""
+        """Grows for new content; labels with word wrap do not request their height."""
         self.layout().activate()
         self.resize(self.size().expandedTo(self.sizeHint()))
 
@@ -188,17 +184,17 @@ class OutputWindow(QDialog):
 
     def _show_preview(self) -> None:
         running = next((job for job in self._queue.jobs if job.state == RUNNING), None)
-        picture = QPixmap()
-        if running is not None and running.preview.exists() and picture.load(str(running.preview)):
-            cached, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
-            self.preview.setPixmap(picture.scaled(PREVIEW, cached, smooth))
+        image = QPixmap()
+        if running is not None and running.preview.exists() and image.load(str(running.preview)):
+            keep_ratio, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+            self.preview.setPixmap(image.scaled(PREVIEW, keep_ratio, smooth))
             if not self.preview.isVisible():
                 self.preview.show()
                 self._grow()
 
 
 class JobRow(QWidget):
-    """One job: its file, how it stands, and a way to end it or to see what was written."""
+    """One job: its file and state, and a button to cancel it or to show its folder."""
 
     def __init__(self, job: OutputJob, cancel: Callable[[OutputJob], None]) -> None:
         super().__init__()
@@ -227,7 +223,7 @@ class JobRow(QWidget):
         self.status.setText(job.status)
         self.button.setText("Show" if job.state == DONE else "Cancel")
         self.button.setEnabled(job.state not in (FAILED, CANCELLED))
-        self.layout().invalidate()  # what it says may take another number of lines
+        self.layout().invalidate()  # the number of lines may have changed
         self.updateGeometry()
 
     def _act(self, cancel: Callable[[OutputJob], None]) -> None:
@@ -238,7 +234,7 @@ class JobRow(QWidget):
 
 
 def _hint() -> QLabel:
-    """A line that can be copied, about what is missing."""
+    """A label whose text can be copied."""
     label = QLabel()
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

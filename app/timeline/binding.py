@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from app.document.document import Document
-from app.document.gesture import Gesture
+from app.document.history import Gesture
 from app.files.model_store import ModelStore
 from app.files.settings_store import app_settings
 from app.timeline.active_model import ActiveModel
@@ -153,6 +153,10 @@ class TimelineBinding(QObject):
 
     def clear_range(self) -> None:
         self._document.set_values({ParamRef(PLAYBACK, PLAYBACK, name): None for name in ("in_point", "out_point")})
+
+    @property
+    def snaps(self) -> bool:
+        return self._timeline.ruler.snaps
 
     def set_snapping(self, on: bool) -> None:
         """Scrubs from frame to frame, or between them too; remembered."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
 from app.document.document import Document
-from app.document.gesture import Gesture
+from app.document.history import Gesture
 from app.files.model_store import ModelStore
 from app.timeline.active_model import ActiveModel
 from sim.assets.model import CharacterModel

@@ -16,11 +16,11 @@ from PySide6.QtCore import QObject, Signal
 from app.cli.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
 from app.document.document import Document
 from app.files.access import FileAccess
-from app.files.project_error import ProjectError
+from app.files.project_json import ProjectError
 from app.output.jobs import CANCELLED, FAILED, RUNNING, JobQueue, OutputJob
 from app.viewport.renderer import ViewportRenderer
 from sim.cache.sweep import SweepAxis, axis_of, combinations
-from sim.export.formats import PICTURE_WRITERS
+from sim.export.formats import IMAGE_WRITERS
 from sim.scene.params import value_text
 from sim.scene.scene import NodeId, Scene
 
@@ -121,7 +121,7 @@ class SweepTask(QObject):
 
     @property
     def _sheet(self) -> Path:
-        return self._table.with_name(f"sheet{PICTURE_WRITERS.suffixes()[0]}")
+        return self._table.with_name(f"sheet{IMAGE_WRITERS.suffixes()[0]}")
 
     def _on_changed(self, job: OutputJob) -> None:
         self.progressed.emit("SweepTask" if job.state == RUNNING else "", job.share)

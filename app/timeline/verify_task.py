@@ -4,8 +4,8 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.document.document import Document
 from app.files.access import FileAccess
-from app.files.project_error import ProjectError
 from app.files.project_file import cache_folder
+from app.files.project_json import ProjectError
 from app.output.jobs import RUNNING, JobQueue, OutputJob
 from app.viewport.renderer import ViewportRenderer
 from sim.cache.bake import is_bake

@@ -1,4 +1,4 @@
-"""Feeds the strip under the ruler: the costs of the frames of the scene that the timeline shows."""
+"""Frame times of the frames of the timeline, for the strip under the ruler."""
 
 import math
 from collections.abc import Iterable
@@ -11,16 +11,11 @@ from sim.profile.sample import FrameSample, TimeSource
 from widgets.timeline.cost_strip import CostStrip
 
 _REFRESH_MS = 200
-"""Five times a second is as fast as a median can be watched."""
+"""Interval of updates: a median can be read five times a second."""
 
 
 class FrameCostStrip(QObject):
-    """Collects costs by frame of the scene; another clip, model or source of times starts anew.
-
-    Args:
-        strip: Shows them.
-        active: The model whose clip runs, and the frames of the scene.
-    """
+    """Collects frame times by frame of the timeline; another clip, model or source of times clears them."""
 
     def __init__(self, strip: CostStrip, active: ActiveModel) -> None:
         super().__init__()
@@ -35,7 +30,6 @@ class FrameCostStrip(QObject):
         self._timer.timeout.connect(self.refresh)
 
     def set_measuring(self, on: bool) -> None:
-        """Measuring began or ended; what is known stays."""
         self._measuring = on
         if on:
             self._timer.start()
@@ -45,19 +39,18 @@ class FrameCostStrip(QObject):
         self.refresh()
 
     def clear(self) -> None:
-        """Forgets what frames cost; pictures that were drawn before do not count any more."""
+        """Deletes all frame times; frames drawn before do not count any more."""
         self.by_frame.clear(math.ceil(self._active.duration / self._active.frame_step) + 1)
         self._from = self._newest + 1
         self.refresh()
 
     def drawn(self, number: int | None) -> None:
-        """A picture was drawn: the number of its frame, if it is measured."""
+        """Notes the number of a drawn frame; None if it is not measured."""
         self._check_subject()
         if number is not None:
             self._newest = number
 
     def feed(self, samples: Iterable[FrameSample]) -> None:
-        """Takes frames that became known."""
         self._check_subject()
         for sample in samples:
             if sample.source is not self._source:

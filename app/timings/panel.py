@@ -1,4 +1,4 @@
-"""Carries what the viewport measures to the timings dock and the timeline, and what the user does there back."""
+"""Connects measured frames with the timings dock and the timeline."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,15 +9,13 @@ from PySide6.QtGui import QKeySequence
 
 from app.editor.dialogs import Dialogs
 from app.timeline.active_model import ActiveModel
-from app.timings.back_end_trial import FRAMES, SIDES, BackEndTrial
 from app.timings.files import TimingFiles
 from app.timings.frame_costs import FrameCostStrip
 from app.timings.past_values import PastValues
-from app.timings.recordings import Recordings
+from app.timings.recordings import FRAMES, SIDES, BackEndTrial, Recordings
 from app.viewport.frame_info import FrameInfo
 from app.viewport.renderer import ViewportRenderer
-from sim.profile.history import QuantityHistory
-from sim.profile.recording import TimingRecording
+from sim.profile.history import QuantityHistory, TimingRecording
 from sim.profile.sample import FrameSample
 from widgets.timeline.cost_strip import CostStrip
 from widgets.timeline.timeline import Timeline
@@ -29,19 +27,14 @@ _CSV, _TRACE = "Timings (*.csv)", "Chrome trace (*.json)"
 
 
 class TimingsPanel(QObject):
-    """Owns history, recordings and files of timings.
+    """Owner of the history, the recordings and the files of timings.
 
     Args:
-        client: Measures.
-        active: The model whose clip the timeline shows.
-        past: Goes back to frames.
-        timeline: Has the strip.
-        dialogs: Asks for files.
-        settings: Remembers whether to measure and how the dock looks.
-        redraw: Draws a picture; what is measured begins and ends with one.
+        settings: Stores whether to measure, and the layout of the dock.
+        redraw: Requests a frame; measuring starts and ends with a frame.
 
     Signals:
-        toggled: Whether it is measured.
+        toggled: Whether measuring is on.
         paused: Whether the view is frozen.
         recording: Whether a recording runs.
         hint: One line for the status bar.
@@ -49,7 +42,8 @@ class TimingsPanel(QObject):
 
     Attributes:
         view: The content of the dock.
-        history: The last minute.
+        history: Frames of the last minute.
+        is_measuring: Whether measuring is on; the renderer follows with its next frame.
     """
 
     toggled = Signal(bool)
@@ -78,9 +72,9 @@ class TimingsPanel(QObject):
         self.strip = FrameCostStrip(CostStrip(timeline), active)
         for part in (self.recordings, self.files, self.strip, self.trial):
             part.setParent(self)
-        self._on = False
+        self.is_measuring = False
         self._held_from: int | None = None
-        # The window has one key for it, wherever the focus is.
+        # The window has a shortcut for it, independent of the focus.
         self.view.pause_action.setShortcut(QKeySequence())
         self.view.set_history(self.history)
         look = settings.value(_LOOK)
@@ -90,18 +84,14 @@ class TimingsPanel(QObject):
     def restore(self) -> None:
         self.measure(self._settings.value(_MEASURE, False, type=bool))
 
-    # --- what the user wants --------------------------------------------------------------------------
-
-    @property
-    def is_measuring(self) -> bool:
-        return self._on
+    # --- commands -------------------------------------------------------------------------------------
 
     def measure(self, on: bool) -> None:
-        """Begins or ends measuring; ending ends a recording too."""
+        """Starts or stops measuring; stopping ends a recording."""
         if not on:
             self.recordings.stop()
             self.trial.stop()
-        self._on = on
+        self.is_measuring = on
         self._client.set_timing(on)
         self._settings.setValue(_MEASURE, on)
         self._show_status()
@@ -110,32 +100,32 @@ class TimingsPanel(QObject):
         self._redraw()
 
     def pause(self, on: bool) -> None:
-        """Freezes the view; measuring goes on."""
+        """Freezes the view; measuring continues."""
         (self.view.hold if on else self.view.go_live)()
 
     def record(self, name: str = "") -> None:
-        """Begins a recording, measuring if need be."""
-        if not self._on:
+        """Starts a recording, and measuring if it is off."""
+        if not self.is_measuring:
             self.measure(True)
         self.recordings.start(name, self._client.timer_status)
 
     def toggle_recording(self) -> None:
-        """Begins a recording under the name in the dock, or ends the one that runs."""
+        """Starts a recording with the name in the dock, or stops the running one."""
         self.view.toolbar.record_button.click()
 
     def compare_back_ends(self) -> bool:
-        """Measures transform feedback and compute in turn and shows both against each other; whether that began."""
+        """Starts the comparison of transform feedback and compute; returns whether it started."""
         back_ends = self._client.engine.context.back_ends if self._client.engine is not None else None
         if back_ends is None or not back_ends.has_compute:
-            self.hint.emit(back_ends.status if back_ends is not None else "There is no picture yet")
+            self.hint.emit(back_ends.status if back_ends is not None else "No frame has been drawn yet")
             return False
-        if not self._on:
+        if not self.is_measuring:
             self.measure(True)
         self.trial.start()
         return True
 
     def clear(self) -> None:
-        """Forgets the frames of the last minute, and what animation frames cost; recordings stay."""
+        """Deletes the frames of the last minute and the strip under the ruler; recordings stay."""
         self.history.clear()
         self.strip.clear()
         self._past.clear()
@@ -148,7 +138,6 @@ class TimingsPanel(QObject):
         self._export(".json", _TRACE, self.files.export_trace)
 
     def import_csv(self) -> None:
-        """Asks for a file and reads it."""
         path = self._dialogs.timings_path()
         if path is not None:
             self.files.import_csv(path)
@@ -156,12 +145,12 @@ class TimingsPanel(QObject):
     def save_look(self) -> None:
         self._settings.setValue(_LOOK, self.view.state())
 
-    # --- what happens ---------------------------------------------------------------------------------
+    # --- signals --------------------------------------------------------------------------------------
 
     def _connect(self) -> None:
         view, recordings, files = self.view, self.recordings, self.files
         self._client.drawn.connect(self._note)
-        # What may change a layout waits until the picture is painted: another size would end its framebuffer.
+        # Queued, because a change of the layout while painting may resize the viewport.
         self._client.drawn.connect(self._on_drawn, Qt.ConnectionType.QueuedConnection)
         self._client.measured.connect(self._on_measured, Qt.ConnectionType.QueuedConnection)
         view.timing_toggled.connect(self.measure)
@@ -175,7 +164,7 @@ class TimingsPanel(QObject):
         view.clear_requested.connect(self.clear)
         view.held_changed.connect(self._on_held)
         view.state_changed.connect(self.save_look)
-        recordings.changed.connect(lambda: view.set_recordings(recordings.cached))
+        recordings.changed.connect(lambda: view.set_recordings(recordings.all))
         recordings.started.connect(self._on_started)
         recordings.stopped.connect(self._on_stopped)
         view.back_ends_requested.connect(self.compare_back_ends)
@@ -188,7 +177,6 @@ class TimingsPanel(QObject):
         files.imported.connect(self._on_imported)
 
     def _note(self, drawn: FrameInfo) -> None:
-        """Keeps the scene that was drawn, before anything changes it."""
         oldest = self.history[0].number if len(self.history) else 0
         self._past.note(drawn.frame, oldest if self._held_from is None else min(oldest, self._held_from))
 
@@ -206,11 +194,10 @@ class TimingsPanel(QObject):
             self.view.set_recording(True, self.recordings.length)
 
     def _show_status(self) -> None:
-        """What is wanted counts: the instrument itself begins and ends with a picture."""
-        self.view.set_status(replace(self._client.timer_status, enabled=self._on))
+        self.view.set_status(replace(self._client.timer_status, enabled=self.is_measuring))
 
     def _on_held(self, held: bool) -> None:
-        """Frames that can be clicked keep their scenes, however long the view is held."""
+        # The scenes of frames in a frozen view are kept, as each can be clicked.
         self._held_from = self.history[0].number if held and len(self.history) else None
         self.paused.emit(held)
 
@@ -229,27 +216,26 @@ class TimingsPanel(QObject):
         self.hint.emit(f"Recorded {recording.name}: {recording.summary}" if recording else "Nothing was recorded")
 
     def _on_compared(self, tf: TimingRecording, compute: TimingRecording) -> None:
-        cached = [self.recordings.add(recording) for recording in (tf, compute)]
-        self.view.compare(*(recording.name for recording in cached))
+        self.view.compare(*(self.recordings.add(recording).name for recording in (tf, compute)))
         self.hint.emit("Back ends compared: the same steps by transform feedback and by compute, frame by frame")
 
     def _on_imported(self, recording: TimingRecording) -> None:
-        cached = self.recordings.add(recording)
-        self.informed.emit(recording.origin, f"imported as “{cached.name}”: {cached.summary}")
-        self.hint.emit(f"Imported {cached.name}: choose it under Compare")
+        added = self.recordings.add(recording)
+        self.informed.emit(recording.origin, f"imported as “{added.name}”: {added.summary}")
+        self.hint.emit(f"Imported {added.name}: select it under Compare")
 
     def _export(self, suffix: str, kind: str, write: Callable[[Path, TimingRecording], None]) -> None:
-        shown = self._shown()
-        if not shown.samples:
-            self.hint.emit("There are no timings to export: choose Timing ▸ Measure, and play")
+        recording = self._displayed()
+        if not recording.samples:
+            self.hint.emit("No timings to export: choose Timing ▸ Measure, and play")
             return
-        name = "".join(letter if letter.isalnum() or letter in " -_." else "_" for letter in shown.name)
+        name = "".join(letter if letter.isalnum() or letter in " -_." else "_" for letter in recording.name)
         path = self._dialogs.save_path("Export timings", Path(f"{name}{suffix}"), kind)
         if path is not None:
-            write(path if path.suffix else path.with_suffix(suffix), shown)
+            write(path if path.suffix else path.with_suffix(suffix), recording)
 
-    def _shown(self) -> TimingRecording:
-        """The chosen recording where recordings are compared; else the region of a held view, else the last minute."""
+    def _displayed(self) -> TimingRecording:
+        """The recording selected for comparison, else the region of a frozen view, else the last minute."""
         view, status = self.view, self._client.timer_status
         chosen = view.compare_page.chosen if view.pages.currentWidget() is view.compare_page else None
         if chosen is not None:

@@ -1,122 +1,149 @@
-"""Goes back to a measured frame: the playhead to its moment, the inspector to the values that were in force."""
+"""Shows a measured frame again: moves the playhead to its time, and shows its settings in the inspector."""
 
 import itertools
+from bisect import bisect_right
+from collections import deque
+from typing import Any
 
 from PySide6.QtCore import QObject
 
 from app.document.document import Document
-from app.document.past_scenes import SceneHistory, difference_text, values_that_differ
+from app.document.history import changed_values
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
+from sim.profile.history import FRAMES_MAX
 from sim.profile.sample import FrameSample
 from sim.scene.change import Change, ChangeKind
+from sim.scene.params import param_of, value_text
 from sim.scene.playhead import pause, scrub
-from sim.scene.scene import Scene
+from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene, part_of, value_at
 from widgets.inspector.inspector import Inspector
 
 _TIP = (
-    "Values that are others now are marked with ≠; point at one to see what it is now.\n"
-    "What is simulated stays as it is. Simulation ▸ Simulate to Playhead brings it to this moment."
+    "Changed values are marked with ≠; point at one to see its current value.\n"
+    "The simulation does not change. Simulation ▸ Simulate to Playhead moves it to this time."
 )
-_FORGOTTEN = "the values of this frame are not kept any more"
+_LISTED = 3
+"""Differences that are listed by name."""
 
 
-_TOLD = 3
-"""Differences that are named."""
+class SceneHistory:
+    """The scene of each frame; scenes are immutable, so that storing one costs a reference."""
+
+    def __init__(self, scenes_max: int = FRAMES_MAX) -> None:
+        self._begins: deque[tuple[int, Scene]] = deque(maxlen=scenes_max)
+
+    def __len__(self) -> int:
+        return len(self._begins)
+
+    def note(self, number: int, scene: Scene) -> None:
+        """Stores the scene of a frame; numbers of frames must increase."""
+        if not self._begins or self._begins[-1][1] is not scene:
+            self._begins.append((number, scene))
+
+    def at(self, number: int) -> Scene | None:
+        """The scene of a frame; None if it is no longer stored."""
+        index = bisect_right(self._begins, number, key=lambda begin: begin[0])
+        return self._begins[index - 1][1] if index else None
+
+    def forget_before(self, number: int) -> None:
+        while len(self._begins) > 1 and self._begins[1][0] <= number:
+            self._begins.popleft()
+
+    def clear(self) -> None:
+        self._begins.clear()
+
+
+def values_that_differ(now: Scene, then: Scene) -> dict[ParamRef, Any]:
+    """Values of an earlier scene that have changed since."""
+    return {ref: value_at(then, ref) for ref in changed_values(now, then)}
+
+
+def difference_text(now: Scene, ref: ParamRef, value: Any) -> str:
+    """A former value with its name, such as "Humanoid skinning lbs"."""
+    owner = ref.owner.capitalize() if ref.owner in (PLAYBACK, VIEW) else now.node(ref.owner).name
+    label = param_of(type(part_of(now, ref.owner, ref.part)), ref.name).label
+    return f"{owner} {label.lower()} {value_text(value)}"
 
 
 class PastValues(QObject):
-    """Keeps the scene of every measured frame and shows it on demand.
+    """Stores the scene of every measured frame and shows it on request.
 
-    Args:
-        document: Whose scenes they are.
-        playback: Is paused, and goes to the moment.
-        active: The model whose frames are meant.
-        inspector: Shows the values.
+    Attributes:
+        shown: The frame whose settings the inspector shows; None for the current settings.
     """
 
     def __init__(self, document: Document, playback: Playback, active: ActiveModel, inspector: Inspector) -> None:
         super().__init__()
         self._document, self._playback, self._active, self._inspector = document, playback, active, inspector
         self._scenes = SceneHistory()
-        self._shown: FrameSample | None = None
+        self.shown: FrameSample | None = None
         document.changed.connect(self._on_changed)
         playback.playing_changed.connect(self._on_playing)
         inspector.past.back_requested.connect(self.back)
         inspector.past.restore_requested.connect(self.restore)
 
-    @property
-    def shown(self) -> FrameSample | None:
-        """The frame that the inspector shows; None for now."""
-        return self._shown
-
     def note(self, number: int | None, oldest: int) -> None:
-        """A picture was drawn.
+        """Stores the scene of a drawn frame.
 
         Args:
-            number: Of its frame; None where it is not measured.
-            oldest: Number of the oldest frame that can still be asked for.
+            number: Number of the frame; None if it is not measured.
+            oldest: Number of the oldest frame that can still be requested.
         """
         if number is not None:
             self._scenes.note(number, self._document.scene)
             self._scenes.forget_before(oldest)
 
     def show(self, sample: FrameSample) -> str:
-        """Goes to a frame; returns one line about what could not be shown, or ""."""
+        """Goes to a frame; returns one line about what cannot be shown, or ""."""
         self._playback.pause()
         missing = self._go_to(sample)
         scene = self._scenes.at(sample.number)
         if scene is None:
             self.back()
-            return f"Frame {sample.number:,}: {_FORGOTTEN}"
-        self._shown = sample
+            return f"Frame {sample.number:,}: its settings are no longer stored"
+        self.shown = sample
         self._inspector.show_past(scene)
-        self._report(scene)
+        self._report(sample, scene)
         return missing
 
     def back(self) -> None:
-        self._shown = None
+        self.shown = None
         self._inspector.show_now()
 
     def restore(self) -> None:
-        scene = self._scenes.at(self._shown.number) if self._shown is not None else None
-        if self._shown is None or scene is None:
-            return
-        gesture = self._document.new_gesture(f"Restore the values of frame {self._shown.number:,}")
-        self.back()
-        self._document.set_values(values_that_differ(self._document.scene, scene), gesture)
-        self._document.end_gesture(gesture)
+        sample = self.shown
+        scene = self._scenes.at(sample.number) if sample is not None else None
+        if sample is not None and scene is not None:
+            self.back()
+            values = values_that_differ(self._document.scene, scene)
+            self._document.set_as_one(f"Restore the values of frame {sample.number:,}", values)
 
     def clear(self) -> None:
         self.back()
         self._scenes.clear()
 
     def _go_to(self, sample: FrameSample) -> str:
-        """Moves the playhead to the frame's moment, where its clip is the one that runs, or there was none."""
+        """Moves the playhead to the time of the frame if its clip is still the active one."""
         moment, clip = sample.moment, self._active.clip
         if moment.clip and (clip is None or clip.name != moment.clip):
-            return f"Frame {sample.number:,} showed the clip {moment.clip}, which does not run now"
+            return f"Frame {sample.number:,} showed the clip {moment.clip}, which is not active now"
         self._playback.visit(pause(scrub(self._playback.playhead, moment.time, self._playback.duration)))
         return ""
 
-    def _report(self, scene: Scene) -> None:
-        assert self._shown is not None
+    def _report(self, sample: FrameSample, scene: Scene) -> None:
         now = self._document.scene
-        differing = values_that_differ(now, scene)
-        reported = [difference_text(now, ref, value) for ref, value in itertools.islice(differing.items(), _TOLD)]
-        more = f" and {len(differing) - _TOLD} more" if len(differing) > _TOLD else ""
-        text = f"Other than now: {', '.join(reported)}{more}." if reported else "All values are the same as now."
-        self._inspector.past.report(
-            f"As it was at frame {self._shown.number:,}. {text}", _TIP, restorable=bool(differing)
-        )
+        values = values_that_differ(now, scene)
+        listed = [difference_text(now, ref, value) for ref, value in itertools.islice(values.items(), _LISTED)]
+        more = f" and {len(values) - _LISTED} more" if len(values) > _LISTED else ""
+        text = f"Changed since: {', '.join(listed)}{more}." if listed else "No value has changed since."
+        self._inspector.past.report(f"Settings of frame {sample.number:,}. {text}", _TIP, restorable=bool(values))
 
     def _on_changed(self, change: Change) -> None:
         if change.kind is ChangeKind.REPLACED:
             self.clear()
-        elif self._shown is not None:
-            scene = self._scenes.at(self._shown.number)
-            assert scene is not None
-            self._report(scene)
+        elif self.shown is not None and (scene := self._scenes.at(self.shown.number)) is not None:
+            self._report(self.shown, scene)
 
     def _on_playing(self, playing: bool, _direction: int) -> None:
         if playing:

@@ -1,28 +1,32 @@
-"""Named recordings of what frames cost: the one that runs, and those that can be compared and taken away."""
+"""Named recordings of timings, and the comparison of both back ends, which makes two of them."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from sim.profile.history import FRAMES_MAX, QuantityHistory
-from sim.profile.recording import ENDLESS, TimingRecording
-from sim.profile.sample import FrameSample
-from sim.profile.status import TimerStatus
+from app.viewport.frame_info import FrameInfo
+from app.viewport.renderer import ViewportRenderer
+from sim.gl.back_end import TITLES, BackEndChoice
+from sim.profile.history import ENDLESS, FRAMES_MAX, QuantityHistory, TimingRecording
+from sim.profile.sample import FrameSample, TimerStatus
 
 NAME_MAX = 80
 RECORDINGS_MAX = 12
-"""The oldest one is forgotten for the next."""
+"""The oldest recording is deleted for the next one."""
 
 
 class Recordings(QObject):
-    """Keeps recordings by name, in the order in which they were made; they end with the program.
+    """List of recordings in their order; it is not saved.
 
     Signals:
-        changed: There is another list of recordings.
-        started: A recording runs; carries its name.
-        stopped: It ended; carries the `TimingRecording`, or None where it has no frames.
+        changed: The list has changed.
+        started: A recording started; carries its name.
+        stopped: It ended; carries the `TimingRecording`, or None if it has no frames.
+
+    Attributes:
+        running: Name of the recording that runs, or None.
     """
 
     changed = Signal()
@@ -31,33 +35,25 @@ class Recordings(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self._cached: list[TimingRecording] = []
-        self._name: str | None = None
+        self.all: tuple[TimingRecording, ...] = ()
+        self.running: str | None = None
         self._history = QuantityHistory(ENDLESS)
         self._status = self._first_status = TimerStatus()
-
-    @property
-    def cached(self) -> tuple[TimingRecording, ...]:
-        return tuple(self._cached)
-
-    @property
-    def running(self) -> str | None:
-        return self._name
 
     @property
     def length(self) -> int:
         return len(self._history)
 
     def start(self, name: str, status: TimerStatus) -> None:
-        """Begins a recording; one that runs ends."""
+        """Starts a recording; ends a running one."""
         self.stop()
-        self._name, self._history = self._free_name(name), QuantityHistory(ENDLESS)
+        self.running, self._history = self._free_name(name), QuantityHistory(ENDLESS)
         self._status = self._first_status = status
-        self.started.emit(self._name)
+        self.started.emit(self.running)
 
     def feed(self, samples: Iterable[FrameSample], status: TimerStatus) -> None:
-        """Takes frames that were measured; a recording that is full ends by itself."""
-        if self._name is None:
+        """Adds measured frames to the running recording, which ends at its maximum length."""
+        if self.running is None:
             return
         for sample in itertools.islice(samples, FRAMES_MAX - len(self._history)):
             self._history.append(sample)
@@ -66,37 +62,114 @@ class Recordings(QObject):
             self.stop()
 
     def stop(self) -> None:
-        """Ends the recording that runs; one without frames is forgotten."""
-        if self._name is None:
+        """Ends the running recording; one without frames is discarded."""
+        if self.running is None:
             return
-        name, self._name = self._name, None
+        name, self.running = self.running, None
         history, self._history = self._history, QuantityHistory(ENDLESS)
         status = replace(
             self._status,
             dropped=max(self._status.dropped - self._first_status.dropped, 0),
             warmup_discarded=max(self._status.warmup_discarded - self._first_status.warmup_discarded, 0),
         )
-        recording = TimingRecording.of(name, history, status) if len(history) else None
+        recording = TimingRecording(name, tuple(history.samples), status, table=history) if len(history) else None
         if recording is not None:
-            self._keep(recording)
+            self._append(recording)
         self.stopped.emit(recording)
 
     def add(self, recording: TimingRecording) -> TimingRecording:
-        """Keeps one that was imported; returns it under a name that no other has."""
+        """Adds a recording under a unique name; returns it."""
         named = recording.renamed(self._free_name(recording.name))
-        self._keep(named)
+        self._append(named)
         return named
 
     def remove(self, name: str) -> None:
-        self._cached = [one for one in self._cached if one.name != name]
+        self.all = tuple(other for other in self.all if other.name != name)
         self.changed.emit()
 
-    def _keep(self, recording: TimingRecording) -> None:
-        self._cached = [*self._cached, recording][-RECORDINGS_MAX:]
+    def _append(self, recording: TimingRecording) -> None:
+        self.all = (*self.all, recording)[-RECORDINGS_MAX:]
         self.changed.emit()
 
-    def _free_name(self, wanted: str) -> str:
-        wanted = " ".join(wanted.split())[:NAME_MAX] or "TimingRecording"
-        taken = {one.name for one in self._cached}
-        numbered = (f"{wanted} {number}" for number in itertools.count(2))
-        return next(name for name in itertools.chain([wanted], numbered) if name not in taken)
+    def _free_name(self, name: str) -> str:
+        name = " ".join(name.split())[:NAME_MAX] or "Recording"
+        taken = {recording.name for recording in self.all}
+        numbered = (f"{name} {number}" for number in itertools.count(2))
+        return next(free for free in itertools.chain([name], numbered) if free not in taken)
+
+
+# --- comparing back ends --------------------------------------------------------------------------------------------
+
+SIDES = (BackEndChoice.TF, BackEndChoice.COMPUTE)
+FRAMES = 60
+"""Frames per back end: two seconds together at 60 fps."""
+
+FIRST = 4
+"""First frames per back end that are discarded: drivers compile when a program first runs."""
+
+
+class BackEndTrial(QObject):
+    """Compares transform feedback with compute in the running scene.
+
+    The back end changes with every frame, so that both run the same steps at the same time.
+
+    Args:
+        client: Renderer of the viewport.
+        redraw: Requests a frame.
+
+    Signals:
+        progressed: Number of measured frames of both.
+        finished: Both recordings, transform feedback first.
+    """
+
+    progressed = Signal(int)
+    finished = Signal(object, object)
+
+    def __init__(self, client: ViewportRenderer, redraw: Callable[[], None]) -> None:
+        super().__init__()
+        self._client, self._redraw = client, redraw
+        self._made_by: dict[int, BackEndChoice] = {}
+        self._samples: dict[BackEndChoice, list[FrameSample]] = {}
+        self.running = False
+        client.drawn.connect(self._on_drawn)
+
+    def start(self) -> None:
+        """Starts, or starts again; measuring must be on."""
+        self._made_by, self._samples = {}, {side: [] for side in SIDES}
+        self.running = True
+        self._redraw()
+
+    def stop(self) -> None:
+        """Ends without a result and restores the back end of the user."""
+        if self.running and self._client.engine is not None:
+            self._client.engine.context.back_ends.choice = self._client.back_end
+        self.running = False
+
+    def feed(self, samples: list[FrameSample]) -> None:
+        if not self.running:
+            return
+        for sample in samples:
+            side = self._made_by.pop(sample.number, None)
+            if side is not None:
+                self._samples[side].append(sample)
+        counts = [max(len(samples) - FIRST, 0) for samples in self._samples.values()]
+        self.progressed.emit(sum(min(count, FRAMES) for count in counts))
+        if min(counts) >= FRAMES:
+            self.stop()
+            status = self._client.timer_status
+            recordings = (
+                TimingRecording(TITLES[side], tuple(samples[FIRST : FIRST + FRAMES]), status)
+                for side, samples in self._samples.items()
+            )
+            self.finished.emit(*recordings)
+
+    def _on_drawn(self, drawn: FrameInfo) -> None:
+        """Switches the back end for the next frame and its steps."""
+        engine = self._client.engine
+        if not self.running or engine is None:
+            return
+        back_ends = engine.context.back_ends
+        if drawn.frame is not None and back_ends.choice in SIDES:
+            self._made_by[drawn.frame] = back_ends.choice
+        back_ends.choice = SIDES[1] if back_ends.choice is SIDES[0] else SIDES[0]
+        self._redraw()

@@ -19,8 +19,7 @@ from sim.engine import Engine
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds import KINDS
 from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
-from sim.render.progressive.pending_image import PendingImage
-from sim.render.progressive.scheduler import POLL, TURN
+from sim.render.progressive.scheduler import POLL, TURN, PendingImage
 from sim.scene.params import SettingsError
 from sim.scene.scene import NodeId, Scene
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from app.document.document import Document
-from app.document.gesture import Gesture
+from app.document.history import Gesture
 from app.viewport.renderer import ViewportRenderer
 from sim.animation.pose import frame_below
 from sim.characters.settings import BONE_PART, BonePose

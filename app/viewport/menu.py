@@ -7,9 +7,8 @@ from PySide6.QtWidgets import QMenu
 
 from app.document.document import Document
 from app.document.scene_edits import SceneEdits
-from app.editor.actions import Actions
-from app.editor.add_menu import AddMenu, add_place_menus
-from app.editor.menus import SEPARATOR
+from app.editor.actions import SEPARATOR, Actions
+from app.editor.menus import AddMenu, add_place_menus
 from app.viewport.tools import ViewportTools
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel

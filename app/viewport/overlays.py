@@ -5,7 +5,7 @@ from collections.abc import Collection
 from PySide6.QtCore import QObject
 
 from app.document.document import Document
-from app.document.gesture import Gesture
+from app.document.history import Gesture
 from app.help import TOUR, shipped_samples
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback

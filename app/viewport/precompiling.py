@@ -1,4 +1,4 @@
-"""Compiles shaders beside the editor, with a context like that of the viewport."""
+"""Compiles shaders on a worker thread of the editor, with a context like the one of the viewport."""
 
 from pathlib import Path
 
@@ -10,19 +10,15 @@ from app.files.scene_files import SceneFiles
 from app.timeline.playback import Playback
 from sim.gl.context import Context
 from sim.gl.errors import GLError
-from sim.render.progressive.precompiler import Contents, Precompiler
+from sim.render.progressive.precompiler import Precompiler, PrecompileScene
 from sim.scene.scene import Scene
 
 
 class Precompiling:
-    """Gives the engine of the viewport the scene as far as it is compiled, and has the rest compiled.
+    """Connects a `Precompiler` with the document; without program binaries of the driver it admits everything.
 
     Args:
-        document: The scene.
-        store: Models of its figures.
-        files: What its settings name.
-        playback: Says where the simulation starts.
-        folder: Where compiled programs are kept.
+        folder: Folder of compiled programs.
     """
 
     def __init__(
@@ -34,29 +30,29 @@ class Precompiling:
         self._surface: QOffscreenSurface | None = None
 
     def bind(self, context: Context) -> None:
-        """Follows the engine of a context; does nothing where the driver gives no compiled programs."""
+        """Call with the context of the viewport's engine, from the GUI thread."""
         context.keep_binaries(self._folder)
         if context.binaries is None:
             return
         self._surface = QOffscreenSurface()
         self._surface.setFormat(QSurfaceFormat.defaultFormat())
-        self._surface.create()  # which is for the thread of windows alone
+        self._surface.create()  # only allowed on the GUI thread
         self._compiler = Precompiler(self._open, context)
 
     def admit(self) -> Scene:
-        """The scene, without what is being compiled."""
+        """The scene without nodes that are being compiled."""
         scene = self._document.scene
         return self._compiler.admit(scene) if self._compiler is not None else scene
 
     def turn(self) -> bool:
-        """Begins with what waits, once its files are there; returns whether the scene is to be applied again."""
+        """Starts compiling once all files are loaded; returns whether the scene must be applied again."""
         compiler, files = self._compiler, self._files
         if compiler is None or self._store.loading or files.is_reading:
             return False
         scene = self._document.scene
         loaded = {node.id: self._store.loaded(node.id) for node in scene.characters}
         compiler.begin(
-            Contents(
+            PrecompileScene(
                 scene,
                 {node_id: model.prepared for node_id, model in loaded.items() if model is not None},
                 tuple(map(dict, (files.meshes, files.images, files.textures, files.strands))),
@@ -68,7 +64,7 @@ class Precompiling:
 
     @property
     def progress(self) -> tuple[str, float]:
-        """Names of what waits, "" for nothing, and how far compiling is, 0 to 1."""
+        """Names of the nodes that wait, "" for none, and the progress, 0 to 1."""
         if self._compiler is None or not self._compiler.waiting:
             return "", 1.0
         nodes = (node for node in self._document.scene.nodes if node.id in self._compiler.waiting)
@@ -85,24 +81,24 @@ class Precompiling:
 
     def _open(self) -> Context:
         assert self._surface is not None
-        context = Context(_Native(self._surface))
+        context = Context(_OffscreenContext(self._surface))
         context.keep_binaries(self._folder)
         return context
 
 
-class _Native:
-    """A context without a window, current in the thread that makes it."""
+class _OffscreenContext:
+    """A Qt context without a window, current in the thread that creates it."""
 
     def __init__(self, surface: QOffscreenSurface) -> None:
-        self._surface, self._made = surface, QOpenGLContext()
-        self._made.setFormat(surface.requestedFormat())
-        if not self._made.create():
-            raise GLError("there is no second context")
+        self._surface, self._context = surface, QOpenGLContext()
+        self._context.setFormat(surface.requestedFormat())
+        if not self._context.create():
+            raise GLError("Qt cannot create a second OpenGL context")
         self.__enter__()
 
     def __enter__(self) -> None:
-        self._made.makeCurrent(self._surface)
+        self._context.makeCurrent(self._surface)
 
     def release(self) -> None:
-        self._made.doneCurrent()
-        self._made = None
+        self._context.doneCurrent()
+        self._context = None

@@ -28,14 +28,14 @@ from sim.engine import Engine
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.debug import DebugLog
+from sim.gl.errors import ShaderError
 from sim.gl.framebuffer import Framebuffer
-from sim.gl.shader_log import ShaderError
 from sim.gl.task import Task
 from sim.printable import printable
-from sim.profile.status import TimerStatus
-from sim.render.bounding_sphere import joined
+from sim.profile.sample import TimerStatus
+from sim.render.frame import joined
 from sim.render.render_view import JointRef, Overlay, ParticleRef, RenderView
-from sim.scene.scene import NodeId
+from sim.scene.scene import NodeId, Scene
 from sim.scene.view_state import Selection
 from sim.simulation import BakedStates, NoBakedStates
 
@@ -265,6 +265,18 @@ class ViewportRenderer(QObject):
             self.engine.release()
             self.engine.context.release()
             self.engine, self._switching = None, None
+
+    def clear(self) -> None:
+        """Deletes everything of the open project, so that no frame of the next one shows any of it.
+
+        Nodes of different projects may have the same id.  The context must be current.
+        """
+        for beside in (self.ghosts, self.compared, self.second):
+            if beside is not None:
+                beside.release()
+        if self.engine is not None:
+            self.engine.apply(Scene())
+            self.engine.pictures.lose()
 
     def switch_back_end(self, choice: BackEndChoice) -> None:
         """Has kernels run on this once their programs are built, which takes turns from the next picture on."""

@@ -8,7 +8,7 @@ from app.document.document import Document
 from app.files.model_loader import LoadedModel
 from app.files.scene_files import SceneFiles
 from app.timeline.playback import Playback
-from sim.assets.mip_levels import MipImage
+from sim.assets.images import MipImage
 from sim.engine import Engine
 from sim.gl.errors import GLError
 from sim.gl.task import Task

@@ -7,8 +7,7 @@ from PySide6.QtGui import QOpenGLContext
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from sim.engine import Engine
-from sim.profile.sample import FrameSample, SceneMoment
-from sim.profile.status import TimerStatus, Vsync
+from sim.profile.sample import FrameSample, SceneMoment, TimerStatus, Vsync
 
 
 class ViewportTiming:

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from resources.samples.curves import Curve, eased, frame_times
-from resources.samples.motion import turn
+from resources.samples.motion import Curve, eased, frame_times, turn
 from sim.assets.raw import (
     RawBone,
     RawClip,

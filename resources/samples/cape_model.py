@@ -16,9 +16,6 @@ Float64 = npt.NDArray[np.float64]
 COLUMNS, ROWS = 23, 36
 """Vertices along the collar and from the collar to the hem."""
 
-COLLAR = f"0-{COLUMNS - 1}"
-"""Numbers of the vertices of the collar, as a list of pins."""
-
 TEXTURE = "cape.png"
 
 _SHOULDER = 0.12

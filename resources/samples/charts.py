@@ -91,3 +91,77 @@ def _placed(plane: Points, chart: Chart) -> Points:
     x, y, width, height = chart.box
     placed: Points = np.array([x, y]) + MARGIN + share * (np.array([width, height]) - 2 * MARGIN)
     return placed
+
+
+_SLACK = 0.04
+"""Barycentric slack, so that texels whose centre lies just outside an edge are painted too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Texels that a mesh covers: flat texel indices (N,), triangle (N,) and barycentric coordinates (N, 3)."""
+
+    texels: Indices
+    triangles: Indices
+    shares: Points
+
+
+def coverage(corners: Points, rank: Indices, size: int) -> Coverage:
+    """Which triangle each texel shows.
+
+    Args:
+        corners: Texel coordinates of the triangles, shape (T, 3, 2).
+        rank: Where triangles overlap, the one with the largest rank is seen; a permutation, shape (T,).
+        size: Edge of the square texture.
+    """
+    seen = np.full(size * size, -1)
+    low = np.floor(corners.min(axis=1)).astype(np.int64)
+    span = np.ceil(corners.max(axis=1)).astype(np.int64) - low + 1
+    extent = 1 << np.ceil(np.log2(span.max(axis=1))).astype(np.int64)
+    for edge in np.unique(extent):
+        rows = np.flatnonzero(extent == edge)
+        for part in np.array_split(rows, max(1, len(rows) * edge * edge // 2_000_000)):
+            texel, triangle = _inside(corners, low, part, int(edge), size)
+            np.maximum.at(seen, texel, rank[triangle])
+    of_rank = np.argsort(rank)
+    texels = np.flatnonzero(seen >= 0)
+    triangles = of_rank[seen[texels]]
+    centres: Points = np.stack([texels % size, texels // size], axis=1).astype(np.float64) + 0.5
+    shares = np.clip(_barycentric(corners[triangles], centres), 0.0, 1.0)
+    return Coverage(texels, triangles, shares / shares.sum(axis=1, keepdims=True))
+
+
+def _inside(corners: Points, low: Indices, rows: Indices, edge: int, size: int) -> tuple[Indices, Indices]:
+    """Texels and the triangles that contain their centres."""
+    grid = np.stack(np.meshgrid(np.arange(edge), np.arange(edge)), axis=-1).reshape(-1, 2)
+    place = low[rows][:, None, :] + grid
+    triangle = np.broadcast_to(rows[:, None], place.shape[:2]).reshape(-1)
+    place = place.reshape(-1, 2)
+    shares = _barycentric(corners[triangle], place.astype(np.float64) + 0.5)
+    keep = (shares.min(axis=1) >= -_SLACK) & (place >= 0).all(axis=1) & (place < size).all(axis=1)
+    return place[keep, 1] * size + place[keep, 0], triangle[keep]
+
+
+def _barycentric(corners: Points, at: Points) -> Points:
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    u, v, w = b - a, c - a, at - a
+    area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+    area = np.where(np.abs(area) < 1e-9, 1e-9, area)
+    second = (w[:, 0] * v[:, 1] - w[:, 1] * v[:, 0]) / area
+    third = (u[:, 0] * w[:, 1] - u[:, 1] * w[:, 0]) / area
+    return np.stack([1.0 - second - third, second, third], axis=1)
+
+
+def padded(image: Points, painted: npt.NDArray[np.bool_], passes: int) -> Points:
+    """Image (S, S, 3) with the colours of its charts grown outwards by `passes` texels."""
+    image, painted = image.copy(), painted.copy()
+    for _ in range(passes):
+        total, count = np.zeros_like(image), np.zeros(painted.shape)
+        for axis, step in ((0, 1), (0, -1), (1, 1), (1, -1)):
+            near = np.roll(painted, step, axis=axis)
+            total += np.roll(image, step, axis=axis) * near[..., None]
+            count += near
+        grow = ~painted & (count > 0)
+        image[grow] = total[grow] / count[grow][:, None]
+        painted |= grow
+    return image

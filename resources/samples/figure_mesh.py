@@ -7,17 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from resources.samples.bake import coverage, padded
-from resources.samples.charts import Unwrapped, unwrap
-from resources.samples.figure_charts import (
-    ATLAS,
-    CHARTS,
-    SCALP,
-    SCALP_SIZE,
-    TEXTURE_SIZES,
-    TEXTURES,
-    chart_labels,
-)
+from resources.samples.charts import Unwrapped, coverage, padded, unwrap
+from resources.samples.figure_charts import ATLAS, CHARTS, SCALP, SCALP_SIZE, TEXTURE_SIZES, TEXTURES, chart_labels
 from resources.samples.figure_paint import PAINTERS, paint_scalp, shaded
 from resources.samples.figure_parts import Part, openness
 from resources.samples.figure_skeleton import Joint

@@ -7,10 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from resources.samples.curves import frame_times
 from resources.samples.figure_model import bones_of
 from resources.samples.figure_skeleton import Draft, Joint
-from resources.samples.motion import Motion, turn
+from resources.samples.motion import Motion, frame_times, turn
 from resources.samples.sdf import Distances, Points, capsule, ellipsoid, smooth_union
 from resources.samples.surface import Surface, polygonise
 from resources.samples.weights import diffused_weights, strongest

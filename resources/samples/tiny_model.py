@@ -8,16 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.assets.raw import (
-    RawBone,
-    RawClip,
-    RawMesh,
-    RawModel,
-    RawSection,
-    RawSkeleton,
-    RawTrack,
-    RawVertices,
-)
+from sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
 from sim.maths import quaternion
 
 POSITIONS = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (0, 2, 0), (1, 2, 0))

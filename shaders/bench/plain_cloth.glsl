@@ -1,7 +1,7 @@
-// One Verlet step of a mass-spring sheet in the plain form of the OpenGL cookbooks, to measure others against.
-// Inputs: place and mass, former place (attributes and buffer textures), spring constants, step [s]; world space.
-// Outputs: the same two. COLLIDE adds the floor and one ellipsoid as those books have them.
-// Reference: M. Movania, OpenGL Development Cookbook (2013), chapter 8, of which this is the method, not the text.
+// Baseline for benchmarks: one Verlet step of a mass-spring sheet in plain textbook form.
+// Inputs: position and mass, previous position (attributes and buffer textures), spring constants, step [s]; world space.
+// Outputs: the same two. COLLIDE adds the floor and one ellipsoid.
+// Reference: M. Movania, OpenGL Development Cookbook (2013), chapter 8 (the method, not the text).
 
 uniform samplerBuffer u_positions;
 uniform samplerBuffer u_previous_positions;

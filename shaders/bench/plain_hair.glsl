@@ -1,7 +1,7 @@
-// Hair as masses and springs in the plain form of the article, in two passes, to measure others against.
-// Inputs: place, velocity (attributes and a buffer texture), constants of a knot, the head. FORCE makes velocities of
-// places, else places are moved by velocities. Outputs: the new velocity, or the new place.
-// Reference: Tokoi 2014, hair by transform feedback, of which this is the method, not the text.
+// Baseline for benchmarks: hair as masses and springs in plain form, in two passes.
+// Inputs: position, velocity (attributes and a buffer texture), constants of a point, the head. FORCE computes the
+// velocity, else the position. Outputs: the new velocity, or the new position.
+// Reference: Tokoi 2014, hair by transform feedback (the method, not the text).
 
 uniform float u_step;
 #ifdef FORCE

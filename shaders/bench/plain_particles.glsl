@@ -1,7 +1,7 @@
-// One step of a fountain in the plain form of the OpenGL cookbooks, to measure others against.
-// Inputs: place and life left [frames], motion for each frame and whole life (attributes), count of frames.
+// Baseline for benchmarks: one step of a fountain in plain textbook form.
+// Inputs: position and remaining life [frames], motion per frame and total life (attributes), frame number.
 // Outputs: the same two. The floor is y = 0.
-// Reference: M. Movania, OpenGL Development Cookbook (2013), chapter 8, of which this is the method, not the text.
+// Reference: M. Movania, OpenGL Development Cookbook (2013), chapter 8 (the method, not the text).
 
 uniform float u_frame;
 

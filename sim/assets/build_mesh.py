@@ -1,33 +1,34 @@
-"""All vertex buffers and sections of a model as one mesh, in file order."""
+"""All vertex buffers, sections and morph targets of a model as one mesh, in file order."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.build_targets import build_targets
+from sim.assets.build_skeleton import unique_names
 from sim.assets.faults import check_magnitude, quoted
 from sim.assets.materials import base_name
-from sim.assets.model import Bounds, Mesh, Section
-from sim.assets.raw import RawModel, RawVertices
+from sim.assets.model import Bounds, Mesh, Section, Targets
+from sim.assets.raw import RawMesh, RawModel, RawVertices
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
-# What the reference reader of EZMesh gives every vertex; here only those without a face of any area.
+# Normal of vertices whose faces have no area; the reference reader of EZMesh uses it for all.
 FALLBACK = (0.0, 1.0, 0.0)
 _MIXING = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
-"""Odd numbers that make one key of the three coordinates of a place."""
+"""Odd factors that hash the three coordinates of a position to one key."""
 BORDER_SHARE = 0.06
-"""Part of the edges that may lie on a border; a jacket open at neck and hem has up to 0.05, a cape 0.1."""
+"""Fraction of border edges above which a mesh is an open sheet: a jacket has up to 0.05, a cape 0.1."""
 
 
 def vertex_normals(positions: Float32, triangles: UInt32) -> Float32:
-    """Unit normals, shape (V, 3): the area-weighted mean of the faces around each vertex.
+    """Unit normals, shape (V, 3): the area-weighted mean of the adjacent faces.
 
     Args:
         positions: shape (V, 3), finite.
-        triangles: Corner indices below V, counter-clockwise from outside, shape (T, 3).
+        triangles: shape (T, 3), counter-clockwise from outside.
     """
     corners = positions.astype(np.float64)[triangles]
     faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -42,15 +43,12 @@ def vertex_normals(positions: Float32, triangles: UInt32) -> Float32:
     return np.where(usable, summed / np.where(usable, length, 1.0), FALLBACK).astype(np.float32)
 
 
-def marked_open(
+def with_open_sections(
     sections: tuple[Section, ...], positions: npt.NDArray[np.float32], triangles: npt.NDArray[np.uint32]
 ) -> tuple[Section, ...]:
-    """The sections, each with `is_open` as its triangles say.
+    """The sections with `is_open` set where their triangles form an open sheet.
 
-    Args:
-        sections: Draw ranges.
-        positions: shape (V, 3); vertices at one place count as one, since seams repeat them.
-        triangles: shape (T, 3).
+    Vertices at the same position count as one, since texture seams repeat them.
     """
     if not len(triangles):
         return sections
@@ -63,10 +61,10 @@ def marked_open(
 
 
 def border_share(triangles: npt.NDArray[np.int64]) -> float:
-    """Part of the edges that belong to one triangle only, 0 to 1; triangles without area do not count."""
+    """Fraction of the edges that belong to one triangle only; triangles without area do not count."""
     a, b, c = triangles.T
-    cached = (a != b) & (b != c) & (c != a)
-    a, b, c = a[cached], b[cached], c[cached]
+    has_area = (a != b) & (b != c) & (c != a)
+    a, b, c = a[has_area], b[has_area], c[has_area]
     if not len(a):
         return 0.0
     starts, ends = np.concatenate([a, b, c]), np.concatenate([b, c, a])
@@ -76,14 +74,14 @@ def border_share(triangles: npt.NDArray[np.int64]) -> float:
 
 
 def _welded(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
-    """For each vertex the number of its place, shape (V,)."""
+    """Number of the distinct position of each vertex, shape (V,)."""
     # Adding zero makes negative zeros positive; equal places then have equal bits.
     bits = np.ascontiguousarray(positions + np.float32(0.0)).view(np.uint32).astype(np.uint64)
     keys = (bits * _MIXING).sum(axis=1, dtype=np.uint64)
     order = np.argsort(keys)
     ordered, keys = bits[order], keys[order]
     is_new = keys[1:] != keys[:-1]
-    if (ordered[1:] != ordered[:-1])[~is_new].any():  # two places with one key
+    if (ordered[1:] != ordered[:-1])[~is_new].any():  # hash collision
         order = np.lexsort(bits.T)
         ordered = bits[order]
         is_new = (ordered[1:] != ordered[:-1]).any(axis=1)
@@ -93,36 +91,38 @@ def _welded(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
 
 
 def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings: list[str]) -> Mesh:
-    """The drawable mesh; buffers are concatenated, missing attributes get the defaults of the format.
-
-    Raises:
-        ElementFault: For positions that are not finite.
-    """
+    """The drawable mesh; buffers are concatenated, missing attributes get the defaults of the format."""
     buffers = [buffer for mesh in raw.meshes for buffer in mesh.buffers]
-    _check_positions(raw)
+    for number, part in enumerate(raw.meshes, start=1):
+        for buffer in part.buffers:
+            if buffer.count:
+                place = f"vertices of mesh {quoted(part.name)} (mesh {number})"
+                check_magnitude(place, "position", np.asarray(buffer.attributes["position"], np.float32))
     triangles, sections = _triangles(raw, material_of)
     positions = _joined(buffers, "position", np.zeros(3, np.float32))
     bounds = bounds_of(positions)
     if not len(triangles):
         warnings.append("The model has no triangles.")
     elif not bounds.size.any():
-        warnings.append("All vertices of the model lie in one point; there is nothing to see.")
+        warnings.append("All vertices of the model are at one point; nothing is visible.")
     texcoords = _joined(buffers, "texcoord1", np.zeros(2, np.float32))
     normals = _normals(buffers, positions, triangles)
     if any(section.is_double_sided is None for mesh in raw.meshes for section in mesh.sections):
-        sections = marked_open(sections, positions, triangles)
+        sections = with_open_sections(sections, positions, triangles)
     tangents = _tangents(buffers, normals)
+    is_coloured = any("color" in buffer.attributes for buffer in buffers)
+    colours = np.concatenate([_buffer_colours(buffer) for buffer in buffers]) if is_coloured else None
     return Mesh(
         positions=positions,
         normals=normals,
         tangents=tangents,
         texcoords=_finite_or_zero(texcoords, "texture coordinates", warnings),
-        colours=_colours(buffers),
+        colours=colours,
         triangles=triangles,
         sections=sections,
         bounds=bounds,
         targets=build_targets(raw, tangents is not None),
-        # Packed ones are what tools left there; those of a format that says so are meant.
+        # Packed integers are often left over by tools; float colours are intended.
         is_coloured=any(
             buffer.attributes["color"].dtype == np.float32 for buffer in buffers if "color" in buffer.attributes
         ),
@@ -130,17 +130,15 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
 
 
 def bounds_of(positions: Float32) -> Bounds:
-    """Box of `positions`, shape (V, 3)."""
     if not len(positions):
         return Bounds(np.zeros(3), np.zeros(3))
-    # Column by column, which takes a quarter of the time of the whole rows.
+    # By column: four times as fast as by row.
     columns = [positions[:, axis] for axis in range(3)]
     lo, hi = [column.min() for column in columns], [column.max() for column in columns]
     return Bounds(np.array(lo, np.float64), np.array(hi, np.float64))
 
 
 def _triangles(raw: RawModel, material_of: dict[tuple[str, str], int]) -> tuple[UInt32, tuple[Section, ...]]:
-    """Corner indices into the concatenated buffers, and the draw ranges."""
     parts: list[UInt32] = []
     sections: list[Section] = []
     first_triangle = mesh_start = 0
@@ -166,16 +164,8 @@ def _joined(buffers: list[RawVertices], semantic: str, default: npt.NDArray[np.f
     return np.concatenate(parts)
 
 
-def _check_positions(raw: RawModel) -> None:
-    for number, mesh in enumerate(raw.meshes, start=1):
-        for buffer in mesh.buffers:
-            place = f"vertices of mesh {quoted(mesh.name)} (mesh {number})"
-            if buffer.count:
-                check_magnitude(place, "position", np.asarray(buffer.attributes["position"], np.float32))
-
-
 def _normals(buffers: list[RawVertices], positions: Float32, triangles: UInt32) -> Float32:
-    """Unit normals: as stored, and from the faces where there are none or none of any length."""
+    """Unit normals: the stored ones, or computed from the faces where they are missing or zero."""
     stored = _joined(buffers, "normal", np.zeros(3, np.float32))
     squared = np.einsum("ij,ij->i", stored, stored)
     usable = (squared > 1e-12) & (squared < 1e12)
@@ -188,7 +178,7 @@ def _normals(buffers: list[RawVertices], positions: Float32, triangles: UInt32) 
 
 
 def _tangents(buffers: list[RawVertices], normals: Float32) -> Float32 | None:
-    """Tangents with handedness, (V, 4); zero where the file has none, None where no vertex has one."""
+    """Tangents with handedness, (V, 4), zero where missing; None if no vertex has one."""
     if not any("tangent" in buffer.attributes for buffer in buffers):
         return None
     tangents = np.nan_to_num(_joined(buffers, "tangent", np.zeros(3, np.float32)), posinf=0.0, neginf=0.0)
@@ -208,14 +198,8 @@ def _tangents(buffers: list[RawVertices], normals: Float32) -> Float32 | None:
     return np.column_stack([unit, handedness]).astype(np.float32)
 
 
-def _colours(buffers: list[RawVertices]) -> Float32 | None:
-    """RGBA, from 0 to 1 out of AARRGGBB, white where a buffer has none; None where no buffer has any."""
-    if not any("color" in buffer.attributes for buffer in buffers):
-        return None
-    return np.concatenate([_buffer_colours(buffer) for buffer in buffers])
-
-
 def _buffer_colours(buffer: RawVertices) -> Float32:
+    """RGBA from 0 to 1, white if the buffer has none."""
     stored = buffer.attributes.get("color")
     if stored is None:
         return np.ones((buffer.count, 4), np.float32)
@@ -231,3 +215,68 @@ def _finite_or_zero(values: Float32, what: str, warnings: list[str]) -> Float32:
         return values
     warnings.append(f"{int((~finite).sum())} {what} are not finite and were set to 0.")
     return np.where(finite, values, np.float32(0.0))
+
+
+_ROWS = ("position", "normal", "tangent")
+
+
+def weight_starts_of(raw: RawModel) -> dict[int, int]:
+    """First weight of each joint with morph targets."""
+    starts: dict[int, int] = {}
+    total = 0
+    for joint, mesh in _weighted(raw).items():
+        starts[joint] = total
+        total += len(mesh.rest_weights)
+    return starts
+
+
+def _weighted(raw: RawModel) -> dict[int, RawMesh]:
+    """Meshes with morph targets by joint; copies of a mesh on one joint share their weights."""
+    found: dict[int, RawMesh] = {}
+    for mesh in raw.meshes:
+        if mesh.rest_weights:
+            found.setdefault(mesh.joint, mesh)
+    return found
+
+
+def build_targets(raw: RawModel, with_tangents: bool) -> Targets | None:
+    """The morph targets, or None; only vertices that move are stored."""
+    starts = weight_starts_of(raw)
+    if not starts:
+        return None
+    runs: list[tuple[int, int, int]] = []  # first vertex, number of vertices, weight
+    deltas: list[Float32] = []
+    vertex = 0
+    for mesh in raw.meshes:
+        for buffer in mesh.buffers:
+            for number, target in enumerate(buffer.targets):
+                rows = np.zeros((buffer.count, 3 if with_tangents else 2, 4), np.float32)
+                for row, semantic in enumerate(_ROWS[: rows.shape[1]]):
+                    if semantic in target:
+                        rows[:, row, :3] = target[semantic]
+                moved = np.flatnonzero(rows.any(axis=(1, 2)))
+                if len(moved):
+                    first, last = int(moved[0]), int(moved[-1]) + 1
+                    runs.append((vertex + first, last - first, starts[mesh.joint] + number))
+                    deltas.append(rows[first:last].copy())
+            vertex += buffer.count
+    table = np.array(runs, np.int32).reshape(-1, 3)
+    counts = table[:, 1]
+    meshes = list(_weighted(raw).values())
+    return Targets(
+        firsts=table[:, 0],
+        counts=counts,
+        starts=(np.cumsum(counts) - counts).astype(np.int32),
+        weight_of=table[:, 2],
+        deltas=np.concatenate([np.zeros((0, 3 if with_tangents else 2, 4), np.float32), *deltas]),
+        names=tuple(_names(meshes)),
+        rest_weights=np.array([weight for mesh in meshes for weight in mesh.rest_weights], np.float64),
+        are_frames=any(clip.frames for clip in raw.clips),
+    )
+
+
+def _names(meshes: list[RawMesh]) -> list[str]:
+    """Unique names; a name that several meshes use is prefixed by the name of the mesh."""
+    uses = Counter(name for mesh in meshes for name in mesh.target_names)
+    full = [f"{mesh.name}: {name}" if uses[name] > 1 else name for mesh in meshes for name in mesh.target_names]
+    return unique_names(full, "target", [])

@@ -12,10 +12,63 @@ from sim.assets.faults import MAX_JOINTS, ElementFault, quoted
 from sim.assets.model import Skeleton
 from sim.assets.raw import RawBone, RawSkeleton
 from sim.maths import quaternion
-from sim.maths.hierarchy import CycleError, Hierarchy, build_hierarchy, model_from_local
+from sim.maths.hierarchy import CycleError, build_hierarchy, model_from_local
 from sim.maths.transform import compose, inverse_affine
 
+ROOT = -1
 Float64 = npt.NDArray[np.float64]
+
+
+def parents_by_name(names: Sequence[str], parent_names: Sequence[str | None]) -> tuple[list[int], list[str]]:
+    """Parent index of every joint, and warnings; the first joint with a name wins, unknown names make roots."""
+    first: dict[str, int] = {}
+    for joint, name in enumerate(names):
+        first.setdefault(name, joint)
+    parents, warnings = [], []
+    for name, parent_name in zip(names, parent_names, strict=True):
+        parents.append(ROOT if not parent_name else first.get(parent_name, ROOT))
+        if parent_name and parent_name not in first:
+            warnings.append(f"Joint {quoted(name)}: parent {quoted(parent_name)} does not exist; it becomes a root.")
+    return without_cycles(names, parents, warnings)
+
+
+def parents_by_index(names: Sequence[str], indices: Sequence[int]) -> tuple[list[int], list[str]]:
+    """Parent index of every joint, and warnings; indices out of range make roots."""
+    parents, warnings = [], []
+    for name, index in zip(names, indices, strict=True):
+        known = ROOT <= index < len(names)
+        parents.append(index if known else ROOT)
+        if not known:
+            warnings.append(f"Joint {quoted(name)}: parent {index} does not exist; it becomes a root.")
+    return without_cycles(names, parents, warnings)
+
+
+def without_cycles(
+    names: Sequence[str], parents: Sequence[int], warnings: Sequence[str] = ()
+) -> tuple[list[int], list[str]]:
+    """`parents` with one joint of each cycle made a root, and one more warning for each."""
+    result, notes = list(parents), list(warnings)
+    visited_by = [ROOT] * len(result)
+    for start in range(len(result)):
+        joint = start
+        while joint != ROOT and visited_by[joint] == ROOT:
+            visited_by[joint] = start
+            joint = result[joint]
+        if joint != ROOT and visited_by[joint] == start:
+            reason = "is its own parent" if result[joint] == joint else "is its own ancestor"
+            notes.append(f"Joint {quoted(names[joint])} {reason}; it becomes a root.")
+            result[joint] = ROOT
+    return result, notes
+
+
+def unit_quaternions(values: Float64) -> Float64:
+    """`values` (x, y, z, w), shape (..., 4), normalised; zero becomes the identity."""
+    length = np.sqrt(np.einsum("...i,...i->...", values, values))[..., None]
+    usable = (length > 1e-12) & np.isfinite(length)
+    identity = np.array((0.0, 0.0, 0.0, 1.0))
+    return np.where(usable, values / np.where(usable, length, 1.0), identity)
+
+
 SMALLEST_SCALE = 1e-9
 
 
@@ -29,7 +82,7 @@ def build_skeleton(
     """Skeleton of joints in file order; a parent may come after its children.
 
     Args:
-        names: Unique joint names, length B, at least one.
+        names: Unique, at least one.
         parents: Parent index, or -1 for a root, shape (B,).
         positions: Local bind translations, shape (B, 3).
         orientations: Local bind quaternions (x, y, z, w), shape (B, 4); normalised here, zero is the identity.
@@ -40,7 +93,10 @@ def build_skeleton(
     """
     parent = np.asarray(parents, dtype=np.int32)
     _check_names(names, parent)
-    hierarchy = _hierarchy(names, parent)
+    try:
+        hierarchy = build_hierarchy(parent)
+    except CycleError as error:
+        raise ValueError(f"joint {names[error.joint]!r} has no root above it: its parents form a cycle") from None
     position = _finite("position", names, positions, 3)
     orientation = quaternion.normalised(_finite("orientation", names, orientations, 4))
     scale = _finite("scale", names, scales, 3)
@@ -55,13 +111,6 @@ def build_skeleton(
         model_from_bind=model_from_bind,
         bind_from_model=inverse_affine(model_from_bind),
     )
-
-
-def _hierarchy(names: Sequence[str], parents: npt.NDArray[np.int32]) -> Hierarchy:
-    try:
-        return build_hierarchy(parents)
-    except CycleError as error:
-        raise ValueError(f"joint {names[error.joint]!r} has no root above it: its parents form a cycle") from None
 
 
 def _check_names(names: Sequence[str], parents: npt.NDArray[np.int32]) -> None:
@@ -91,9 +140,7 @@ def _finite(what: str, names: Sequence[str], values: npt.ArrayLike, size: int) -
 
 @dataclass(frozen=True, slots=True)
 class Joints:
-    """The runtime skeleton and where each skeleton of the file lies in it."""
-
-    skeleton: Skeleton  # Joints of all skeletons, in file order
+    skeleton: Skeleton  # Joints of all skeletons of the file, in file order
     number_of_name: dict[str, int]  # The first skeleton of the file with each name
     # starts, counts: First joint and number of joints of each
     starts: tuple[int, ...]
@@ -102,20 +149,17 @@ class Joints:
     of_name: dict[str, list[int]]
 
     def match(self, name: str) -> int:
-        """Number of the skeleton called exactly `name`, else the first: the reference is rarely filled in."""
+        """Number of the skeleton called exactly `name`, else the first: files rarely fill in the reference."""
         return self.number_of_name.get(name, 0)
 
 
 def build_joints(skeletons: list[RawSkeleton], warnings: list[str], *, may_be_flat: bool = False) -> Joints | None:
-    """The runtime skeleton, or None where the file has no joints.
+    """The runtime skeleton, or None if the file has no joints.
 
     Args:
-        skeletons: Those of the file.
-        warnings: Told what was odd.
-        may_be_flat: Whether a scale of 0 is left as it is, since nothing needs the inverse of bind matrices.
-
-    Raises:
-        ElementFault: For transforms that multiply beyond all bounds.
+        skeletons: Skeletons of the file.
+        warnings: Receives oddities.
+        may_be_flat: Keeps scales of 0, for formats that store their own inverse bind matrices.
     """
     used = [skeleton for skeleton in skeletons if skeleton.bones]
     if not used:
@@ -138,46 +182,46 @@ def build_joints(skeletons: list[RawSkeleton], warnings: list[str], *, may_be_fl
             np.array([bone.orientation for bone in bones]),
             np.array([bone.scale for bone in bones]) if may_be_flat else _invertible_scales(bones, warnings),
         )
-    reach = np.isfinite(skeleton.model_from_bind) & np.isfinite(skeleton.bind_from_model)
-    if not reach.all():
-        joint = int(np.argmin(reach.all(axis=(1, 2))))
+    finite = np.isfinite(skeleton.model_from_bind) & np.isfinite(skeleton.bind_from_model)
+    if not finite.all():
+        joint = int(np.argmin(finite.all(axis=(1, 2))))
         raise ElementFault(f"Bone {quoted(bones[joint].name)}", "its transform is beyond all bounds")
     numbers = {part.name: number for number, part in reversed(list(enumerate(used)))}
     return Joints(skeleton, numbers, tuple(starts), tuple(counts), _by_name(used, starts))
 
 
 def unique_names(names: list[str], kind: str, warnings: list[str]) -> list[str]:
-    """`names` with numbers added to those already taken; empty ones become "`kind` n"."""
+    """`names` with numbers appended to repeated names; empty names become "`kind` n"."""
     taken = set(names)
-    cached: set[str] = set()
+    used: set[str] = set()
     numbers: dict[str, int] = {}
     result = []
     for index, name in enumerate(names):
         unique = base = name or f"{kind} {index + 1}"
-        if name in cached:
+        if name in used:
             warnings.append(f"The {kind} name {quoted(name)} is used more than once.")
-        if not name or name in cached:
+        if not name or name in used:
             while unique in taken:
                 numbers[base] = numbers.get(base, 1) + 1
                 unique = f"{base} ({numbers[base]})"
         taken.add(unique)
-        cached.add(unique)
+        used.add(unique)
         result.append(unique)
     return result
 
 
 def _by_name(skeletons: list[RawSkeleton], starts: Sequence[int]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    joints_of: dict[str, list[int]] = {}
     for skeleton, start in zip(skeletons, starts, strict=True):
         for joint, bone in enumerate(skeleton.bones, start):
-            joints = found.setdefault(bone.name, [])
+            joints = joints_of.setdefault(bone.name, [])
             if not joints or joints[-1] < start:
                 joints.append(joint)
-    return found
+    return joints_of
 
 
 def _invertible_scales(bones: list[RawBone], warnings: list[str]) -> Float64:
-    """Bind scales, (B, 3); a scale of zero has no inverse bind and is taken for 1."""
+    """Bind scales, (B, 3); a scale of zero has no inverse bind and becomes 1."""
     scales = np.array([bone.scale for bone in bones])
     flat = np.abs(scales) < SMALLEST_SCALE
     if flat.any():

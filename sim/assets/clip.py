@@ -1,44 +1,98 @@
-"""A clip whose keys are equally spaced, as EZMesh stores them."""
+"""Clips: equally spaced keys (EZMesh), curves with keys at any times (glTF), and key frames of a whole mesh."""
 
-from collections.abc import Sequence
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.easing import eased
-from sim.assets.model import Interpolation, LocalPose, stacked
+from sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets, stacked
+from sim.assets.raw import RawChannel
 from sim.maths import quaternion
+
+DEFAULT_STEP = 1.0 / 30.0
+_STEP_TOLERANCE = 0.01
+
+
+def frame_step(frame_count: int, duration: float, stored_step: float) -> tuple[float, str | None]:
+    """Time between keys [s], 0 for a single key, and a note on oddities.
+
+    The stored step counts if it explains the duration over N or N - 1 steps within 1 %; several writers store a step
+    that is wrong by a factor, but then the duration spans N - 1 steps.  Without a duration the stored step counts, and
+    without either 30 keys per second.
+    """
+    if frame_count < 2:
+        return 0.0, None
+    if _is_usable(duration):
+        for steps in (frame_count, frame_count - 1):
+            if _is_usable(stored_step) and abs(stored_step * steps - duration) <= _STEP_TOLERANCE * duration:
+                return stored_step, None
+        return duration / (frame_count - 1), None
+    if _is_usable(stored_step):
+        return stored_step, f"has no usable duration; {stored_step:.6g} s between keys is taken from dtime"
+    return DEFAULT_STEP, "has neither a usable duration nor a usable dtime; 30 keys a second are assumed"
+
+
+def _is_usable(seconds: float) -> bool:
+    # Beyond these limits the quotients and products of a timeline are no longer meaningful.
+    return math.isfinite(seconds) and 1e-9 < seconds < 1e9
+
+
+_EXPONENT = 10.0
+"""Doublings during an exponential easing."""
+
+_EASED: Mapping[Interpolation, Callable[[float], float]] = {
+    Interpolation.NEAREST: lambda f: float(f >= 0.5),
+    Interpolation.STEP: lambda _: 0.0,
+    Interpolation.QUADRATIC: lambda f: f * f,
+    Interpolation.SMOOTH: lambda f: f * f * (3.0 - 2.0 * f),
+    Interpolation.EXPONENTIAL: lambda f: (2.0 ** (_EXPONENT * f) - 1.0) / (2.0**_EXPONENT - 1.0),
+}
+
+
+def eased(interpolation: Interpolation, fraction: float) -> float:
+    """Eased fraction of the interval between two keys, 0 to 1; Catmull-Rom needs more keys and is linear here."""
+    if interpolation is Interpolation.LINEAR:
+        return fraction
+    if interpolation is Interpolation.STEP and fraction >= 1.0:
+        return 1.0
+    easing = _EASED.get(interpolation)
+    return fraction if easing is None else easing(fraction)
+
+
+def catmull_rom(fraction: float) -> tuple[float, float, float, float]:
+    """Weights of the four keys around a time, which sum to 1.
+
+    Source: Catmull and Rom 1974, "A class of local interpolating splines", uniform, tension 1/2.
+    """
+    f, f2, f3 = fraction, fraction**2, fraction**3
+    return (-f + 2 * f2 - f3) / 2, (2 - 5 * f2 + 3 * f3) / 2, (f + 4 * f2 - 3 * f3) / 2, (f3 - f2) / 2
+
 
 Float64 = npt.NDArray[np.float64]
 
 
 class UniformClip:
-    """Keys at 0, step, 2 step, ... seconds; implements `sim.assets.model.Clip`.
+    """Keys at 0, step, 2 step, ... seconds, as EZMesh stores them; implements `sim.assets.model.Clip`.
 
-    Successive key quaternions are made to lie in the same half space once, here, so that sampling needs
-    no sign test; the arcs between them are measured once for the same reason.
+    The constructor puts successive key quaternions into the same half space and measures the arcs between them.
+
+    Args:
+        name: Unique within the model.
+        frame_step: Time between keys [s], positive; ignored for a single key.
+        positions: Local translations, shape (F, B, 3), F at least 1.
+        orientations: Local quaternions (x, y, z, w), shape (F, B, 4); normalised here, zero is the identity.
+        scales: Local scales, shape (F, B, 3).
+
+    Raises:
+        ValueError: For shapes that disagree, no key, keys that are not finite or a step that is not positive.
     """
 
     def __init__(
-        self,
-        name: str,
-        frame_step: float,
-        positions: npt.ArrayLike,
-        orientations: npt.ArrayLike,
-        scales: npt.ArrayLike,
+        self, name: str, frame_step: float, positions: npt.ArrayLike, orientations: npt.ArrayLike, scales: npt.ArrayLike
     ) -> None:
-        """Take the keys.
-
-        Args:
-            name: Unique name within the model.
-            frame_step: Time between keys [s], positive; ignored for a single key.
-            positions: Local translations, shape (F, B, 3), F at least 1.
-            orientations: Local quaternions (x, y, z, w), shape (F, B, 4); normalised here, zero is the identity.
-            scales: Local scales, shape (F, B, 3).
-
-        Raises:
-            ValueError: For shapes that disagree, no key, keys that are not finite or a step that is not positive.
-        """
         position, orientation, scale = (np.array(keys, dtype=np.float64) for keys in (positions, orientations, scales))
         _check_keys(name, position, orientation, scale)
         self._name = name
@@ -76,12 +130,10 @@ class UniformClip:
 
     @property
     def key_times(self) -> Float64:
-        """Times of the keys [s], shape (F,)."""
         return self._key_times
 
     @property
     def frame_times(self) -> Float64:
-        """The same: every key is a frame."""
         return self._key_times
 
     def key(self, index: int) -> LocalPose:
@@ -111,7 +163,7 @@ class UniformClip:
         return LocalPose(linear[:, :3], blend, linear[:, 3:])
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
-        """Poses at many times [s]; every number is made as `sample` makes it."""
+        """Poses at many times [s], bit-identical with `sample`."""
         last = self.frame_count - 1
         if not last:
             return stacked([self.sample(time, interpolation) for time in times])
@@ -135,7 +187,7 @@ class UniformClip:
 
 
 def _continuous(q: Float64) -> Float64:
-    """Keys (F, B, 4) with signs such that successive ones never have a negative dot product."""
+    """Flips signs in place so that successive quaternions (F, ..., 4) never have a negative dot product."""
     flips = np.sum(q[1:] * q[:-1], axis=-1) < 0.0
     odd = np.cumsum(flips, axis=0) % 2 == 1
     q[1:][odd] *= -1.0
@@ -160,3 +212,341 @@ def _checked_step(name: str, step: float, frames: int) -> float:
     if not (np.isfinite(step) and step > 0.0):
         raise ValueError(f"clip {name!r}: frame step {step} s is not positive")
     return float(step)
+
+
+Index = npt.NDArray[np.intp]
+
+NOMINAL_RATE = 30.0
+"""Frames per second of a clip whose keys are not equally spaced."""
+
+FRAMES_MAX = 100_000
+_EVEN = 1e-3
+"""Fraction of a step by which keys may deviate from equal spacing."""
+
+Driven = tuple[RawChannel, int, int]
+"""A channel, its row in the result, and its grid."""
+
+
+class CurveClip:
+    """Channels with keys at times of their own, as glTF stores them; implements `sim.assets.model.Clip`.
+
+    All channels are evaluated together.  Between keys, values are polynomials of the fraction of the interval (degree 0
+    for steps), except slerped rotations.  The result is one table of rows: translations, scales and rotations of all
+    joints, and weights of morph targets.
+
+    Args:
+        name: Unique within the model.
+        channels: At most one for each property of a joint.
+        skeleton: Bind pose of properties that no channel drives.
+        targets: Morph targets whose weights channels may drive.
+        weight_starts: First weight of each joint with targets; "weights" channels of other joints are ignored.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        channels: Sequence[RawChannel],
+        skeleton: Skeleton,
+        targets: Targets | None = None,
+        weight_starts: Mapping[int, int] | None = None,
+    ) -> None:
+        starts, count = weight_starts or {}, skeleton.joint_count
+        used = [channel for channel in channels if channel.path != "weights" or channel.joint in starts]
+        self._name, self._joint_count = name, count
+        self._rest = _rest_table(skeleton, NO_WEIGHTS if targets is None else targets.rest_weights)
+        self._grids = _KeyGrids([channel.times for channel in used])
+        firsts = {"translation": 0, "scale": count, "rotation": 2 * count}
+        driven: list[Driven] = []
+        for channel, grid in zip(used, self._grids.number_of, strict=True):
+            if channel.path == "weights":
+                first = 3 * count + starts[channel.joint]
+                driven += [(part, first + number, grid) for number, part in enumerate(_single(channel))]
+            else:
+                driven.append((channel, firsts[channel.path] + channel.joint, grid))
+        even = [part for part in driven if (part[0].path, part[0].mode) == ("rotation", "LINEAR")]
+        others = [part for part in driven if (part[0].path, part[0].mode) != ("rotation", "LINEAR")]
+        self._polynomials = _Polynomials(others, self._grids) if others else None
+        self._turns = _SlerpTracks(even, self._grids) if even else None
+        self._key_times: Float64 = np.unique(self._grids.times)
+        self._duration = float(self._key_times.max(initial=0.0))
+        self._frame_times = _frame_times(self._key_times, self._duration)
+        for keys in (self._rest, self._key_times, self._frame_times):
+            keys.flags.writeable = False
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def duration(self) -> float:
+        return self._duration
+
+    @property
+    def key_times(self) -> Float64:
+        return self._key_times
+
+    @property
+    def frame_times(self) -> Float64:
+        """Times of the frames [s], shape (F,): the grid of the keys if they are equally spaced, else nominal."""
+        return self._frame_times
+
+    @property
+    def joint_count(self) -> int:
+        return self._joint_count
+
+    def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
+        """Pose at `time` [s], clamped to the keys of each channel; eased between two keys."""
+        keys, fractions = self._grids.find(time)
+        if interpolation is not Interpolation.LINEAR:
+            fractions = _eased(interpolation, fractions)
+        table = self._rest.copy()
+        for group in (self._polynomials, self._turns):
+            if group is not None:
+                table[group.rows] = group.sample(keys, fractions)
+        count = self._joint_count
+        positions, scales = table[:count, :3], table[count : 2 * count, :3]
+        return LocalPose(positions, table[2 * count : 3 * count], scales, table[3 * count :, 0])
+
+    def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
+        return stacked([self.sample(time, interpolation) for time in times])
+
+
+class _KeyGrids:
+    """The distinct sequences of key times, shifted one behind the other, so that one search covers them all.
+
+    Attributes:
+        number_of: Grid of every given sequence.
+        firsts: Index of each grid's first key.
+        counts: Number of keys of each grid.
+        times: All key times, grid after grid [s].
+        spans: Time from each key to the next of its grid [s], 0 for the last.
+    """
+
+    def __init__(self, sequences: Sequence[Float64]) -> None:
+        numbers: dict[bytes, int] = {}
+        arrays = {id(times): times for times in sequences}
+        number_of = {key: numbers.setdefault(times.tobytes(), len(numbers)) for key, times in arrays.items()}
+        self.number_of = [number_of[id(times)] for times in sequences]
+        grids = [np.frombuffer(data) for data in numbers]
+        self.counts = np.array([len(times) for times in grids], np.intp)
+        self.firsts = np.cumsum(self.counts) - self.counts
+        self.times = np.concatenate([np.zeros(0), *grids])
+        self._low, self._high = float(self.times.min(initial=0.0)), float(self.times.max(initial=0.0))
+        self._moves = np.arange(len(grids)) * (2.0 * (self._high - self._low) + 1.0)
+        self._moved = self.times + np.repeat(self._moves, self.counts)
+        self.spans = np.append(np.diff(self.times), 0.0)[: len(self.times)]
+        self.spans[self.firsts + self.counts - 1] = 0.0
+        self._rates = np.divide(1.0, self.spans, out=np.zeros_like(self.spans), where=self.spans > 0.0)
+        self._only = self.times.tolist() if len(grids) == 1 else None
+
+    def find(self, time: float) -> tuple[Any, Any]:
+        """Last key at or before `time` and fraction of its interval, for each grid; scalars if there is one grid."""
+        if self._only is not None:
+            key = max(bisect_right(self._only, time) - 1, 0)
+            return key, min(max((time - self._only[key]) * float(self._rates[key]), 0.0), 1.0)
+        time = min(max(time, self._low), self._high)
+        keys = np.searchsorted(self._moved, self._moves + time, "right") - 1
+        keys = np.minimum(np.maximum(keys, self.firsts), self.firsts + self.counts - 1)
+        fractions = (time - self.times.take(keys)) * self._rates.take(keys)
+        return keys, np.minimum(np.maximum(fractions, 0.0), 1.0)
+
+
+class _Group:
+    """Channels of one kind of evaluation, their keys in one table; channels with the same keys share them.
+
+    Attributes:
+        rows: Rows of the result that they drive, shape (C,).
+        tables: A channel and its grid for each table of keys.
+        ends: End of each table of keys.
+    """
+
+    def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
+        self.rows = np.array([row for _, row, _ in driven], np.intp)
+        self._grids = np.array([grid for _, _, grid in driven], np.intp)
+        numbers: dict[tuple[object, ...], int] = {}
+        table_of = np.array(
+            [numbers.setdefault(_key_identity(channel, grid), len(numbers)) for channel, _, grid in driven]
+        )
+        _, first_uses = np.unique(table_of, return_index=True)
+        self.tables = [(driven[use][0], driven[use][2]) for use in first_uses]
+        counts = grids.counts[self._grids[first_uses]]
+        self.ends = np.cumsum(counts)
+        # From an index into the times of all grids to one into the keys of the channel.
+        self._shifts = (self.ends - counts)[table_of] - grids.firsts[self._grids]
+        self._spread = len(grids.counts) > 1
+
+    def _place(self, keys: Any, fractions: Any) -> tuple[Index, Any]:
+        """Key of each channel, shape (C,), and the fraction of its interval, shape (C, 1) or a scalar."""
+        if not self._spread:
+            return self._shifts + keys, fractions
+        return self._shifts + keys.take(self._grids), fractions.take(self._grids)[:, None]
+
+
+class _Polynomials(_Group):
+    """Steps, lines and cubic splines; rotations among them are normalised afterwards, their keys never change sign."""
+
+    def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
+        super().__init__(driven, grids)
+        degree = max((channel.mode == "LINEAR") + 3 * (channel.mode == "CUBICSPLINE") for channel, _ in self.tables)
+        # Polynomial coefficients, shape (powers, R, 4).
+        self._coefficients = np.zeros((degree + 1, self.ends[-1], 4))
+        for (channel, grid), end in zip(self.tables, self.ends, strict=True):
+            spans = grids.spans[grids.firsts[grid] :][: grids.counts[grid], None]
+            _fill_coefficients(self._coefficients[:, end - len(spans) : end], channel, spans)
+        rotations = [index for index, (channel, _, _) in enumerate(driven) if channel.path == "rotation"]
+        self._bent = np.array(rotations, np.intp) if rotations else None
+
+    def sample(self, keys: Any, fractions: Any) -> Float64:
+        place, u = self._place(keys, fractions)
+        value: Float64
+        *lower, value = self._coefficients.take(place, 1)
+        for coefficient in reversed(lower):
+            value = value * u + coefficient
+        if self._bent is not None:
+            value[self._bent] = quaternion.normalised(value[self._bent])
+        return value
+
+
+class _SlerpTracks(_Group):
+    """Rotations with constant angular speed from key to key on the shortest arc."""
+
+    def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
+        super().__init__(driven, grids)
+        # Key, next key, their angle and the inverse of its sine, shape (R, 10).
+        self._table = np.empty((self.ends[-1], 10))
+        for (channel, _), end in zip(self.tables, self.ends, strict=True):
+            keys = _continuous(quaternion.normalised(channel.values))
+            following = np.concatenate([keys[1:], keys[-1:]])
+            arcs = quaternion.arc(keys, following)[:, None]
+            self._table[end - len(keys) : end] = np.concatenate([keys, following, arcs, 1.0 / np.sin(arcs)], axis=1)
+
+    def sample(self, keys: Any, fractions: Any) -> Float64:
+        place, u = self._place(keys, fractions)
+        part = self._table.take(place, 0)
+        arc, inverse = part[:, 8:9], part[:, 9:]
+        turned = arc * u
+        blend: Float64 = np.sin(arc - turned) * part[:, :4]
+        blend += np.sin(turned) * part[:, 4:8]
+        blend *= inverse
+        return blend
+
+
+def _eased(interpolation: Interpolation, fractions: Any) -> Any:
+    if isinstance(fractions, float):
+        return eased(interpolation, fractions)
+    return np.array([eased(interpolation, float(part)) for part in fractions])
+
+
+def _key_identity(channel: RawChannel, grid: int) -> tuple[object, ...]:
+    """Equal for channels that share their keys in memory."""
+    values = channel.values
+    place = values.__array_interface__["data"][0], values.shape, values.strides
+    return *place, channel.mode, channel.path == "rotation", grid
+
+
+def _fill_coefficients(table: Float64, channel: RawChannel, spans: Float64) -> None:
+    """Sets the polynomial coefficients of every interval, in zeros of shape (powers, F, 4)."""
+    values = channel.values
+    width = values.shape[-1]
+    if channel.mode == "CUBICSPLINE":
+        before, start, leaving = values[:, 0], values[:, 1], values[:, 2] * spans
+        end = np.concatenate([start[1:], start[-1:]])
+        coming = np.concatenate([before[1:], before[-1:]]) * spans
+        table[0, :, :width], table[1, :, :width] = start, leaving
+        table[2, :, :width] = 3.0 * (end - start) - 2.0 * leaving - coming
+        table[3, :, :width] = 2.0 * (start - end) + leaving + coming
+    else:
+        table[0, :, :width] = quaternion.normalised(values) if channel.path == "rotation" else values
+        if channel.mode == "LINEAR":
+            table[1, :-1, :width] = np.diff(values, axis=0)
+
+
+def _single(channel: RawChannel) -> list[RawChannel]:
+    return [
+        RawChannel(channel.joint, channel.path, channel.mode, channel.times, channel.values[..., number : number + 1])
+        for number in range(channel.values.shape[-1])
+    ]
+
+
+def _rest_table(skeleton: Skeleton, weights: Float64) -> Float64:
+    count = skeleton.joint_count
+    table = np.zeros((3 * count + len(weights), 4))
+    table[:count, :3] = skeleton.bind_positions
+    table[count : 2 * count, :3] = skeleton.bind_scales
+    table[2 * count : 3 * count] = skeleton.bind_orientations
+    table[3 * count :, 0] = weights
+    return table
+
+
+def _frame_times(key_times: Float64, duration: float) -> Float64:
+    """Equally spaced times from 0 to `duration`: on all keys where possible, else at the nominal rate."""
+    if duration <= 0.0:
+        return np.zeros(1)
+    steps = np.diff(key_times, prepend=0.0)
+    count = max(round(duration / float(steps[steps > 0.0].min())), 1)
+    step = duration / count
+    if count > FRAMES_MAX or np.abs(key_times - step * np.rint(key_times / step)).max() > _EVEN * step:
+        count = min(max(round(duration * NOMINAL_RATE), 1), FRAMES_MAX)
+    return np.linspace(0.0, duration, count + 1)
+
+
+class FrameClip:
+    """Key frames of a mesh without joints at ascending times; implements `sim.assets.model.Clip`.
+
+    Frame 0 is the mesh itself, frame k the morph target with weight k - 1.  A clip that ends with its first frame is a
+    loop: a spline through it is smooth there too.
+
+    Args:
+        name: Unique within the model.
+        times: Of the keys [s], ascending from 0.
+        frames: Frame of each key.
+        frame_count: Number of frames of the model.
+    """
+
+    def __init__(self, name: str, times: Float64, frames: Sequence[int], frame_count: int) -> None:
+        self._name, self._frames, self._weight_count = name, tuple(frames), frame_count - 1
+        self._times = np.array(times, np.float64)
+        self._times.flags.writeable = False
+        self._listed: list[float] = self._times.tolist()
+        self._is_circle = len(self._frames) > 2 and self._frames[0] == self._frames[-1]
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def duration(self) -> float:
+        return self._listed[-1]
+
+    @property
+    def key_times(self) -> Float64:
+        return self._times
+
+    @property
+    def frame_times(self) -> Float64:
+        return self._times
+
+    def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
+        """Weights at `time` [s], clamped to the clip; at most four frames act, and their weights sum to 1."""
+        last = len(self._listed) - 1
+        key = min(max(bisect_right(self._listed, time) - 1, 0), max(last - 1, 0))
+        span = self._listed[min(key + 1, last)] - self._listed[key]
+        fraction = min(max((time - self._listed[key]) / span, 0.0), 1.0) if span > 0.0 else 0.0
+        weights = np.zeros(self._weight_count + 1)
+        if interpolation is Interpolation.CATMULL_ROM:
+            for step, weight in zip((-1, 0, 1, 2), catmull_rom(fraction), strict=True):
+                weights[self._frame(key + step)] += weight
+        else:
+            part = eased(interpolation, fraction)
+            weights[self._frame(key)] += 1.0 - part
+            weights[self._frame(key + 1)] += part
+        return LocalPose(np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 3)), weights[1:])
+
+    def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
+        return stacked([self.sample(time, interpolation) for time in times])
+
+    def _frame(self, key: int) -> int:
+        last = len(self._frames) - 1
+        if self._is_circle:
+            return self._frames[key % last]
+        return self._frames[min(max(key, 0), last)]

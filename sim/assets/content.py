@@ -1,4 +1,4 @@
-"""What a file holds, as a checksum: equal for equal contents, whatever the file is called and whenever it was read."""
+"""Checksums of the content of models, meshes, strands and images."""
 
 import enum
 import hashlib
@@ -15,14 +15,17 @@ from sim.assets.model import CharacterModel
 Update = Callable[[bytes | memoryview], object]
 _Plain = str | bytes | int | float | enum.Enum | np.generic | None
 
+_FORMER_NAMES = {"_KeyGrids": "_Grids", "_SlerpTracks": "_Turns"}
+"""Class names in checksums, which are those of the version that wrote the first bakes."""
+
 _known: dict[int, tuple[weakref.ref[Any], str]] = {}
-"""Sums by the identity of what they are of, as long as that lives."""
+"""Checksums by object identity, as long as the object is alive."""
 
 
 def content_sum(content: Any) -> str:
-    """SHA-256 of a model, a mesh, strands or pixels, all arrays in full; worked out once for each object.
+    """SHA-256 of a model, a mesh, strands or pixels, with all arrays; computed once for each object.
 
-    Of a model everything that poses and skins it; not its path, and of its materials the names alone.
+    Of a model, everything that poses and skins it counts, but not its path, and of its materials only the names.
     """
     known = _known.get(id(content))
     if known is not None and known[0]() is content:
@@ -40,22 +43,23 @@ def _acting(model: CharacterModel) -> tuple[Any, ...]:
 
 
 def _add(value: Any, update: Update, seen: dict[int, tuple[int, Any]]) -> None:
-    """Adds a value; what is found again, as shared arrays are, by its number alone."""
+    """Adds a value; an object that occurs again, such as a shared array, adds only its number."""
     if isinstance(value, _Plain) or (isinstance(value, tuple | list) and all(isinstance(v, _Plain) for v in value)):
         update(f"{value!r};".encode())
         return
     if id(value) in seen:
         update(f"again {seen[id(value)][0]};".encode())
         return
-    seen[id(value)] = len(seen), value  # kept, so that its identity stays its own
+    seen[id(value)] = len(seen), value  # keeps the object alive, so that its id stays unique
     if isinstance(value, np.ndarray):
         update(f"{value.dtype.descr if value.dtype.names else value.dtype.str} {value.shape};".encode())
         update(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
     else:
         parts = list(_parts(value))
-        update(f"{type(value).__name__} {len(parts)};".encode())
-        for name, part in parts:
-            update(f"{name}:".encode())
+        name = type(value).__name__
+        update(f"{_FORMER_NAMES.get(name, name)} {len(parts)};".encode())
+        for key, part in parts:
+            update(f"{key}:".encode())
             _add(part, update, seen)
 
 
@@ -69,6 +73,6 @@ def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(value, msgspec.Struct):
         yield from ((name, getattr(value, name)) for name in value.__struct_fields__)
     elif is_dataclass(value):
-        yield from ((one.name, getattr(value, one.name)) for one in fields(value))
+        yield from ((item.name, getattr(value, item.name)) for item in fields(value))
     else:
         yield from sorted(vars(value).items())

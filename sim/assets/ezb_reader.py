@@ -8,12 +8,12 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.build_skeleton import parents_by_index, unit_quaternions
 from sim.assets.ezm_reader import check_indices
 from sim.assets.faults import MAX_JOINTS, MAX_PARTS, MAX_TRACKS, ElementFault, PartCounter, check_magnitude, quoted
 from sim.assets.formats import EZB_MAGIC
-from sim.assets.hierarchy import parents_by_index, unit_quaternions
-from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import (
+    LoadWatch,
     RawBone,
     RawClip,
     RawMaterial,
@@ -44,12 +44,7 @@ _KNOWN_FLAGS = (1 << 19) - 1
 
 
 def read_ezb(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The content of binary EZMesh; `path` is only noted.
-
-    Raises:
-        ElementFault: If the file is short or says what cannot be.
-        LoadCancelled: If `watch` says so.
-    """
+    """The content of binary EZMesh."""
     cursor = _Cursor(data, watch)
     cursor.take(len(EZB_MAGIC), "header")
     model = RawModel(path, "ezb", "MeshSystem")
@@ -80,8 +75,6 @@ def read_ezb(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 class _Cursor:
-    """A position in the bytes of a file."""
-
     def __init__(self, data: bytes, watch: LoadWatch) -> None:
         self._data = data
         self._watch = watch
@@ -94,11 +87,7 @@ class _Cursor:
         return len(self._data) - self._position
 
     def take(self, size: int, what: str) -> memoryview:
-        """The next `size` bytes.
-
-        Raises:
-            ElementFault: If there are not as many.
-        """
+        """The next `size` bytes."""
         if size > self.remaining:
             raise ElementFault(self.place(what), f"needs {size} bytes, {self.remaining} are left")
         start = self._position
@@ -107,28 +96,25 @@ class _Cursor:
         return memoryview(self._data)[start : start + size]
 
     def place(self, what: str) -> str:
-        """`what`, with the list item it belongs to."""
+        """`what`, with the list item that it belongs to."""
         return f"{what} of {self._context[-1]}" if self._context else what
 
     def integer(self, what: str) -> int:
-        """An unsigned 32-bit number."""
         (value,) = struct.unpack(">I", self.take(4, what))
         return int(value)
 
     def signed(self, what: str) -> int:
-        """A signed 32-bit number."""
         (value,) = struct.unpack(">i", self.take(4, what))
         return int(value)
 
     def floats(self, count: int, what: str) -> npt.NDArray[np.float64]:
-        """`count` 32-bit floats."""
         return np.frombuffer(self.take(4 * count, what), dtype=">f4").astype(np.float64)
 
     def string(self, what: str) -> str:
         return bytes(self.take(self.integer(what), what)).decode("utf-8", "replace")
 
     def items(self, what: str, smallest: int, read: Callable[[], Item], limit: int = MAX_PARTS) -> list[Item]:
-        """A counted list whose items take at least `smallest` bytes; a file has up to `limit` of them in all."""
+        """A counted list whose items take at least `smallest` bytes; a file may have `limit` of them in all."""
         count = self.integer(f"{what} count")
         if count > limit:
             raise ElementFault(self.place(f"{what} count"), f"{count} is more than {limit}")
@@ -143,7 +129,7 @@ class _Cursor:
         return result
 
     def expect_none(self, what: str) -> None:
-        """A count that the format requires to be 0."""
+        """Reads a count that the format requires to be 0."""
         count = self.integer(f"{what} count")
         if count:
             raise ElementFault(f"{what} count", f"must be 0, not {count}")
@@ -168,10 +154,7 @@ def _skip_instance(cursor: _Cursor) -> None:
 def _read_skeleton(cursor: _Cursor, warnings: list[str]) -> RawSkeleton:
     skeleton = cursor.string("name")
     stored = cursor.items(
-        "bone",
-        48,
-        lambda: (cursor.string("name"), cursor.signed("parent"), cursor.floats(10, "transform")),
-        MAX_JOINTS,
+        "bone", 48, lambda: (cursor.string("name"), cursor.signed("parent"), cursor.floats(10, "transform")), MAX_JOINTS
     )
     names = [name for name, _, _ in stored]
     parents, notes = parents_by_index(names, [parent for _, parent, _ in stored])
@@ -247,7 +230,7 @@ def _read_vertices(cursor: _Cursor) -> RawVertices:
 
 
 def _use_second_texcoords(vertices: RawVertices) -> bool:
-    """Repair a writer's fault: the first set holds (u, u), the second the same u and the true v."""
+    """Repairs a writer's bug: the first set holds (u, u), the second the same u and the true v."""
     first, second = vertices.attributes.get("texcoord1"), vertices.attributes.get("texcoord2")
     if first is None or second is None or not vertices.count:
         return False

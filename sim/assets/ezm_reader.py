@@ -1,14 +1,156 @@
 """Reads EZMesh text, both dialects, by walking the tree by element name."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sim.assets.ezm_motion import read_clip, read_skeleton
-from sim.assets.ezm_vertices import read_triangles, read_vertices
-from sim.assets.ezm_xml import Element, attributes, local_name, parse_xml, payload
-from sim.assets.faults import ElementFault, PartCounter, quoted
-from sim.assets.load_watch import LoadWatch
-from sim.assets.raw import RawMaterial, RawMesh, RawModel, RawSection, UInt32
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.build_skeleton import parents_by_name, unit_quaternions
+from sim.assets.ezm_text import (
+    Element,
+    NumberFault,
+    attributes,
+    children,
+    local_name,
+    parse_numbers,
+    parse_xml,
+    payload,
+    split_tokens,
+    token_values,
+)
+from sim.assets.ezm_vertices import checked_count, parse_count, read_triangles, read_vertices
+from sim.assets.faults import MAX_JOINTS, MAX_MAGNITUDE, MAX_TRACKS, ElementFault, PartCounter, check_magnitude, quoted
+from sim.assets.raw import (
+    LoadWatch,
+    RawBone,
+    RawClip,
+    RawMaterial,
+    RawMesh,
+    RawModel,
+    RawSection,
+    RawSkeleton,
+    RawTrack,
+    UInt32,
+)
+
+Float64 = npt.NDArray[np.float64]
+
+_TRUE = ("true", "1", "yes")
+
+
+def read_skeleton(element: Element, parts: PartCounter, warnings: list[str]) -> RawSkeleton:
+    """The joints of a `Skeleton` element, in file order."""
+    skeleton = attributes(element).get("name", "")
+    described = []
+    for child in children(element, "bone"):
+        parts.add("Bone", MAX_JOINTS)
+        described.append(attributes(child))
+    names = [bone.get("name", "") for bone in described]
+    parents, notes = parents_by_name(names, [bone.get("parent") for bone in described])
+    warnings.extend(notes)
+    values = np.array([_transform(bone, warnings) for bone in described]).reshape(-1, 10)
+    for joint in np.flatnonzero(~(np.abs(values) <= MAX_MAGNITUDE).all(axis=1)).tolist():
+        check_magnitude(f"Bone {quoted(names[joint])}", "its transform", values[joint])
+    orientations = unit_quaternions(values[:, 3:7])
+    bones = [
+        RawBone(name, parent, transform[:3], orientation, transform[7:])
+        for name, parent, transform, orientation in zip(names, parents, values, orientations, strict=True)
+    ]
+    return RawSkeleton(skeleton, bones)
+
+
+def read_clip(element: Element, watch: LoadWatch, parts: PartCounter, warnings: list[str]) -> RawClip:
+    """The tracks of an `Animation` element."""
+    attribute = attributes(element)
+    name = attribute.get("name", "")
+    title = f"animation {quoted(name)}"
+    stored = []
+    for child in children(element, "animtrack"):
+        parts.add("AnimTrack", MAX_TRACKS)
+        stored.append(_read_poses(child, title, watch, warnings))
+    tracks = _tracks(stored, title)
+    frames = max((len(track.positions) for track in tracks), default=0)
+    try:
+        frames = frames or parse_count(title, "framecount", attribute) or 0
+    except ElementFault:
+        warnings.append(f"The framecount of {title} is not a number.")
+    return RawClip(name, frames, _seconds(attribute, "duration"), _seconds(attribute, "dtime"), tracks)
+
+
+def _transform(bone: dict[str, str], warnings: list[str]) -> list[float]:
+    """Position, orientation and scale of a bone as ten numbers; missing attributes are the identity."""
+    title = f"Bone {quoted(bone.get('name', ''))}"
+    values: list[float] = []
+    for what, default in (("position", (0.0,) * 3), ("orientation", (0.0, 0.0, 0.0, 1.0)), ("scale", (1.0,) * 3)):
+        values.extend(_vector(title, what, bone, default, warnings))
+    return values
+
+
+def _vector(
+    element: str, what: str, attribute: dict[str, str], default: tuple[float, ...], warnings: list[str]
+) -> Sequence[float]:
+    text = attribute.get(what)
+    if text is None:
+        return default
+    try:
+        values = token_values(split_tokens(text))
+    except NumberFault as fault:
+        raise ElementFault(element, f"{what}: {fault}") from None
+    if len(values) < len(default):
+        raise ElementFault(element, f"{what} has {len(values)} numbers, needs {len(default)}")
+    if len(values) > len(default):
+        warnings.append(f"{element}: surplus numbers in {what} are ignored.")
+    return values[: len(default)]
+
+
+def _read_poses(element: Element, clip: str, watch: LoadWatch, warnings: list[str]) -> tuple[str, Float64]:
+    """Name and poses of a track, shape (count, 7) or, with scales, (count, 10)."""
+    attribute = attributes(element)
+    name = attribute.get("name", "")
+    title = f"AnimTrack {quoted(name)} of {clip}"
+    try:
+        values = parse_numbers(payload(element), watch)
+    except NumberFault as fault:
+        raise ElementFault(title, str(fault)) from None
+    stride = 10 if attribute.get("has_scale", "").strip().lower() in _TRUE else 7
+    count = parse_count(title, "count", attribute)
+    if count is None:
+        count = len(values) // stride
+    elif len(values) != count * stride and len(values) == count * (17 - stride):
+        stride = 17 - stride
+    count = checked_count(title, len(values), count, stride, "pose", warnings)
+    return name, values[: count * stride].reshape(count, stride)
+
+
+def _tracks(stored: list[tuple[str, Float64]], clip: str) -> list[RawTrack]:
+    """Tracks in order; all poses are checked and normalised together, which is much faster."""
+    orientations = np.concatenate([np.empty((0, 4)), *(poses[:, 3:7] for _, poses in stored)])
+    rest = np.concatenate([np.empty(0), *(poses.ravel() for _, poses in stored)])
+    if not (np.abs(rest) <= MAX_MAGNITUDE).all():
+        for name, poses in stored:
+            check_magnitude(f"AnimTrack {quoted(name)} of {clip}", "pose", poses)
+    orientations = unit_quaternions(orientations)
+    tracks = []
+    start = 0
+    for name, poses in stored:
+        end = start + len(poses)
+        scales = poses[:, 7:] if poses.shape[1] == 10 else None
+        tracks.append(RawTrack(name, poses[:, :3], orientations[start:end], scales))
+        start = end
+    return tracks
+
+
+def _seconds(attribute: dict[str, str], name: str) -> float:
+    """A duration as stored, or 0 if it is missing or not a number."""
+    try:
+        values = token_values(split_tokens(attribute.get(name, "")))
+    except NumberFault:
+        return 0.0
+    return values[0] if values and math.isfinite(values[0]) else 0.0
+
 
 ROOTS = ("meshsystem", "mesh", "scenegraph")
 _COUNTED = ("mesh", "skeleton", "animation", "material")
@@ -21,12 +163,7 @@ _SKIPPED = {
 
 
 def read_ezm(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The content of EZMesh text; `path` is only noted.
-
-    Raises:
-        ElementFault: For text that is not EZMesh or not usable.
-        LoadCancelled: If `watch` says so.
-    """
+    """The content of EZMesh text."""
     model = RawModel(path, "ezm", None)
     root = parse_xml(data, model.warnings)
     name = local_name(root)
@@ -45,7 +182,7 @@ def read_ezm(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 @dataclass(slots=True)
 class _OpenMesh:
-    """A mesh while its elements are read; triangles may precede their buffer."""
+    """A mesh while its elements are read; triangles may precede their vertex buffer."""
 
     mesh: RawMesh
     number: int
@@ -55,8 +192,6 @@ class _OpenMesh:
 
 
 class _ElementWalk:
-    """Fills a `RawModel` from elements in document order."""
-
     def __init__(self, model: RawModel, watch: LoadWatch) -> None:
         self._model = model
         self._watch = watch
@@ -64,7 +199,7 @@ class _ElementWalk:
         self._parts = PartCounter()
 
     def container(self, root: Element) -> None:
-        """Everything below `root`: known elements are read, unknown ones are looked into."""
+        """Reads everything below `root` in document order; unknown elements are searched."""
         pending = [root]
         while pending:
             element = pending.pop()
@@ -147,7 +282,7 @@ class _ElementWalk:
             opened.waiting.append(section)
 
     def _close(self, opened: _OpenMesh, place: str) -> None:
-        """Give sections that came before any buffer theirs, then check all indices."""
+        """Assigns a buffer to sections that precede all buffers, then checks all indices."""
         owner = opened.mesh
         if opened.waiting and not owner.buffers:
             if self._latest is None:
@@ -163,10 +298,6 @@ class _ElementWalk:
 
 
 def check_indices(element: str, triangles: UInt32, vertex_count: int) -> None:
-    """Refuse triangles that point outside their buffer.
-
-    Raises:
-        ElementFault: Naming the largest index.
-    """
+    """Checks that triangles refer to existing vertices."""
     if triangles.size and (highest := int(triangles.max())) >= vertex_count:
         raise ElementFault(element, f"vertex index {highest} is out of range, there are {vertex_count} vertices")

@@ -7,17 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.ezm_text import NumberFault, count_tokens, parse_hex, parse_numbers, token_rows, token_values
 from sim.assets.faults import ElementFault, check_magnitude, quoted
-from sim.assets.load_watch import LoadWatch
-from sim.assets.number_text import (
-    NumberFault,
-    count_tokens,
-    parse_hex,
-    parse_numbers,
-    token_rows,
-    token_values,
-)
-from sim.assets.raw import RawVertices, UInt32
+from sim.assets.raw import LoadWatch, RawVertices, UInt32
 
 Float64 = npt.NDArray[np.float64]
 
@@ -35,24 +27,24 @@ _ALIASES = {
     "boneindices": "blendindices",
     **{f"texel{number}": f"texcoord{number}" for number in range(1, MAX_TEXCOORD_SETS + 1)},
 }
-# Numbers per vertex that each meaning allows; meanings that are not listed take any.
-_SIZES = {
+SIZES = {
     "position": (3,),
     "normal": (3,),
+    "color": (1,),
+    **{f"texcoord{number}": (2, 3) for number in range(1, MAX_TEXCOORD_SETS + 1)},
     "tangent": (3, 4),
     "binormal": (3,),
-    "color": (1,),
-    "radius": (1,),
     "blendweights": (1, 2, 3, 4, 8),
     "blendindices": (1, 2, 3, 4, 8),
-    **{f"texcoord{number}": (2, 3) for number in range(1, MAX_TEXCOORD_SETS + 1)},
+    "radius": (1,),
     **{f"interp{number}": (3, 4) for number in range(1, 9)},
 }
+"""Numbers per vertex that each meaning allows, in the order in which they are written; other meanings take any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One entry of a layout: meaning, storage letters, first token within the vertex."""
+    """One entry of a vertex layout: meaning, storage letters, first token within the vertex."""
 
     semantic: str
     letters: tuple[str, ...]
@@ -60,40 +52,31 @@ class Field:
 
     @property
     def columns(self) -> range:
-        """Tokens of the vertex that belong to the entry."""
         return range(self.first, self.first + len(self.letters))
 
 
 def read_vertices(
     element: str, attribute: dict[str, str], text: str, watch: LoadWatch, warnings: list[str]
 ) -> RawVertices:
-    """The vertex buffer with these attributes and payload; `element` names it in messages.
-
-    Raises:
-        ElementFault: For a layout that makes no sense, or a payload that is short or not numeric.
-    """
+    """The vertex buffer with these attributes and payload; `element` names it in messages."""
     fields = parse_layout(element, attribute.get("ctype", ""), attribute.get("semantic", ""))
     count = parse_count(element, "count", attribute)
     columns, fields, count = _vertex_values(element, fields, count, text, watch, warnings)
-    found: dict[str, npt.NDArray[np.generic]] = {}
+    stored: dict[str, npt.NDArray[np.generic]] = {}
     for field in fields:
-        if field.semantic in found:
+        if field.semantic in stored:
             warnings.append(f"{element}: the second {field.semantic} is ignored.")
         elif "p" not in field.letters and "c" not in field.letters:
-            found[field.semantic] = _stored(field, columns[:, field.first : field.first + len(field.letters)])
+            stored[field.semantic] = _stored(field, columns[:, field.first : field.first + len(field.letters)])
     if count:
-        if "position" not in found:
+        if "position" not in stored:
             raise ElementFault(element, "the semantic has no position")
-        check_magnitude(element, "position", np.asarray(found["position"], np.float32))
-    return RawVertices(count, found)
+        check_magnitude(element, "position", np.asarray(stored["position"], np.float32))
+    return RawVertices(count, stored)
 
 
 def read_triangles(element: str, attribute: dict[str, str], text: str, watch: LoadWatch, warnings: list[str]) -> UInt32:
-    """Corner indices, shape (T, 3); that they lie inside the vertex buffer is the caller's check.
-
-    Raises:
-        ElementFault: For a payload that is short or holds anything but whole numbers.
-    """
+    """Vertex indices, shape (T, 3), not yet checked against the vertex buffer."""
     name = "triangle_count" if "triangle_count" in attribute else "count"
     count = parse_count(element, name, attribute)
     values = _numbers(element, text, watch)
@@ -108,11 +91,7 @@ def read_triangles(element: str, attribute: dict[str, str], text: str, watch: Lo
 
 
 def parse_layout(element: str, ctype: str, semantic: str) -> list[Field]:
-    """Entries of a vertex, in storage order.
-
-    Raises:
-        ElementFault: For unknown storage letters, lists of unequal length or sizes that do not fit a meaning.
-    """
+    """Entries of a vertex, in storage order."""
     if max(len(ctype), len(semantic)) > MAX_LAYOUT:
         raise ElementFault(element, f"ctype or semantic has more than {MAX_LAYOUT} characters")
     storage, meanings = ctype.replace(",", " ").split(), semantic.replace(",", " ").lower().split()
@@ -125,7 +104,7 @@ def parse_layout(element: str, ctype: str, semantic: str) -> list[Field]:
         if not _ENTRY.fullmatch(entry.lower()):
             raise ElementFault(element, f"ctype {quoted(entry)} is unknown")
         letters = tuple(_LETTER.findall(entry.lower()))
-        sizes = _SIZES.get(meaning)
+        sizes = SIZES.get(meaning)
         if sizes is not None and len(letters) not in sizes:
             raise ElementFault(element, f"{meaning} cannot be stored as {quoted(entry)}")
         fields.append(Field(meaning, letters, first))
@@ -134,11 +113,7 @@ def parse_layout(element: str, ctype: str, semantic: str) -> list[Field]:
 
 
 def parse_count(element: str, name: str, attribute: dict[str, str]) -> int | None:
-    """The whole number in an attribute, or None where it is absent.
-
-    Raises:
-        ElementFault: If the text is no whole number or outside 0 to 2^32 - 1.
-    """
+    """The whole number in an attribute, or None if it is missing."""
     text = attribute.get(name)
     if text is None:
         return None
@@ -148,11 +123,7 @@ def parse_count(element: str, name: str, attribute: dict[str, str]) -> int | Non
 
 
 def checked_count(element: str, available: int, count: int, stride: int, what: str, warnings: list[str]) -> int:
-    """`count`, if `available` numbers suffice for as many items of `stride` numbers.
-
-    Raises:
-        ElementFault: If the payload is short; a surplus is a warning.
-    """
+    """`count`, if `available` numbers suffice for as many items of `stride` numbers; a surplus is a warning."""
     if available < count * stride:
         plural = {"vertex": "vertices"}.get(what, what + "s")
         raise ElementFault(
@@ -165,7 +136,7 @@ def checked_count(element: str, available: int, count: int, stride: int, what: s
 
 
 def _canonical(meanings: Sequence[str]) -> list[str]:
-    """Meanings under their current names; plain `texcoord` entries take the free sets in turn."""
+    """Meanings under their current names; plain `texcoord` entries take the free sets in order."""
     names = [_ALIASES.get(meaning, meaning) for meaning in meanings]
     numbers = (number for number in range(1, len(names) + 1) if f"texcoord{number}" not in names)
     return [f"texcoord{next(numbers)}" if name == "texcoord" else name for name in names]
@@ -194,7 +165,7 @@ def _vertex_values(
 
 
 def _three_for_interp(fields: list[Field], stride: int, available: int, count: int) -> tuple[list[Field], int]:
-    """The layout with three numbers for each interp if only that fits: some writers declare four, print three."""
+    """The layout with three numbers per interp if only that fits: some writers declare four and print three."""
     shorter: list[Field] = []
     first = 0
     for field in fields:
@@ -205,7 +176,7 @@ def _three_for_interp(fields: list[Field], stride: int, available: int, count: i
 
 
 def _mixed_values(element: str, fields: list[Field], stride: int, count: int, pieces: Iterable[list[str]]) -> Float64:
-    """Numbers of a buffer where some columns are hexadecimal or text; text columns become 0."""
+    """Numbers of a buffer in which some columns are hexadecimal or text; text columns become 0."""
     values = np.zeros((count, stride))
     columns = [pair for field in fields for pair in zip(field.letters, field.columns, strict=True)]
     row = 0
@@ -232,7 +203,7 @@ def _numbers(element: str, text: str, watch: LoadWatch) -> Float64:
 
 
 def _stored(field: Field, values: Float64) -> npt.NDArray[np.generic]:
-    """One attribute in the type `RawVertices` promises."""
+    """One attribute in the type that `RawVertices` promises."""
     if field.semantic == "color":
         return np.where((values >= 0) & (values <= MAX_COUNT), values, 0)[:, 0].astype(np.uint32)
     if field.semantic == "blendindices":

@@ -1,6 +1,6 @@
-"""What goes wrong inside a file, before the path is known to the message; and what a file may ask for.
+"""Errors in a file, before the reader's entry point adds the path; and limits.
 
-Beyond the limits a file is damaged or hostile, not large.
+A file beyond the limits is damaged or hostile, not large.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ MAX_MARKUP = 1 << 20
 MAX_VERTICES = 1 << 22
 """Vertices that a reader collects one by one."""
 
-# Values beyond this are no coordinates; products along a chain of joints must stay finite.
+# Largest coordinate; products along a chain of joints must stay finite.
 MAX_MAGNITUDE = 1e12
 
 
@@ -28,8 +28,8 @@ class ElementFault(ValueError):
     """An element that cannot be used; the reader's entry point adds the path and raises `ModelError`.
 
     Attributes:
-        element: The element in words, such as "vertexbuffer of mesh 'body' (mesh 1)", or "".
-        reason: What is wrong with it, without a full stop.
+        element: Description such as "vertexbuffer of mesh 'body' (mesh 1)", or "".
+        reason: Without a full stop.
     """
 
     def __init__(self, element: str, reason: str) -> None:
@@ -44,32 +44,25 @@ def quoted(name: str, limit: int = 60) -> str:
 
 
 class PartCounter:
-    """Counts the parts of a file while they are read, so that reading stops in time."""
+    """Counts the parts of a file while they are read."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
     def add(self, kind: str, limit: int = MAX_PARTS, count: int = 1) -> None:
-        """Note `count` more elements called `kind`.
-
-        Raises:
-            ElementFault: If there are more than `limit`.
-        """
+        """Counts `count` more elements called `kind`."""
         self._counts[kind] += count
         if self._counts[kind] > limit:
             raise ElementFault(kind, f"there are more than {limit}")
 
 
 def check_magnitude(element: str, what: str, values: npt.NDArray[np.floating]) -> None:
-    """Refuse values that cannot be coordinates.
+    """Checks that values can be coordinates.
 
     Args:
-        element: The element that holds them, in words.
-        what: Which of its parts they are.
+        element: Description of the element that holds them.
+        what: Their name within the element.
         values: Any shape; of more than one dimension, the first counts the items of the element.
-
-    Raises:
-        ElementFault: If a value is not finite or far too large.
     """
     usable = np.abs(values) <= MAX_MAGNITUDE
     if usable.all():

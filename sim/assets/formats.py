@@ -1,28 +1,111 @@
-"""The file formats that are read; loading, dialogs, drops, settings, commands and messages ask these registries.
+"""Registries of the file formats that are read; loading, dialogs, drops, settings, commands and messages query them.
 
-A format becomes known everywhere by `MODEL_FORMATS.register(ModelFormat(...))`.  Asking imports no reader: that happens
-with the first file.
+`MODEL_FORMATS.register(ModelFormat(...))` adds a format.  A reader is imported with its first file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
-from sim.assets.format_registry import Format, Formats, resolved
-
 if TYPE_CHECKING:
-    from pathlib import Path
+    from sim.assets.raw import LoadWatch, RawModel
+    from sim.assets.strands import StrandSet
 
-    from sim.assets.load_watch import LoadWatch
-    from sim.assets.raw import RawModel
-    from sim.assets.strands.strand_set import StrandSet
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A file format.
+
+    Attributes:
+        suffixes: In lower case, such as ".png"; new files get the first one.
+        options: Settings class, or None.
+        module, package, extra: Library that it needs: as imported, as published, and the extra that installs it.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    options: type[msgspec.Struct] | None = None
+    module: str = ""
+    package: str = ""
+    extra: str = ""
+
+    def has_suffix(self, path: Path) -> bool:
+        return path.suffix.lower() in self.suffixes
+
+    def chosen(self, options: msgspec.Struct | None) -> tuple[msgspec.Struct, ...]:
+        """Last argument of functions with options, the defaults for None; empty if the format has none.
+
+        Raises:
+            TypeError: If the options belong to another format.
+        """
+        if options is not None and (self.options is None or not isinstance(options, self.options)):
+            raise TypeError(f"{type(options).__name__} are no options of {self.name}")
+        return () if self.options is None else (options or self.options(),)
+
+
+F = TypeVar("F", bound=Format)
+
+
+class Formats(Generic[F]):
+    """Formats for one purpose, in the order in which they are tried and offered."""
+
+    def __init__(self, *known: F) -> None:
+        self._known = list(known)
+
+    def __iter__(self) -> Iterator[F]:
+        return iter(self._known)
+
+    def register(self, new: F) -> None:
+        """Adds a format.
+
+        Raises:
+            ValueError: If another format has one of its suffixes.
+        """
+        if taken := set(new.suffixes) & set(self.suffixes()):
+            raise ValueError(f"{', '.join(sorted(taken))} is taken already")
+        self._known.append(new)
+
+    def unregister(self, known: F) -> None:
+        self._known.remove(known)
+
+    def suffixes(self) -> tuple[str, ...]:
+        return tuple(suffix for known in self._known for suffix in known.suffixes)
+
+    def typed(self, path: Path, chosen: F) -> tuple[Path, F]:
+        """File and format for a typed name while a format is selected: a known suffix selects its own format."""
+        if path.suffix.lower() in self.suffixes():
+            return path, self.of(path)
+        return path.with_name(path.name + chosen.suffixes[0]), chosen
+
+    def of(self, path: Path) -> F:
+        """The format of a path, by its suffix.
+
+        Raises:
+            ValueError: If no format has the suffix; the text lists them.
+        """
+        for known in self._known:
+            if known.has_suffix(path):
+                return known
+        raise ValueError(f"{str(path)!r} does not end in {' or '.join(self.suffixes())}")
+
+
+def resolved(function: Callable[..., Any] | str) -> Callable[..., Any]:
+    """The function itself, or the one named "package.module:name", whose module is imported now."""
+    if not isinstance(function, str):
+        return function
+    module, _, name = function.partition(":")
+    resolved_function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return resolved_function
+
 
 SNIFFED = 4096
-"""First bytes of a file that tell its format."""
+"""Bytes at the start of a file that identify its format."""
 
 UTF8_MARK = b"\xef\xbb\xbf"
 
@@ -31,14 +114,14 @@ UTF8_MARK = b"\xef\xbb\xbf"
 class ModelFormat(Format):
     """A format of models.
 
-    Functions may be given as "package.module:name".
+    Functions may be named as "package.module:name".
 
     Attributes:
-        key: What `RawModel.format` says.
-        mark: How people know it, for messages, or "".
-        sniff: Whether a file begins like this, from up to `SNIFFED` bytes.
-        reader: Gives a `RawModel` for the whole content, the path, a `LoadWatch`, and options where there are any.
-        by_suffix: Whether a file with one of the suffixes is one, however it begins.
+        key: Value of `RawModel.format`.
+        mark: How users recognise it, for messages, or "".
+        sniff: Whether a file begins like this format, from up to `SNIFFED` bytes.
+        reader: Returns a `RawModel` for the whole content, the path, a `LoadWatch`, and options if there are any.
+        by_suffix: Whether the suffix alone identifies the format.
     """
 
     key: str
@@ -55,7 +138,7 @@ class ModelFormat(Format):
 
         Raises:
             ElementFault: If it cannot be used.
-            LoadCancelled: If `watch` says so.
+            LoadCancelled: If the load was cancelled.
         """
         raw: RawModel = resolved(self.reader)(data, path, watch, *self.chosen(options))
         return raw
@@ -66,7 +149,7 @@ class ImageFormat(Format):
     """A format of images, named as the decoder calls it.
 
     Attributes:
-        magic: First bytes; b"" where nothing tells it.
+        magic: First bytes; b"" if files have none.
     """
 
     magic: bytes = b""
@@ -77,10 +160,10 @@ class StrandFormat(Format):
     """A format of strands: polylines from roots to tips.
 
     Attributes:
-        magic: First bytes; b"" where nothing tells it.
+        magic: First bytes; b"" if files have none.
         unit: Length of its usual unit [m].
-        is_z_up: Whether its files usually have z upwards, not y.
-        reader: Gives a `StrandSet` for the whole content.
+        is_z_up: Whether z is its usual up axis, else y.
+        reader: Returns a `StrandSet` for the whole content.
     """
 
     magic: bytes = b""
@@ -104,9 +187,9 @@ def _begins_as_gltf(start: bytes) -> bool:
 
 
 class GltfOptions(msgspec.Struct, frozen=True):
-    """How a glTF file is read."""
+    """Options for reading glTF."""
 
-    scene: int | None = None  # Number of the scene that is shown; None for the one that the file names
+    scene: int | None = None  # Number of the scene; None for the default scene of the file
 
 
 MODEL_FORMATS = Formats(
@@ -124,18 +207,18 @@ MODEL_FORMATS = Formats(
     ),
     ModelFormat(
         key="md2", name="Quake II MD2", suffixes=(".md2",),
-        sniff="sim.assets.frames.md2_reader:is_md2", reader="sim.assets.frames.md2_reader:read_md2",
+        sniff="sim.assets.md2_reader:is_md2", reader="sim.assets.md2_reader:read_md2",
     ),
     ModelFormat(
         key="pc2", name="PC2 point cache", suffixes=(".pc2",),
-        sniff="sim.assets.frames.point_cache:is_pc2", reader="sim.assets.frames.point_cache:read_pc2",
+        sniff="sim.assets.point_cache:is_pc2", reader="sim.assets.point_cache:read_pc2",
     ),
-    # Nothing marks how an MDD file begins.
+    # MDD files have no magic bytes.
     ModelFormat(
         key="mdd", name="MDD point cache", suffixes=(".mdd",), by_suffix=True,
-        sniff=lambda _: False, reader="sim.assets.frames.point_cache:read_mdd",
+        sniff=lambda _: False, reader="sim.assets.point_cache:read_mdd",
     ),
-    # Comments may hide how an OBJ file begins.
+    # OBJ files may begin with any comment.
     ModelFormat(
         key="obj", name="Wavefront OBJ", suffixes=(".obj",), by_suffix=True,
         sniff="sim.assets.obj_reader:is_obj", reader="sim.assets.obj_reader:read_obj",
@@ -154,16 +237,16 @@ IMAGE_FORMATS = Formats(
 STRAND_FORMATS = Formats(
     StrandFormat(
         name="HAIR strands", suffixes=(".hair",), magic=b"HAIR", unit=0.00254, is_z_up=True,
-        reader="sim.assets.strands.hair_reader:read_hair",
+        reader="sim.assets.strands:read_hair",
     ),
-    # Nothing marks how a TressFX file begins.
+    # TressFX files have no magic bytes.
     StrandFormat(
         name="TressFX strands", suffixes=(".tfx",), unit=0.01, is_z_up=False,
-        reader="sim.assets.strands.tfx_reader:read_tfx",
+        reader="sim.assets.strands:read_tfx",
     ),
 )  # fmt: skip
 
 
 def model_format_name(key: str) -> str:
-    """What people call the format of a model that was read, from `RawModel.format`."""
+    """Display name of a `RawModel.format`."""
     return next((known.name for known in MODEL_FORMATS if known.key == key), key)

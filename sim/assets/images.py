@@ -1,10 +1,12 @@
-"""Texture images as arrays: files of every known format to RGBA bytes, bounded in size."""
+"""Texture images as RGBA arrays, bounded in size, and their mip levels."""
 
 import io
 import os
 import re
 import stat
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,26 +15,27 @@ from PIL import Image, UnidentifiedImageError
 
 from sim.assets.formats import IMAGE_FORMATS
 from sim.assets.model import ImageSource
+from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sim.printable import printable
 
 UInt8 = npt.NDArray[np.uint8]
 
 SIDE_MAX = 16384
-"""Longest side of an image that is decoded [pixels]."""
+"""Longest side of a decoded image [pixels]."""
 
 PIXEL_MAX = 1 << 26
-"""Most pixels of an image that is decoded, 256 MiB as RGBA."""
+"""Most pixels of a decoded image, 256 MiB as RGBA."""
 
 DECODED_MAX = 1 << 30
-"""Most pixels that all scans of a progressive JPEG decode together; a full one may have 16."""
+"""Most pixels of all scans of a progressive JPEG together; a full-size image may have 16 scans."""
 
 TOTAL_MAX = 1 << 27
-"""Most pixels of images that are kept together, 512 MiB as RGBA."""
+"""Most pixels of images in memory together, 512 MiB as RGBA."""
 
 _BAND_ROWS = 256
-"""Rows that are converted at a time, so that large images are not there several times over."""
+"""Rows that are converted at a time, to limit temporary copies of large images."""
 
-# Sizes are checked here, in one line; the library would write warnings to the terminal.
+# Sizes are checked below; the library would print warnings.
 Image.MAX_IMAGE_PIXELS = None
 
 _MARKER = re.compile(rb"\xff+[^\x00\xff\xd0-\xd7]", re.DOTALL)
@@ -42,7 +45,7 @@ _SIXTEEN_BIT = ("I;16", "I;16L", "I;16B", "I;16N", "I")
 
 
 class ImageError(ValueError):
-    """An image that cannot be used: one line naming file and reason."""
+    """An image that cannot be used: one line with file and reason."""
 
     def __init__(self, path: ImageSource | str, reason: str) -> None:
         super().__init__(printable(f"{path}: {reason}"))
@@ -51,22 +54,19 @@ class ImageError(ValueError):
 
 
 class ImageBudget:
-    """Pixels that the images of a scene or a model may have together; usable from any thread.
+    """Shared limit for the pixels of all images of a scene or model; thread-safe.
 
-    An image gets up to half of what is left, and is read at half its resolution, or half of that, until it fits: so
-    there is something for the next one, however many there are.
-
-    Args:
-        pixels: How many in all.
+    An image gets up to half of the remaining pixels, and is read at a half, a quarter, ... of its resolution until it
+    fits. So every further image still gets some.
     """
 
     def __init__(self, pixels: int = TOTAL_MAX) -> None:
         self._total = self._left = pixels
         self._notes: list[str] = []
-        self._guard = threading.RLock()  # what is no longer kept may be given back from anywhere
+        self._guard = threading.RLock()  # pixels may be returned from any thread
 
     def take(self, path: ImageSource, size: tuple[int, int]) -> int:
-        """Notes an image of so many pixels; returns the power of two by which its edges have to shrink."""
+        """Reserves pixels for an image; returns the power of two by which its edges must shrink."""
         with self._guard:
             factor = 1
             while _pixels(size, factor) > max(self._left // 2, 1):
@@ -79,36 +79,31 @@ class ImageBudget:
                 )
         return factor
 
-    def show_baked(self, pixels: int) -> None:
-        """Notes that an image of so many pixels is no longer kept."""
+    def give_back(self, pixels: int) -> None:
+        """Returns the pixels of an image that is no longer in memory."""
         with self._guard:
             self._left += pixels
 
     def take_notes(self) -> list[str]:
-        """A sentence for each image that had to shrink since the last call."""
+        """One sentence for each image that was shrunk since the last call."""
         with self._guard:
             notes, self._notes = self._notes, []
         return notes
 
 
 def _pixels(size: tuple[int, int], factor: int) -> int:
-    """Pixels of an image whose edges shrink by a factor; every edge keeps one."""
+    """Pixels of an image whose edges shrink by a factor; every edge is at least 1."""
     return -(-size[0] // factor) * -(-size[1] // factor)
 
 
 def load_image(path: ImageSource, budget: ImageBudget | None = None) -> UInt8:
-    """Pixels of an image, a file or embedded in one.
-
-    Args:
-        path: The file.
-        budget: What it may take of what others take too; it may be made smaller for that.
+    """Pixels of an image file or embedded image, shrunk to fit the budget.
 
     Returns:
-        RGBA, not premultiplied, as stored (no colour conversion); shape (H, W, 4), row 0 at the top,
-        C-contiguous.
+        RGBA, straight alpha, as stored (no colour conversion); shape (H, W, 4), row 0 at the top, C-contiguous.
 
     Raises:
-        ImageError: If the file is missing, no image of a known format, damaged, or too large.
+        ImageError: If the file is missing, damaged, too large or of an unknown format.
     """
     if isinstance(path, Path):
         _check_regular(path)
@@ -116,7 +111,7 @@ def load_image(path: ImageSource, budget: ImageBudget | None = None) -> UInt8:
     try:
         with Image.open(path if isinstance(path, Path) else io.BytesIO(path.data), formats=formats) as image:
             _check_size(path, image.size)
-            if image.format in ("JPEG", "MPO"):  # the second has further pictures behind the first
+            if image.format in ("JPEG", "MPO"):  # MPO files hold further images behind the first
                 _check_scans(path, image.size)
             if budget is None:
                 return _rgba(image, 1)
@@ -124,19 +119,19 @@ def load_image(path: ImageSource, budget: ImageBudget | None = None) -> UInt8:
             try:
                 return _rgba(image, factor)
             except BaseException:
-                budget.show_baked(_pixels(size, factor))
+                budget.give_back(_pixels(size, factor))
                 raise
     except ImageError:
         raise
     except UnidentifiedImageError:
-        raise ImageError(path, f"is no image of a known format ({', '.join(formats)})") from None
-    except Exception as error:  # decoders of damaged files fail in every way there is
+        raise ImageError(path, f"is not an image of a known format ({', '.join(formats)})") from None
+    except Exception as error:  # decoders fail with any exception on damaged files
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ImageError(path, f"cannot be decoded: {reason}") from error
 
 
 def _check_regular(path: Path) -> None:
-    """A pipe would block for ever."""
+    """Refuses pipes, which would block for ever."""
     try:
         mode = os.stat(path).st_mode
     except OSError as error:
@@ -156,7 +151,7 @@ def _check_size(path: ImageSource, size: tuple[int, int]) -> None:
 
 
 def _check_scans(path: ImageSource, size: tuple[int, int]) -> None:
-    """Refuses a JPEG that goes over its pixels again and again."""
+    """Refuses a progressive JPEG with too many scans."""
     data = path.read_bytes() if isinstance(path, Path) else path.data
     place, scans = 2, 0
     while (marker := _MARKER.search(data, place)) is not None:
@@ -168,10 +163,10 @@ def _check_scans(path: ImageSource, size: tuple[int, int]) -> None:
 
 
 def _rgba(image: Image.Image, factor: int) -> UInt8:
-    """The pixels, band by band; with a factor, squares of so many rows and columns are averaged."""
+    """The pixels, band by band; squares of `factor` rows and columns are averaged."""
     width, height = image.size
     image.draft(None, (max(width // factor, 1), max(height // factor, 1)))
-    factor = max(factor * image.size[0] // width, 1)  # what the decoder could not do itself
+    factor = max(factor * image.size[0] // width, 1)  # the rest that the decoder did not shrink
     width, height = image.size
     pixels = np.empty((-(-height // factor), -(-width // factor), 4), np.uint8)
     rows = factor * -(-_BAND_ROWS // factor)
@@ -184,5 +179,128 @@ def _rgba(image: Image.Image, factor: int) -> UInt8:
 
 
 def _eight_bit(image: Image.Image) -> Image.Image:
-    """Grey of sixteen bits, scaled; the library's own conversion would clip it."""
+    """16-bit grey, scaled; the conversion of the library would clip it."""
     return Image.fromarray(np.clip(np.asarray(image).astype(np.int32) // 257, 0, 255).astype(np.uint8))
+
+
+Float32 = npt.NDArray[np.float32]
+
+BAND_TEXELS = 1 << 16
+"""Texels that are averaged at a time, while other threads wait for the interpreter lock."""
+
+_LINEAR = linear_from_srgb(np.arange(256) / 255.0).astype(np.float32)
+_STRAIGHT = (np.arange(256) / 255.0).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class MipImage:
+    """An image and its mip levels."""
+
+    # RGBA, straight alpha, colours in sRGB, shape (H, W, 4); each has half the edges of the previous level, rounded
+    # down, at least 1; the last is a single texel.  Row 0 is at the top.
+    levels: tuple[UInt8, ...]
+
+    @property
+    def pixels(self) -> UInt8:
+        return self.levels[0]
+
+    def within(self, edge: int) -> "MipImage":
+        """The levels of at most `edge` texels each way."""
+        return MipImage(tuple(level for level in self.levels if max(level.shape[:2]) <= edge))
+
+
+def load_mip_image(path: ImageSource, budget: ImageBudget, *, pause: Callable[[], None] | None = None) -> MipImage:
+    """An image with its mip levels; see `load_image` and `mip_image`.
+
+    Raises:
+        ImageError: If the file cannot be used.
+    """
+    return mip_image(load_image(path, budget), pause=pause)
+
+
+def mip_image(image: UInt8, *, pause: Callable[[], None] | None = None) -> MipImage:
+    """Mip levels of an image.
+
+    Every texel is the average of the area that it covers, also where an edge is odd: the middle texel then counts for
+    both neighbours by the covered fraction.  Colours are averaged in linear light and weighted by opacity, so that
+    transparent texels do not bleed; a fully transparent area keeps its plain average.
+
+    Args:
+        image: RGBA, straight alpha, colours in sRGB, shape (H, W, 4).
+        pause: Called between bands; may raise to cancel.
+    """
+    levels, opaque = [image], bool((image[..., 3] == 255).all())
+    light: Float32 | None = None  # the last level in linear light, unrounded
+    while levels[-1].size and max(levels[-1].shape[:2]) > 1:
+        height, width = (max(1, edge >> 1) for edge in levels[-1].shape[:2])
+        smaller = np.empty((height, width, 4), np.float32)
+        encoded = np.empty((height, width, 4), np.uint8)
+        rows = max(1, BAND_TEXELS // (4 * width))
+        for first in range(0, height, rows):
+            band = slice(first, min(first + rows, height))
+            # Rows of this level that the band of the next level covers.
+            covered = slice(2 * band.start, 2 * (band.stop - 1) + _taps(len(levels[-1])))
+            source = _linear(levels[0][covered]) if light is None else light[covered]
+            smaller[band] = _halved(source, first, len(levels[-1]), opaque)
+            encoded[band] = _encoded(smaller[band])
+            if pause is not None:
+                pause()
+        levels.append(encoded)
+        light = smaller
+    return MipImage(tuple(levels))
+
+
+def _halved(light: Float32, first: int, height: int, opaque: bool) -> Float32:
+    """Rows of the next level from row `first` on; `light` holds the covered rows, `height` is the full height."""
+    if opaque:
+        return _averaged(_averaged(light, 0, first, height), 1, 0, light.shape[1])
+    alpha = light[..., 3:]
+    weighted = np.concatenate([light[..., :3] * alpha, alpha, light[..., :3]], axis=2)
+    mean = _averaged(_averaged(weighted, 0, first, height), 1, 0, light.shape[1])
+    cover = mean[..., 3:4]
+    colour = np.divide(mean[..., :3], cover, out=mean[..., 4:].copy(), where=cover > 0.0)
+    return np.concatenate([colour, cover], axis=2)
+
+
+def _taps(length: int) -> int:
+    """Texels that one texel of the next level covers, fully or partly."""
+    return 1 if length == 1 else 2 + length % 2
+
+
+def _averaged(values: Float32, axis: int, first: int, length: int) -> Float32:
+    """Halves one axis by area.
+
+    Args:
+        values: Texels along `axis`, from the first one that the first result covers.
+        axis: 0 or 1.
+        first: Index of the first result.
+        length: Texels of the whole axis.
+    """
+    if length == 1:
+        return values
+    moved = values if axis == 0 else values.swapaxes(0, 1)
+    taps, half = _taps(length), length // 2
+    count = (len(moved) - taps) // 2 + 1
+    if taps == 2:
+        mean = (moved[0 : 2 * count : 2] + moved[1 : 2 * count : 2]) * np.float32(0.5)
+    else:
+        # Result i covers texels 2i to 2i + 2, of which it shares the outer two with its neighbours.
+        index = np.arange(first, first + count, dtype=np.float32)[:, None, None]
+        left, right = (half - index) / length, (index + 1.0) / length
+        last = moved[2 : 2 * count + 1 : 2]
+        mean = moved[0 : 2 * count : 2] * left + moved[1 : 2 * count : 2] * np.float32(half / length) + last * right
+    return mean if axis == 0 else mean.swapaxes(0, 1)
+
+
+def _linear(image: UInt8) -> Float32:
+    light = np.empty(image.shape, np.float32)
+    np.take(_LINEAR, image[..., :3], out=light[..., :3])
+    np.take(_STRAIGHT, image[..., 3], out=light[..., 3])
+    return light
+
+
+def _encoded(light: Float32) -> UInt8:
+    code = light.copy()
+    code[..., :3] = srgb_from_linear(light[..., :3])
+    texels: UInt8 = np.rint(np.clip(code, 0.0, 1.0) * 255.0).astype(np.uint8)
+    return texels

@@ -1,4 +1,4 @@
-"""Which vertices each joint moves: counts, and boxes that bound a posed character without its vertices."""
+"""Vertices that each joint moves: counts, and boxes that bound a posed character without its vertices."""
 
 import itertools
 
@@ -9,7 +9,7 @@ from sim.assets.model import Mesh, Skin
 
 
 def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> npt.NDArray[np.int64]:
-    """For each joint the number of vertices it moves, shape (joint_count,); zeros without a skin."""
+    """Number of vertices that each joint moves, shape (joint_count,); zeros without a skin."""
     if skin is None:
         return np.zeros(joint_count, dtype=np.int64)
     counted, joints = skin.weights > 0.0, skin.joints_of(skin.joints)
@@ -23,17 +23,16 @@ def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> npt.NDArray[n
 def joint_boxes(
     mesh: Mesh, skin: Skin, among: npt.NDArray[np.bool_] | None = None
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
-    """Boxes of the vertices that each entry of the palette has any weight on, in bind space.
+    """Boxes of the vertices with weight on each palette entry, in bind space.
 
-    A vertex blended linearly is a convex combination of its images by its joints, so the box of all transformed
-    corners holds the posed mesh, while weights of morph targets are from 0 to 1.
+    A linearly blended vertex is a convex combination of its images by its joints, so the box of all transformed corners
+    contains the posed mesh, if weights of morph targets are between 0 and 1.
 
     Args:
-        mesh, skin: Of the model.
-        among: Vertices that count, shape (V,), some at least; all for None.
+        among: Mask of the vertices that count, shape (V,), at least one; None for all.
 
     Returns:
-        Entries that move something, shape (J,), and the corners of their boxes, shape (J, 8, 3).
+        Entries with vertices, shape (J,), and the corners of their boxes, shape (J, 8, 3).
     """
     counted = skin.weights > 0.0
     vertices, slots = np.nonzero(counted if among is None else counted & among[:, None])
@@ -48,14 +47,14 @@ def joint_boxes(
 
 
 def reach_of(mesh: Mesh) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Lowest and highest places of every vertex before skinning, both (V, 3)."""
+    """Lowest and highest positions of every vertex before skinning, both (V, 3)."""
     lowest = mesh.positions.astype(np.float64)
     highest, targets = lowest, mesh.targets
     if targets is not None:
         highest = lowest.copy()
         for first, count, start in zip(targets.firsts, targets.counts, targets.starts, strict=True):
             moves, own = targets.deltas[start : start + count, 0, :3], slice(first, first + count)
-            if targets.are_frames:  # one after the other, not all together
+            if targets.are_frames:  # frames replace each other, targets add up
                 np.minimum(lowest[own], mesh.positions[own] + moves, out=lowest[own])
                 np.maximum(highest[own], mesh.positions[own] + moves, out=highest[own])
             else:

@@ -1,4 +1,4 @@
-"""Facts about a model file for people and scripts."""
+"""Facts about a model file, as JSON types and as text."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,23 +7,19 @@ import numpy as np
 
 from sim.assets.formats import model_format_name
 from sim.assets.influences import weighted_vertex_counts
-from sim.assets.model import CharacterModel, Clip, Skeleton, Skin
+from sim.assets.model import CharacterModel, Skeleton, Skin
 from sim.assets.raw import RawModel
 from sim.printable import printable
 
 CELL_MAX = 80
-"""Longest name in a table [characters]; one endless name would widen every row."""
+"""Longest name in a table [characters]."""
 
 
 def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
-    """What `sinew info --json` prints: only JSON types; lengths in file units, times in seconds.
-
-    Args:
-        raw: The file as read.
-        model: The same file as built.
-    """
+    """The facts that `sinew info --json` prints, as JSON types; lengths in file units, times in seconds."""
     mesh = model.mesh
     materials = [material.name for material in model.materials]
+    attributes = (name for part in raw.meshes for buffer in part.buffers for name in buffer.attributes)
     return {
         "path": str(model.path),
         "format": model.format,
@@ -38,7 +34,7 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
         "influence_max": model.skin.influence_max if model.skin else 0,
         "influence_counts": influence_counts(model.skin) if model.skin else [],
         "bounds": {"min": mesh.bounds.lo.tolist(), "max": mesh.bounds.hi.tolist()},
-        "vertex_attributes": _attributes(raw),
+        "vertex_attributes": list(dict.fromkeys(attributes)),
         "submeshes": [
             {
                 "name": section.name,
@@ -57,7 +53,15 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
             for material in model.materials
         ],
         "bones": _bones(model.skeleton, model.skin),
-        "clips": [_clip(clip) for clip in model.clips],
+        "clips": [
+            {
+                "name": clip.name,
+                "frame_count": len(clip.frame_times),
+                "duration": clip.duration,
+                "frame_step": clip.duration / max(len(clip.frame_times) - 1, 1),
+            }
+            for clip in model.clips
+        ],
         "warnings": list(model.warnings),
     }
 
@@ -69,14 +73,14 @@ def influence_counts(skin: Skin) -> list[int]:
 
 
 def info_text(info: dict[str, Any]) -> str:
-    """The facts of `model_info` laid out for reading; names are made printable, and shortened."""
+    """The facts of `model_info` as text; names are made printable and shortened."""
     blocks = [_overview(info)]
     rows: list[tuple[str, ...]]
     if info["submeshes"]:
         rows = [(part["name"], f"{part['triangle_count']:,}", part["material"] or "-") for part in info["submeshes"]]
         blocks.append(table(f"Sections ({len(rows)})", ("name", ">triangles", "material"), rows))
     if info["materials"]:
-        rows = [(item["name"], item["texture"] or "-", _found(item)) for item in info["materials"]]
+        rows = [(item["name"], item["texture"] or "-", _texture_status(item)) for item in info["materials"]]
         blocks.append(table(f"Materials ({len(rows)})", ("name", "texture", ""), rows))
     if info["clips"]:
         rows = [
@@ -94,11 +98,6 @@ def info_text(info: dict[str, Any]) -> str:
     return "\n\n".join(blocks)
 
 
-def _attributes(raw: RawModel) -> list[str]:
-    names = (name for mesh in raw.meshes for buffer in mesh.buffers for name in buffer.attributes)
-    return list(dict.fromkeys(names))
-
-
 def _bones(skeleton: Skeleton | None, skin: Skin | None) -> list[dict[str, Any]]:
     if skeleton is None:
         return []
@@ -107,12 +106,6 @@ def _bones(skeleton: Skeleton | None, skin: Skin | None) -> list[dict[str, Any]]
         {"name": name, "parent": int(parent), "weighted_vertex_count": count}
         for name, parent, count in zip(skeleton.names, skeleton.parents, counts, strict=True)
     ]
-
-
-def _clip(clip: Clip) -> dict[str, Any]:
-    count = len(clip.frame_times)
-    step = clip.duration / (count - 1) if count > 1 else 0.0
-    return {"name": clip.name, "frame_count": count, "duration": clip.duration, "frame_step": step}
 
 
 def _overview(info: dict[str, Any]) -> str:
@@ -139,14 +132,14 @@ def _vector(values: Iterable[float]) -> str:
     return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"
 
 
-def _found(material: dict[str, Any]) -> str:
+def _texture_status(material: dict[str, Any]) -> str:
     if material["texture"] is None:
         return "untextured"
     return "found" if material["texture_found"] else "missing"
 
 
 def _bone_rows(bones: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
-    """Every bone with those below it, indented by depth; siblings in file order."""
+    """Every bone and its descendants, indented by depth; siblings in file order."""
     children: dict[int, list[int]] = {}
     for joint, bone in enumerate(bones):
         children.setdefault(bone["parent"], []).append(joint)

@@ -1,4 +1,4 @@
-"""Opens a model file: looks at its content, not its name, and hands it to the right reader."""
+"""Opens a model file with the reader for its content."""
 
 import os
 import stat
@@ -11,9 +11,8 @@ import numpy as np
 from sim.assets.build import build_model
 from sim.assets.faults import MAX_FILE_BYTES, ElementFault
 from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, SNIFFED, UTF8_MARK, ModelFormat
-from sim.assets.load_watch import LoadWatch
 from sim.assets.model import CharacterModel
-from sim.assets.raw import ModelError, RawModel
+from sim.assets.raw import LoadWatch, ModelError, RawModel
 
 _OTHER_FORMATS = (
     (b"GIF8", "a GIF image"),
@@ -34,27 +33,26 @@ def load_model(
     """The character in a file, ready to pose and draw.
 
     Args:
-        path: A file of any format of `sim.assets.formats`.
-        options: Choices for its format; the defaults for None.
+        options: Options of its format; the defaults for None.
         progress: Called with the finished fraction, 0 to 1, from the calling thread.
-        cancelled: Asked between pieces of work.
+        cancelled: Called between pieces of work; returns True to cancel.
 
     Raises:
-        ModelError: If the file cannot be read or used; one line naming file, element and reason.
-        LoadCancelled: If `cancelled` said so.
+        ModelError: If the file cannot be read or used; one line with file, element and reason.
+        LoadCancelled: If `cancelled` returned True.
     """
     return build_model(read_raw(path, options=options, progress=progress, cancelled=cancelled))
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file may be a model, by its suffix or by how it begins; one that cannot be looked into is none."""
+    """Whether a file looks like a model, by its suffix or its first bytes; False if it cannot be read."""
     if any(known.has_suffix(path) for known in MODEL_FORMATS):
         return True
     try:
         if not path.is_file():
             return False
         with path.open("rb") as file:
-            return _reported(file.read(SNIFFED)) is not None
+            return _sniffed(file.read(SNIFFED)) is not None
     except OSError:
         return False
 
@@ -66,13 +64,13 @@ def read_raw(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> RawModel:
-    """What a model file says, unchanged.  Arguments and errors are those of `load_model`."""
+    """The content of a model file as stored.  Arguments and errors are those of `load_model`."""
     path = Path(path)
     data = read_bytes(path)
     watch = LoadWatch(progress, cancelled)
     watch.advance()
     try:
-        # Values come from a file: what overflows is found by the checks of the result.
+        # Values come from a file: the checks of the result find overflows.
         with np.errstate(all="ignore"):
             raw = _format_of(data, path).read(data, path, watch, options)
     except ElementFault as fault:
@@ -81,18 +79,14 @@ def read_raw(
     return raw
 
 
-def _reported(start: bytes) -> ModelFormat | None:
+def _sniffed(start: bytes) -> ModelFormat | None:
     return next((known for known in MODEL_FORMATS if known.begins(start)), None)
 
 
 def _format_of(data: bytes, path: Path) -> ModelFormat:
-    """The format of a file, which its content tells; the suffix only where it may.
-
-    Raises:
-        ElementFault: If it is none that is known.
-    """
-    if (reported := _reported(data[:SNIFFED])) is not None:
-        return reported
+    """The format of a file, by its content, or by its suffix for formats without magic bytes."""
+    if (known_format := _sniffed(data[:SNIFFED])) is not None:
+        return known_format
     start = data[:SNIFFED].removeprefix(UTF8_MARK).lstrip()
     if not start.strip(b"\0"):
         raise ElementFault("", "the file is empty" if not data else "the file has no content")
@@ -111,7 +105,7 @@ def read_bytes(path: Path) -> bytes:
     """The whole file.
 
     Raises:
-        ModelError: If it is no regular file, too large or not readable.
+        ModelError: If it is not a regular file, too large or not readable.
     """
     try:
         status = os.stat(path)

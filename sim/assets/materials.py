@@ -1,4 +1,4 @@
-"""Materials of EZMesh: the free-form description, and the image it means on this disk."""
+"""EZMesh materials: their free-form description, and their image files."""
 
 import math
 import os
@@ -10,20 +10,20 @@ from sim.assets.model import Material
 from sim.assets.raw import RawModel
 
 _FOLDER = re.compile(r"[\\/]")
-# `%20` is what one writer puts where it means a double quote; it is not a URL escape.
+# One writer puts `%20` for a double quote; it is not a URL escape.
 _LEADING = re.compile(r"(?:%20|[\s\"'])*+")
 _TRAILING_REVERSED = re.compile(r"(?:02%|[\s\"'])*+")
 
 
 class TextureFolder:
-    """The images beside a model, found by name whatever the case or type."""
+    """The images next to a model, found by name, ignoring case and type."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._names: dict[str, str] | None = None
 
     def find(self, recorded: str) -> Path | None:
-        """The file that the recorded path means, or None: its last part, then with other image types."""
+        """The file for a recorded path, or None: the same name, then the same name with other image types."""
         suffixes = IMAGE_FORMATS.suffixes()
         for name in dict.fromkeys((base_name(recorded), base_name(recorded).replace("%20", " "))):
             stem = name.rpartition(".")[0] or name
@@ -39,27 +39,27 @@ class TextureFolder:
                 with os.scandir(self._folder) as entries:
                     files = sorted(entry.name for entry in entries if entry.is_file())
             except OSError:
-                # A folder that cannot be listed has no images to offer; a missing image never fails a load.
+                # A missing image never fails a load.
                 files = []
             self._names = {name.casefold(): name for name in files}
         return self._names
 
 
 def base_name(recorded: str) -> str:
-    """Last part of a path written on any system."""
+    """Last part of a path written on any operating system."""
     return _FOLDER.split(unwrapped(recorded))[-1]
 
 
 def unwrapped(value: str) -> str:
     """`value` without blanks, quotes and `%20` at its ends."""
     rest = _LEADING.sub("", value, count=1)
-    # Matched from the end: a search for the end of a long row of blanks takes quadratic time.
+    # Matched from the end: searching for trailing blanks takes quadratic time.
     return _TRAILING_REVERSED.sub("", rest[::-1], count=1)[::-1]
 
 
 def parse_meta_data(text: str) -> dict[str, str]:
-    """Keys in lower case and values of `key=value, key=(a, b, c)`; commas in parentheses do not split."""
-    found: dict[str, str] = {}
+    """Lower-case keys and values of `key=value, key=(a, b, c)`; commas in parentheses do not split."""
+    values: dict[str, str] = {}
     start = depth = 0
     for position, character in enumerate(text + ","):
         if character == "(":
@@ -69,17 +69,16 @@ def parse_meta_data(text: str) -> dict[str, str]:
         elif character == "," and (depth == 0 or position == len(text)):
             key, equals, value = text[start:position].partition("=")
             if equals:
-                found.setdefault(key.strip().lower(), unwrapped(value))
+                values.setdefault(key.strip().lower(), unwrapped(value))
             start = position + 1
-    return found
+    return values
 
 
 def build_materials(raw: RawModel) -> tuple[tuple[Material, ...], dict[tuple[str, str], int]]:
-    """Declared materials, then one for each undeclared name that sections use, which is a texture.
+    """Declared materials, then one for each undeclared name in a section, which is a texture.
 
     Returns:
-        The materials, and the index for each (material, info) pair that a section has; a section without
-        a material name has none.
+        The materials, and the index for each (material, info) pair of the sections that have a material name.
     """
     folder = TextureFolder(raw.path.parent)
     materials = [material.look or _declared(material.name, material.meta_data, folder) for material in raw.materials]
@@ -115,17 +114,17 @@ def _declared(name: str, meta_data: str, folder: TextureFolder) -> Material:
 
 
 def _undeclared(name: str, info: str, folder: TextureFolder) -> Material:
-    """The material that a bare texture name means: the first layer, else the artist's original path."""
+    """The material for a bare texture name: the first layer, else the artist's original path."""
     layer = name.split("+")[0]
     path = folder.find(layer) or (folder.find(info) if info else None)
     texture = base_name(layer)
     is_image = path is not None or texture.casefold().endswith(IMAGE_FORMATS.suffixes())
-    shown = texture if is_image else None
-    return Material(name=name, texture=shown, texture_path=path, lost=lost_colours(shown, path))
+    image_name = texture if is_image else None
+    return Material(name=name, texture=image_name, texture_path=path, lost=lost_colours(image_name, path))
 
 
 def lost_colours(texture: str | None, path: Path | None) -> tuple[tuple[str, str], ...]:
-    """What `Material.lost` says where the image of the colour has a name and was not found."""
+    """Value of `Material.lost` for a named colour image that was not found."""
     return (("texture", texture),) if texture and path is None else ()
 
 
@@ -138,7 +137,7 @@ def _number(text: str | None, default: float) -> float:
 
 
 def _colour(text: str | None, default: tuple[float, float, float]) -> tuple[float, float, float]:
-    """Three factors written `(r, g, b)`, or the default where they are not."""
+    """Three factors written `(r, g, b)`, or the default if malformed."""
     parts = (text or "").strip().strip("()").replace(",", " ").split()
     try:
         red, green, blue = (float(part) for part in parts)

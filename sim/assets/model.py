@@ -1,9 +1,10 @@
-"""The runtime character: compact, immutable arrays that pose, skinning and drawing read.
+"""The runtime character: compact, immutable arrays for posing, skinning and drawing.
 
-Built once from a `RawModel`; file space, file order.  Matrices act on column vectors and are named
+Built from a `RawModel`; file space, file order.  Matrices act on column vectors and are named
 destination_from_source; quaternions are (x, y, z, w).
 """
 
+import dataclasses
 import enum
 import functools
 from collections.abc import Sequence
@@ -43,10 +44,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A draw range of the triangle list that shares one material (index into `materials`, or -1).
+    """A draw range of the triangle list with one material (index into `materials`, or -1).
 
-    `is_open` tells a sheet, such as a cape, whose back is seen, from a body, whose back never is.  `is_flat` tells
-    that the file has no normals and wants every face shaded flat; the mesh has smooth ones nevertheless.
+    `is_open`: an open sheet such as a cape, whose back is visible.  `is_flat`: the file has no normals and requires
+    flat shading; the mesh has smooth normals nevertheless.
     """
 
     name: str
@@ -59,9 +60,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Morph targets: differences to the bind pose for runs of vertices, each scaled by a weight of the pose.
+    """Morph targets: differences to the bind pose for runs of vertices, scaled by weights of the pose.
 
-    One weight may drive several runs: those of all parts of a mesh.
+    One weight may drive several runs, one for each part of a mesh.
     """
 
     # firsts, counts: Run of vertices of each of the T targets, shape (T,)
@@ -70,9 +71,9 @@ class Targets:
     starts: Int32  # Row of its first vertex in `deltas`, shape (T,)
     weight_of: Int32  # Weight that drives it, shape (T,)
     deltas: Float32  # Differences of position, normal and, where the mesh has them, tangent; shape (R, 2 or 3, 4)
-    names: tuple[str, ...]  # Unique names of the M weights
-    rest_weights: Float64  # Weights where no clip drives them, shape (M,)
-    are_frames: bool = False  # Whether they are the frames of clips, and nothing to be set by itself
+    names: tuple[str, ...]  # Unique, one for each of the M weights
+    rest_weights: Float64  # Weights that no clip drives, shape (M,)
+    are_frames: bool = False  # Whether they are key frames of clips, which cannot be set one by one
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -80,13 +81,13 @@ class Mesh:
     """Geometry in the bind pose."""
 
     positions: Float32  # shape (V, 3)
-    normals: Float32  # Unit vectors, shape (V, 3); computed where the file has none
+    normals: Float32  # Unit vectors, shape (V, 3); computed if the file has none
     tangents: Float32 | None  # xyz and handedness, shape (V, 4), or None
-    texcoords: Float32  # Texture coordinate set 1 as stored, shape (V, 2); zeros where there is none
+    texcoords: Float32  # Texture coordinate set 1 as stored, shape (V, 2); zeros if there is none
     colours: Float32 | None  # RGBA 0 to 1, shape (V, 4), or None
     triangles: UInt32  # shape (T, 3), counter-clockwise from outside
-    sections: tuple[Section, ...]  # Draw ranges in file order; together they cover all triangles
-    bounds: Bounds  # Box of the positions
+    sections: tuple[Section, ...]  # In file order; together they cover all triangles
+    bounds: Bounds  # Of the positions
     targets: Targets | None = None
     is_coloured: bool = False  # Whether `colours` multiply those of the materials
 
@@ -101,12 +102,12 @@ class Mesh:
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """Joints in file order, with the hierarchy arranged for evaluation by level."""
+    """Joints in file order, with their hierarchy."""
 
     names: tuple[str, ...]  # Unique joint names, length B
     parents: Int32  # Parent index or -1, shape (B,)
-    hierarchy: Hierarchy  # The order in which joints are evaluated, level by level
-    # bind_positions, bind_orientations, bind_scales: Local bind transform, (B, 3), (B, 4), (B, 3)
+    hierarchy: Hierarchy  # Evaluation order, level by level
+    # Local bind transforms, (B, 3), (B, 4), (B, 3)
     bind_positions: Float64
     bind_orientations: Float64
     bind_scales: Float64
@@ -115,7 +116,7 @@ class Skeleton:
 
     @property
     def levels(self) -> tuple[npt.NDArray[np.intp], ...]:
-        """For each depth after the roots, the joints of that depth; parents are always a level earlier."""
+        """For each depth below the roots, its joints; parents are always one level earlier."""
         return self.hierarchy.levels
 
     @property
@@ -123,11 +124,10 @@ class Skeleton:
         return len(self.names)
 
     def find(self, name: str) -> int | None:
-        """Index of the joint called `name`; None when there is none."""
         return _numbers(self.names).get(name)
 
     def index(self, name: str) -> int:
-        """Index of the joint called `name`; KeyError when there is none."""
+        """Index of a joint; KeyError if there is none."""
         return _numbers(self.names)[name]
 
 
@@ -138,14 +138,14 @@ def _numbers(names: tuple[str, ...]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """What influences name where it is not simply the joints: each entry is a joint and where it was bound.
+    """Palette entries where they are not simply the joints: a joint and its own inverse bind matrix.
 
-    A joint may have several entries, as where two skins share it.
+    A joint may have several entries, for instance where two skins share it.
     """
 
     entry_joints: npt.NDArray[np.intp]  # Joint of each entry, shape (P,)
     bind_from_mesh: Float64  # Its inverse bind matrix, shape (P, 4, 4)
-    centres: Float64  # Where the joint was when it was bound, shape (P, 3)
+    centres: Float64  # Position of the joint in the bind pose, shape (P, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Skin:
     joints: UInt16  # Entries of the palette, shape (V, K), K is 4 or 8
     weights: Float32  # Non-negative, each row sums to 1, shape (V, K)
     influence_max: int  # Largest number of non-zero weights of any vertex
-    palette: Palette | None = None  # None where entry b is joint b, bound where the skeleton is
+    palette: Palette | None = None  # None if entry b is joint b with the bind matrix of the skeleton
 
     def joints_of(self, entries: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
         return entries if self.palette is None else self.palette.entry_joints[entries]
@@ -170,9 +170,9 @@ NO_WEIGHTS: Float64 = np.zeros(0)
 
 
 class LocalPose(msgspec.Struct, frozen=True, eq=False):
-    """All joints at one moment, (B, 3), (B, 4) unit quaternions, (B, 3), and the weights of morph targets (M,).
+    """Local transforms of all joints at one time, (B, 3), (B, 4) unit quaternions, (B, 3), and target weights (M,).
 
-    Of many moments at once all shapes begin with their number.
+    For many times at once, all shapes begin with their number.
     """
 
     positions: Float64
@@ -182,7 +182,7 @@ class LocalPose(msgspec.Struct, frozen=True, eq=False):
 
 
 class Interpolation(enum.Enum):
-    """How a clip is read between its keys; a spline runs through key frames, and is even for joints."""
+    """How a clip is sampled between its keys; Catmull-Rom applies to key frames of a mesh only."""
 
     NEAREST = "nearest"
     LINEAR = "linear"
@@ -194,11 +194,11 @@ class Interpolation(enum.Enum):
 
 
 class Clip(Protocol):
-    """An animation; a pose is a function of time alone."""
+    """An animation; its pose is a function of time."""
 
     @property
     def name(self) -> str:
-        """Unique name within the model."""
+        pass
 
     @property
     def duration(self) -> float:
@@ -206,21 +206,21 @@ class Clip(Protocol):
 
     @property
     def key_times(self) -> Float64:
-        """Times of the keys [s], ascending; drawn as ticks."""
+        """Times of the keys [s], ascending."""
 
     @property
     def frame_times(self) -> Float64:
-        """Times of the frames [s], equally spaced from 0 to the duration, shape (F,); the keys where those are."""
+        """Times of the frames [s], equally spaced from 0 to the duration, shape (F,); the keys if those are."""
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Pose at `time` [s], which is clamped to the clip."""
+        """Pose at `time` [s], clamped to the clip."""
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
-        """Poses at many times [s], the same bits as one by one."""
+        """Poses at many times [s], bit-identical with `sample`."""
 
 
 def stacked(poses: Sequence[LocalPose]) -> LocalPose:
-    """Poses of single moments, at least one, as one of many."""
+    """Poses of single times, at least one, as a pose of many times."""
     return LocalPose(
         np.stack([pose.positions for pose in poses]),
         np.stack([pose.orientations for pose in poses]),
@@ -231,7 +231,7 @@ def stacked(poses: Sequence[LocalPose]) -> LocalPose:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedImage:
-    """An image that lies within a model file, encoded."""
+    """An encoded image inside a model file."""
 
     name: str
     data: bytes = field(repr=False)
@@ -245,24 +245,22 @@ ImageSource = Path | EmbeddedImage
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """How an image is read beyond its edges and between its texels, by the numbers of OpenGL, as glTF has them."""
+    """Wrapping and filtering of an image, as OpenGL constants, as in glTF."""
 
-    wrap_s: int = 10497  # across the image: repeated, 33071 clamped to its edge, 33648 mirrored
-    wrap_t: int = 10497  # along it
+    wrap_s: int = 10497  # repeat, 33071 clamp to edge, 33648 mirrored repeat
+    wrap_t: int = 10497
     mag_filter: int = 9729  # linear, 9728 nearest
-    min_filter: int = 9987  # linear between smaller levels; 9984 to 9986 other ways, 9728 and 9729 without these
+    min_filter: int = 9987  # trilinear; 9984 to 9986 other mipmap filters, 9728 and 9729 without mipmaps
 
 
 Sampled = tuple[ImageSource, Sampler]
 
 
 IMAGES = "texture", "emission_image", "normal_image", "surface_image", "occlusion_image"
-"""What materials have images for; "texture" is the colour."""
+"""Fields of `Material` with images; "texture" is the colour."""
 
 
 class AlphaMode(enum.Enum):
-    """What the opacity of a surface means: nothing, whether it is there, or how much of it is seen."""
-
     OPAQUE = "opaque"
     MASK = "mask"
     BLEND = "blend"
@@ -270,51 +268,51 @@ class AlphaMode(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What drawing needs of a material."""
+    """The properties of a material that drawing needs."""
 
     name: str  # Name in the file
     texture: str | None  # Name of the image as the file gives it, or None
-    texture_path: Path | None  # The image that was found, or None
+    texture_path: Path | None  # Image file, or None
     # diffuse, specular: Linear RGB factors
     diffuse: tuple[float, float, float] = (1.0, 1.0, 1.0)
     specular: tuple[float, float, float] = (0.04, 0.04, 0.04)
     shininess: float = 32.0  # Phong exponent
-    embedded: EmbeddedImage | None = None  # The image where it lies within the file
+    embedded: EmbeddedImage | None = None  # The image if it is inside the file
     alpha_mode: AlphaMode = AlphaMode.OPAQUE
     opacity: float = 1.0  # Factor of the image's alpha
-    alpha_cutoff: float = 0.5  # Least opacity that is there, for a mask
-    is_unlit: bool = False  # Shown as bright as it is, whatever the light
-    emission: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Linear light that it gives off by itself
-    emission_image: ImageSource | None = None  # Colours that the emission is multiplied by
-    normal_image: ImageSource | None = None  # Normals beside those of the mesh: right, up the image, outwards
-    normal_scale: float = 1.0  # How far these lean
-    surface_image: ImageSource | None = None  # Roughness in green and metal in blue, in place of the shininess
-    metal: float = 0.0  # Factor of the metal of that image, where `diffuse` is the colour of both
-    roughness: float = 1.0  # Factor of its roughness
-    occlusion_image: ImageSource | None = None  # Part of the light from around that arrives, in red
-    occlusion: float = 1.0  # How much of that counts
-    samplers: tuple[tuple[str, Sampler], ...] = ()  # Of images, by the field they are for, where they are not the usual
-    lost: tuple[tuple[str, str], ...] = ()  # Images that were not found: the field they are for, and their file's name
+    alpha_cutoff: float = 0.5  # Smallest visible opacity, for a mask
+    is_unlit: bool = False  # Not affected by lights
+    emission: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Emitted light, linear RGB
+    emission_image: ImageSource | None = None  # Multiplies the emission
+    normal_image: ImageSource | None = None  # Tangent-space normal map
+    normal_scale: float = 1.0  # Factor of its x and y
+    surface_image: ImageSource | None = None  # Roughness in green and metallic in blue; replaces the shininess
+    metal: float = 0.0  # Metallic factor with that image; `diffuse` is the base colour then
+    roughness: float = 1.0  # Roughness factor with that image
+    occlusion_image: ImageSource | None = None  # Ambient occlusion in red
+    occlusion: float = 1.0  # Strength of the occlusion
+    samplers: tuple[tuple[str, Sampler], ...] = ()  # By field of `IMAGES`, where not the default
+    lost: tuple[tuple[str, str], ...] = ()  # Missing images: field of `IMAGES` and file name
 
     @property
     def image(self) -> ImageSource | None:
-        """Where the pixels of the texture are; None without one that was found."""
+        """Image of the colour; None if there is none or it was not found."""
         return self.embedded or self.texture_path
 
     @property
     def images(self) -> tuple[ImageSource, ...]:
-        """All images that drawing needs, that of the colour first."""
+        """All images, the colour first."""
         return tuple(image for image, _ in filter(None, map(self.sampled, IMAGES)))
 
     def sampled(self, name: str) -> Sampled | None:
-        """The image for one of `IMAGES`, and how it is read."""
+        """The image for one of `IMAGES`, and its sampler."""
         image = self.image if name == "texture" else getattr(self, name)
         return (image, dict(self.samplers).get(name, Sampler())) if image is not None else None
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class CharacterModel:
-    """Everything of one model file that the engine uses.
+    """The content of one model file as the engine uses it.
 
     `skeleton` and `skin` are None for static models; a model may have a skeleton and no weights.
     """
@@ -331,6 +329,7 @@ class CharacterModel:
     default_up_axis: str
     default_texture_origin: str
     warnings: tuple[str, ...]
+    files: tuple[Path, ...] = ()  # Files beside it with parts of the model, but for images
 
     def sections_of(self, material: str) -> tuple[str, ...]:
         found = (part for part in self.mesh.sections if part.material >= 0 and part.name and part.triangle_count)
@@ -342,3 +341,12 @@ class CharacterModel:
             if clip.name == name:
                 return clip
         raise KeyError(name)
+
+
+def upright_mesh(model: CharacterModel) -> Mesh:
+    """Mesh of a file with v = 0 at the bottom of the image."""
+    mesh = model.mesh
+    if model.default_texture_origin == "bottom":
+        return mesh
+    u, v = mesh.texcoords.T
+    return dataclasses.replace(mesh, texcoords=np.stack([u, np.float32(1.0) - v], axis=1))

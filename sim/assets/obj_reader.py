@@ -1,4 +1,4 @@
-"""Reads Wavefront OBJ text: positions, texture coordinates, normals and polygons; materials are only named."""
+"""Reads Wavefront OBJ text and numbered sequences: positions, texture coordinates, normals and polygons."""
 
 import io
 import itertools
@@ -11,12 +11,81 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import MAX_MAGNITUDE, MAX_VERTICES, ElementFault, PartCounter, quoted
+from sim.assets.faults import MAX_FILE_BYTES, MAX_MAGNITUDE, MAX_VERTICES, ElementFault, PartCounter, quoted
 from sim.assets.formats import UTF8_MARK
-from sim.assets.frames.obj_sequence import add_sequence, following
-from sim.assets.load_watch import LoadWatch
-from sim.assets.raw import RawMesh, RawModel, RawSection, RawVertices
+from sim.assets.frame_mesh import FRAMES_MAX, add_frames, check_size, even_clip, sibling_file
+from sim.assets.load import read_bytes
+from sim.assets.raw import LoadWatch, ModelError, RawMesh, RawModel, RawSection, RawVertices
 from sim.notes import Notes
+
+Float32 = npt.NDArray[np.float32]
+
+_NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>[0-9]{3,9})$")
+
+
+def following(path: Path) -> list[Path]:
+    """The files that continue a sequence numbered with at least three digits, up to the first gap."""
+    match = _NUMBERED.match(path.stem)
+    if match is None:
+        return []
+    names = _names(path, match["stem"], int(match["number"]), len(match["number"]))
+    return [path.with_name(name) for name in names]
+
+
+def _names(path: Path, stem: str, number: int, digits: int) -> Iterator[str]:
+    for later in range(number + 1, number + FRAMES_MAX):
+        name = f"{stem}{later:0{digits}}{path.suffix}"
+        if not path.with_name(name).is_file():
+            return
+        yield name
+
+
+def add_sequence(
+    model: RawModel, later: list[Path], of_vertex: npt.NDArray[np.int64], first: Float32, watch: LoadWatch
+) -> None:
+    """Turns a mesh into an animated one, with the following files as frames.
+
+    Args:
+        model: The first file.
+        later: The other files.
+        of_vertex: Point of each vertex, shape (V,).
+        first: Points of the first file, shape (P, 3).
+        watch: Progress.
+    """
+    check_size("the sequence", 1 + len(later), len(first))
+    positions = np.empty((1 + len(later), len(first), 3), np.float32)
+    positions[0] = first
+    read = 0
+    for frame, path in enumerate(later, start=1):
+        place = f"frame {frame}: {path.name}"
+        try:
+            data = read_bytes(sibling_file(model.path, path.name))
+        except ModelError as error:
+            raise ElementFault(place, error.reason) from None
+        read += len(data)
+        if read > MAX_FILE_BYTES:
+            raise ElementFault(place, f"the sequence has more than {MAX_FILE_BYTES >> 20} MiB")
+        points = _points(data, place)
+        if len(points) != len(first):
+            raise ElementFault(place, f"has {len(points)} points, {model.path.name} has {len(first)}")
+        positions[frame] = points
+        watch.advance()
+    names = [model.path.stem, *(path.stem for path in later)]
+    add_frames(model, positions, of_vertex, names, watch)
+    model.clips = [even_clip(model.path.stem.rstrip("0123456789").rstrip("_-. ") or "frames", len(positions))]
+
+
+def _points(data: bytes, place: str) -> Float32:
+    """Points of a file, shape (P, 3); all other elements are skipped."""
+    rows = [line.split()[1:4] for line in data.splitlines() if line.startswith((b"v ", b"v\t"))]
+    try:
+        points = np.array(rows, np.float64).reshape(-1, 3)
+    except ValueError:
+        raise ElementFault(place, "a point is not made of three numbers") from None
+    if not (np.abs(points) <= MAX_MAGNITUDE).all():
+        raise ElementFault(place, "a point has an unusable place")
+    return points.astype(np.float32)
+
 
 OBJ_KEYWORDS = frozenset((b"v", b"vt", b"vn", b"f", b"o", b"g", b"usemtl", b"mtllib", b"s", b"l", b"p", b"vp"))
 MAX_CORNERS = 1 << 12
@@ -37,36 +106,28 @@ Corner = tuple[int, int, int]
 
 
 def is_obj(start: bytes) -> bool:
-    """Whether a text begins as OBJ files do: comments, known keywords, and a vertex with numbers among them."""
+    """Whether a text begins like OBJ: comments and known keywords, among them a vertex with numbers."""
     text = start.removeprefix(UTF8_MARK).splitlines()
     lines = [words for line in text if (words := line.split()) and not words[0].startswith(b"#")]
     return bool(lines) and lines[0][0] in OBJ_KEYWORDS and any(_VERTEX.match(b" ".join(words)) for words in lines)
 
 
 def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The content of OBJ text, with the files that are numbered after it as frames.
+    """The content of OBJ text, with the files numbered after it as frames; errors name the line.
 
     Source: Wavefront Advanced Visualizer manual, appendix B1, "Object Files", the polygonal part.
-
-    Raises:
-        ElementFault: For numbers or indices that cannot be used; it names the line.
-        LoadCancelled: If `watch` says so.
     """
-    model, of_vertex, places = _read(data, path, watch)
+    model, of_vertex, positions = _read(data, path, watch)
     later = following(path)
     if later:
-        add_sequence(model, later, of_vertex, places, watch)
+        add_sequence(model, later, of_vertex, positions, watch)
     return model
 
 
 def read_points(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDArray[np.int64], int]:
-    """One file by itself, the point that each vertex has its place of, shape (V,), and the number of points.
-
-    Raises:
-        ElementFault: For numbers or indices that cannot be used; it names the line.
-    """
-    model, of_vertex, places = _read(data, path, watch)
-    return model, of_vertex, len(places)
+    """A file without its sequence, the point of each vertex, shape (V,), and the number of points."""
+    model, of_vertex, positions = _read(data, path, watch)
+    return model, of_vertex, len(positions)
 
 
 def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDArray[np.int64], npt.NDArray[np.float32]]:
@@ -81,12 +142,10 @@ def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDAr
     if not sections and reader.skipped.keys() & {"p", "l"}:
         raise ElementFault("", "has points and lines alone; only polygons are drawn")
     model.meshes.append(RawMesh(path.stem, "", [buffer], sections))
-    return model, reader.points(), reader.places()
+    return model, reader.points(), reader.positions()
 
 
 class _ObjReader:
-    """Collects vertices and polygons line by line."""
-
     def __init__(self, watch: LoadWatch) -> None:
         self._watch, self._parts = watch, PartCounter()
         self._values = {key: array("f") for key in _SIZES}
@@ -97,7 +156,7 @@ class _ObjReader:
         self._pending = 0
 
     def take(self, number: int, line: str) -> None:
-        """One line; comments and what is not polygonal are passed over."""
+        """Reads one line; comments and elements other than polygons are skipped."""
         self._pending += len(line) + 1
         if number % _WATCHED_LINES == 0:
             self.flush()
@@ -121,7 +180,7 @@ class _ObjReader:
         self._pending = 0
 
     def warnings(self) -> Notes:
-        """One sentence about each kind of element that was passed over, and not more than a few."""
+        """One sentence for each kind of skipped element, up to a limit."""
         return Notes(
             f"Elements called {quoted(key)} are no polygons; {count:,} were left out."
             for key, count in sorted(self.skipped.items())
@@ -143,8 +202,8 @@ class _ObjReader:
         """Point of each vertex, shape (V,)."""
         return np.array(list(self._corners), np.int64).reshape(-1, 3)[:, 0]
 
-    def places(self) -> npt.NDArray[np.float32]:
-        """Where the points are, shape (P, 3)."""
+    def positions(self) -> npt.NDArray[np.float32]:
+        """Positions of the points, shape (P, 3)."""
         return np.array(self._values["v"], np.float32).reshape(-1, 3)
 
     def _take_polygon(self, place: str, words: list[str]) -> None:
@@ -159,7 +218,7 @@ class _ObjReader:
             section.extend((numbers[0], second, third))
 
     def _section(self) -> "array[int]":
-        """Corners of the section that polygons go to now, named after group, object or material."""
+        """Corners of the current section, named after group, object or material."""
         name = self._names["g"] or self._names["o"] or self._names["usemtl"]
         if name not in self._sections:
             self._parts.add("group")
@@ -189,11 +248,7 @@ class _ObjReader:
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers from 1, those that a backslash continues as one; never all at once.
-
-    Raises:
-        ElementFault: For a line that is too long.
-    """
+    """Lines with their numbers from 1; lines continued by a backslash are joined.  Streams, with bounded memory."""
     parts: list[str] = []
     size = first = 0
     with io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", "replace") as file:
@@ -214,22 +269,22 @@ def _lines(data: bytes) -> Iterator[tuple[int, str]]:
 
 def _numbers(place: str, key: str, words: list[str]) -> list[float]:
     """The numbers of a vertex element: three, or the first two of a texture coordinate."""
-    wanted = _SIZES[key]
-    if len(words) < wanted and not (key == "vt" and len(words) == 1):
-        raise ElementFault(place, f"{key} has {len(words)} numbers, {wanted} are needed")
+    size = _SIZES[key]
+    if len(words) < size and not (key == "vt" and len(words) == 1):
+        raise ElementFault(place, f"{key} has {len(words)} numbers, {size} are needed")
     try:
-        values = [float(word) for word in words[:wanted]]
+        values = [float(word) for word in words[:size]]
     except ValueError:
         raise ElementFault(place, f"{key} {quoted(' '.join(words))} is not made of numbers") from None
     if not all(abs(value) <= MAX_MAGNITUDE for value in values):
         raise ElementFault(place, f"{key} has the unusable value {max(values, key=abs):.9g}")
-    return values if len(values) == wanted else [*values, 0.0]
+    return values if len(values) == size else [*values, 0.0]
 
 
 def _gathered(values: "array[float]", indices: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.float32]:
-    """Rows by index, zeros where there is none, shape (len(indices), size)."""
+    """Rows by index, zeros for missing indices, shape (len(indices), size)."""
     rows = np.array(values, np.float32).reshape(-1, size)
-    found: npt.NDArray[np.float32] = np.zeros((len(indices), size), np.float32)
+    gathered: npt.NDArray[np.float32] = np.zeros((len(indices), size), np.float32)
     used = indices != _ABSENT
-    found[used] = rows[indices[used]]
-    return found
+    gathered[used] = rows[indices[used]]
+    return gathered

@@ -1,9 +1,11 @@
-"""What a model file says, unchanged: file order, no welding, no dropping, file space.
+"""The content of a model file as stored: file order, file space, no welding.
 
-Readers produce a `RawModel`, the writer consumes one, `build` turns one into a `CharacterModel`.
+Readers produce a `RawModel`, the EZMesh writer consumes one, `sim.assets.build` turns one into a `CharacterModel`.
+Readers raise `ElementFault` for content that cannot be used, and `LoadCancelled` if their `LoadWatch` is cancelled.
 Vertex data is float32 as the formats store it; transforms and keys are float64.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +22,7 @@ UInt32 = npt.NDArray[np.uint32]
 
 
 class ModelError(ValueError):
-    """A model file that cannot be used: one line naming file, element and reason."""
+    """A model file that cannot be used: one line with file, element and reason."""
 
     def __init__(self, path: Path | str, element: str, reason: str) -> None:
         message = f"{path}: {element}: {reason}" if element else f"{path}: {reason}"
@@ -31,7 +33,7 @@ class ModelError(ValueError):
 
 
 class LoadCancelled(Exception):
-    """The user cancelled a load."""
+    pass
 
 
 @dataclass(slots=True)
@@ -60,25 +62,25 @@ class RawTrack:
     name: str  # Name of the joint
     positions: Float64  # shape (F, 3)
     orientations: Float64  # Unit quaternions (x, y, z, w), shape (F, 4)
-    scales: Float64 | None  # shape (F, 3), or None where the file stores none
+    scales: Float64 | None  # shape (F, 3), or None
 
 
 @dataclass(slots=True)
 class RawChannel:
-    """Keys of one property of a joint, at times of their own."""
+    """Keys of one property of a joint, at any times."""
 
     joint: int
-    path: str  # "translation", "rotation", "scale" or "weights": which property
-    mode: str  # "STEP", "LINEAR" or "CUBICSPLINE": what is between keys
+    path: str  # "translation", "rotation", "scale" or "weights"
+    mode: str  # "STEP", "LINEAR" or "CUBICSPLINE"
     times: Float64  # Ascending [s], shape (F,)
-    values: Float64  # shape (F, n); (F, 3, n) for splines: tangent that comes in, value, tangent that goes out
+    values: Float64  # shape (F, n); (F, 3, n) for splines: in-tangent, value, out-tangent
 
 
 @dataclass(slots=True)
 class RawClip:
-    """An animation as stored; `duration` and `frame_step` [s] are the stored attributes, not yet judged.
+    """An animation as stored; `duration` and `frame_step` [s] are the stored attributes, not validated.
 
-    One with channels or key frames has nothing else: they say how long it is.
+    A clip with channels or key frames has no tracks, and they define its length.
     """
 
     name: str
@@ -87,13 +89,13 @@ class RawClip:
     frame_step: float
     tracks: list[RawTrack]
     channels: list[RawChannel] = field(default_factory=list)
-    frames: list[int] = field(default_factory=list)  # Key frames of the mesh, where it is made of these
-    frame_times: Float64 = field(default_factory=lambda: np.zeros(0))  # When each is shown, ascending from 0 [s]
+    frames: list[int] = field(default_factory=list)  # Key frames of the mesh
+    frame_times: Float64 = field(default_factory=lambda: np.zeros(0))  # Their times, ascending from 0 [s]
 
 
 @dataclass(slots=True)
 class RawMaterial:
-    """A named material with its free-form description, or as the reader understood a richer one."""
+    """A named material with its free-form description, or already interpreted by the reader."""
 
     name: str
     meta_data: str
@@ -102,18 +104,17 @@ class RawMaterial:
 
 @dataclass(slots=True)
 class RawVertices:
-    """One vertex buffer: semantic -> array in file order.
+    """One vertex buffer: arrays in file order by semantic.
 
-    Semantics are normalised to lower case: "position", "normal", "color" (uint32 AARRGGBB, (V,)),
-    "texcoord1" to "texcoord4" (V, 2), "tangent", "binormal" (V, 3), "blendweights" (V, 4) float32,
-    "blendindices" (V, 4) uint16, "radius" (V, 1), "interp1" to "interp8" (V, 3 or 4).  Others are float32.
-    Where a format stores them so, "color" is linear RGBA (V, 4) float32, "tangent" (V, 4) with the handedness, and
-    influences are as many as there are.
+    Semantics are in lower case: "position", "normal", "color" (uint32 AARRGGBB, (V,)), "texcoord1" to "texcoord4" (V,
+    2), "tangent", "binormal" (V, 3), "blendweights" (V, 4) float32, "blendindices" (V, 4) uint16, "radius" (V, 1),
+    "interp1" to "interp8" (V, 3 or 4).  Others are float32.  Some formats store "color" as linear RGBA (V, 4) float32,
+    "tangent" as (V, 4) with the handedness, and any number of influences.
     """
 
     count: int
     attributes: dict[str, npt.NDArray[np.generic]]
-    # For each morph target of the mesh differences of "position", "normal", "tangent", (V, 3) each; any may be missing
+    # For each morph target, differences of "position", "normal" and "tangent", (V, 3) each; any may be missing
     targets: list[dict[str, Float32]] = field(default_factory=list)
 
 
@@ -125,27 +126,27 @@ class RawSection:
     info: str  # Artist's original path (legacy), or ""
     buffer: int  # Index of the vertex buffer in the mesh
     triangles: UInt32  # Zero-based corner indices into that buffer, shape (T, 3)
-    is_double_sided: bool | None = None  # Whether backs are seen; None where the file does not say
-    is_flat: bool = False  # Whether missing normals mean flat faces
+    is_double_sided: bool | None = None  # None if the file does not say
+    is_flat: bool = False  # Whether missing normals mean flat shading
 
 
 @dataclass(slots=True)
 class RawSkin:
-    """Joints that influences name by their place here, and where each was bound."""
+    """Joints that influences refer to by index, and their inverse bind matrices."""
 
-    joints: list[int]  # Joints of the skeleton, length N
+    joints: list[int]  # Indices in the skeleton, length N
     bind_from_mesh: Float64  # Inverse bind matrices, shape (N, 4, 4)
 
 
 @dataclass(slots=True)
 class RawMesh:
-    """A mesh: one vertex buffer for all sections, or one for each."""
+    """A mesh with one vertex buffer for all sections, or one for each."""
 
     name: str
     skeleton: str
     buffers: list[RawVertices]
     sections: list[RawSection]
-    skin: int = 0  # Its skin, where the model has skins
+    skin: int = 0  # Index of its skin, if the model has skins
     joint: int = -1  # Joint whose clips drive the morph targets
     target_names: list[str] = field(default_factory=list)
     rest_weights: list[float] = field(default_factory=list)
@@ -153,8 +154,6 @@ class RawMesh:
 
 @dataclass(slots=True)
 class RawModel:
-    """Content of a model file."""
-
     path: Path  # The file
     format: str  # Key of its `ModelFormat`, such as "ezm"
     dialect: str | None  # "MeshSystem" or "legacy" for EZMesh, else None
@@ -164,7 +163,49 @@ class RawModel:
     clips: list[RawClip] = field(default_factory=list)
     materials: list[RawMaterial] = field(default_factory=list)
     meshes: list[RawMesh] = field(default_factory=list)
-    skins: list[RawSkin] = field(default_factory=list)  # None where influences name joints of a skeleton
-    up_axis: str | None = None  # "Y" or "Z"; None where it is told by the shape
-    texture_origin: str | None = None  # "top" or "bottom"; None where it is told by the writer
-    warnings: Notes = field(default_factory=Notes)  # What was odd but usable, one sentence each
+    skins: list[RawSkin] = field(default_factory=list)  # Empty if influences refer to joints of a skeleton
+    up_axis: str | None = None  # "Y" or "Z"; None to guess from the shape
+    texture_origin: str | None = None  # "top" or "bottom"; None to guess from the writer
+    files: list[Path] = field(default_factory=list)  # Files beside it with parts of the model, except images
+    warnings: Notes = field(default_factory=Notes)  # Oddities of the file, one sentence each
+
+
+SMALLEST_STEP = 0.005
+
+
+class LoadWatch:
+    """Progress and cancellation of a load.
+
+    Attributes:
+        total: Total work, in bytes of text or in nodes; set once the reader knows it.
+    """
+
+    def __init__(
+        self, progress: Callable[[float], None] | None = None, cancelled: Callable[[], bool] | None = None
+    ) -> None:
+        self.total = 0
+        self._done = 0
+        self._reported = -1.0
+        self._progress = progress
+        self._cancelled = cancelled
+
+    def advance(self, work: int = 0) -> None:
+        """Adds `work` to the finished work.
+
+        Raises:
+            LoadCancelled: If the caller has cancelled the load.
+        """
+        if self._cancelled is not None and self._cancelled():
+            raise LoadCancelled
+        self._done += work
+        if self.total > 0:
+            self._report(min(1.0, self._done / self.total))
+
+    def finish(self) -> None:
+        self._report(1.0)
+
+    def _report(self, fraction: float) -> None:
+        step = fraction - self._reported
+        if self._progress is not None and (step >= SMALLEST_STEP or fraction == 1.0 > self._reported):
+            self._reported = fraction
+            self._progress(fraction)

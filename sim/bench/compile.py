@@ -1,7 +1,6 @@
-"""How long the first steps and the first picture of a scene take: where all is compiled, and where it was kept.
+"""Time to compile the shaders of a scene: at the first start, and with the caches of the driver and the program.
 
-Each measurement is a process of its own, whose processor time is told, which others on the machine disturb less;
-drivers' shader caches lie in folders that begin empty.
+Each measurement is the processor time of a process of its own; shader caches of drivers start in empty folders.
 """
 
 import json
@@ -14,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from sim.bench.row import Row, row_of
+from sim.bench.runner import Row, row_of
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.task import finish
@@ -28,10 +27,10 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
 
 CACHES = ("MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH")
-"""Variables of drivers that name the folders of their caches."""
+"""Environment variables for the cache folders of drivers."""
 
-LONG = 5
-"""Compiling takes so long that so much fewer repetitions are enough."""
+FEWER = 5
+"""Compiling is slow: divides the number of repetitions."""
 
 SCENE = Scene(
     nodes=tuple(
@@ -45,18 +44,18 @@ SCENE = Scene(
         )
     )
 )
-"""Something of all that comes with kernels."""
+"""A node of every type with kernels."""
 
 
-def compile_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: ARG001  # all systems are called alike
-    """Four rows: the first start, and the second with what driver and program kept, and with either alone.
+def compile_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: ARG001  # all systems have the same signature
+    """Four rows: the first start, and the second with both caches and with each alone.
 
     Raises:
-        subprocess.CalledProcessError: If a process fails, because this machine offers no OpenGL for instance.
+        subprocess.CalledProcessError: If a process fails, for instance without OpenGL.
     """
     taken: dict[str, list[float]] = {}
     count = 0
-    for _ in range(max(repeat // LONG, 1)):
+    for _ in range(max(repeat // FEWER, 1)):
         with tempfile.TemporaryDirectory() as name:
             driver, programs = Path(name) / "driver", Path(name) / "programs"
             first, _ = _started(driver, programs)
@@ -68,7 +67,7 @@ def compile_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: 
                     ("second start, program binaries alone", False, programs),
                 )
             ):
-                caches = driver.with_name(f"driver {number}")  # of its own, as each adds to it
+                caches = driver.with_name(f"driver {number}")  # a copy, since each start adds to it
                 if has_caches:
                     shutil.copytree(driver, caches)
                 seconds, count = _started(caches, binaries)
@@ -77,7 +76,7 @@ def compile_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: 
 
 
 def _started(caches: Path, binaries: Path | None) -> tuple[float, int]:
-    """Time of the processor [s] for the scene, in a process of its own, and its number of programs."""
+    """Processor time [s] for the scene in a new process, and its number of programs."""
     caches.mkdir(exist_ok=True)
     work = "from sim.bench.compile import start; start()"
     command = [sys.executable, "-c", work, *([str(binaries)] if binaries is not None else [])]
@@ -88,7 +87,7 @@ def _started(caches: Path, binaries: Path | None) -> tuple[float, int]:
 
 
 def start() -> None:
-    """Does the first steps and the picture of the scene, and prints what `_started` returns."""
+    """Runs the first steps and the image of the scene, and prints what `_started` returns."""
     with Context.headless() as context:
         if len(sys.argv) > 1:
             context.keep_binaries(Path(sys.argv[1]))

@@ -1,28 +1,27 @@
-"""Substeps of hair: the solvers against the two passes of the article, and pictures of it, in the same process."""
+"""Substeps of hair: the solvers against a plain two-pass kernel; growth, combing, and images of hair and fur."""
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import msgspec
 import numpy as np
 
-from sim.bench.cloth import of_a_substep
-from sim.bench.frame import silent_gl
-from sim.bench.plain_hair import PlainHair
-from sim.bench.row import Case, Row, measure, row_of
+from sim.bench.frames import IMAGE, silent_gl
+from sim.bench.plain import PlainHair
+from sim.bench.runner import Case, Row, measure, rows_on_gpu
 from sim.colliders.pack import arranged, pack_colliders
 from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, shapes_of
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.engine import Engine
 from sim.gl.back_end import BackEndChoice
-from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.task import finish
-from sim.gl.texture import BufferTexture
+from sim.gl.texture import TexelBuffer
 from sim.kinds.hair.brush import BrushedGroom, BrushStroke, RootFrames
 from sim.kinds.hair.generation import grown_whole
 from sim.kinds.hair.growth import GrowthSurface, growth_on_ellipsoid
@@ -37,44 +36,26 @@ from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 
 SIZES = (10_000,)
-"""Strands; of 11 knots, those of layers of 6, those that are drawn of 9."""
+"""Strands; of 11 points, 6 for layers, 9 in images."""
 
 SUBSTEPS = 8
-"""Of a step."""
-
 PYTHON_STEPS = 100
-"""Between two readings of the clock, where OpenGL does nothing."""
-
-PICTURE = (1280, 720)
 
 
 def hair_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
-    """Times of a substep, of growth and of a dab with the brush, and of a picture, for these numbers of strands.
-
-    Raises:
-        ValueError: If `repeat` is not positive.
-        GLError: If the machine offers no OpenGL.
-    """
-    with Context.headless() as context:
-        context.back_ends.choice = backend
-        library = ShaderLibrary(context)
-        rows: list[Row] = []
-        for size in sizes:
-            rows += solver_rows(context, library, size, repeat)
-            rows += groom_rows(context, library, size, repeat)
-            rows += picture_rows(context, library, size, repeat)
-        return rows
+    """Times of a substep, of growth and of a brush dab, and of an image, for these numbers of strands."""
+    return rows_on_gpu(_rows, sizes, repeat, backend)
 
 
 def bench_settings(strands: int, **changes: object) -> HairSettings:
-    """The head of the article with so many strands, as stiff as its substeps allow."""
+    """Springs on a head, as stiff as the substeps allow."""
     settings = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Springs on a head")
     common = {"guides": max(strands, 1), "substeps": SUBSTEPS, "collide": False, "carried": 0.0}
     return msgspec.structs.replace(settings, **(common | changes))
 
 
 def variants(strands: int) -> dict[str, HairSettings]:
-    """What is measured beside the plain kernel, by name."""
+    """Simulated settings by row name."""
     rod = {"solver": HairSolver.ROD, "bending_length": 0.05}
     layers = {"knots": 6, "length": 0.5}
     return {
@@ -87,128 +68,94 @@ def variants(strands: int) -> dict[str, HairSettings]:
     }
 
 
-class BenchHair:
-    """Strands on a head at the origin that stands still."""
-
-    def __init__(self, context: Context, library: ShaderLibrary, settings: HairSettings) -> None:
-        self.strands = Strands(context, library, settings, growth_on_ellipsoid(settings, np.eye(4)))
-        assert len(set(settings.radii)) == 1, "the head of the article is a sphere"
-        states, layout = arranged(
-            [ColliderState(ColliderShape.SPHERE, np.array([settings.radii[0], 0.0, 0.0]), friction=0.3)]
-        )
-        self._buffer = Buffer(context, pack_colliders(states, STEP_TIME).ravel(), label="bench head")
-        self._texture = BufferTexture(context, self._buffer, "rgba32f")
-        colliders = Colliders(self._texture, 1, layout, shapes_of(states, layout))
-        self._colliders = colliders if settings.collide else NO_COLLIDERS
-
-    def step(self) -> None:
-        """One step of `SUBSTEPS`, that of the roots included."""
-        self.strands.step(np.eye(4), self._colliders)
-
-    def release(self) -> None:
-        for owned in (self.strands, self._texture, self._buffer):
-            owned.release()
-
-
-def solver_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """Rows of a substep; the first is the plain kernel."""
-    made = {name: BenchHair(context, library, settings) for name, settings in variants(size).items()}
-    first = made["springs"].strands
-    plain = PlainHair(context, library, first.growth.guides.places[:, None] + first.offsets(), first.settings)
-    cases = [_case("plain kernel", size, SUBSTEPS, plain.step, context)]
-    cases += [_case(name, size, 1, hair.step, context) for name, hair in made.items()]
-    rows = [*measure(cases, repeat=repeat), _python_row(made["springs"], size, repeat)]
-    for hair in made.values():
-        hair.release()
-    plain.release()
-    return [row if row.variant == "plain kernel" else of_a_substep(row, SUBSTEPS) for row in rows]
-
-
-def pictured(strands: int) -> dict[str, HairSettings]:
+def image_variants(strands: int) -> dict[str, HairSettings]:
+    """Drawn settings by row name."""
     fur = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Long fur")
-    coverage = msgspec.structs.replace(fur, radii=(0.5, 0.5, 0.5), children=10 * strands, guides=500)
+    fur = msgspec.structs.replace(fur, radii=(0.5, 0.5, 0.5), children=10 * strands, guides=500)
     return {
         "drawn": bench_settings(strands, knots=9, shadow=1.0),
         "drawn without self-shadow": bench_settings(strands, knots=9, shadow=0.0),
         "drawn with soft tips": bench_settings(strands, knots=9, shadow=1.0, soft_tips=0.3),
-        "fur of ten times as many": coverage,
-        "the same as shells": msgspec.structs.replace(coverage, form=HairForm.SHELLS),
+        "fur of ten times as many": fur,
+        "the same as shells": msgspec.structs.replace(fur, form=HairForm.SHELLS),
     }
 
 
-def _python_row(hair: BenchHair, size: int, repeat: int) -> Row:
-    """What a substep costs the processor without OpenGL, a share of its step included."""
-    seconds = []
-    with silent_gl():
-        for _ in range(repeat + 1):
-            start = time.thread_time()
-            for _ in range(PYTHON_STEPS):
-                hair.step()
-            seconds.append((time.thread_time() - start) / PYTHON_STEPS)
-    return row_of("hair", "springs, Python alone", size, "strands", seconds[1:], steps=PYTHON_STEPS)
+class BenchHair(Owner):
+    """Strands on a head at the origin that does not move."""
+
+    def __init__(self, context: Context, library: ShaderLibrary, settings: HairSettings) -> None:
+        assert len(set(settings.radii)) == 1, "the head is a sphere"
+        states, layout = arranged(
+            [ColliderState(ColliderShape.SPHERE, np.array([settings.radii[0], 0.0, 0.0]), friction=0.3)]
+        )
+        texture = self.owns(TexelBuffer(context, pack_colliders(states, STEP_TIME).ravel(), label="bench head"))
+        self.strands = self.owns(Strands(context, library, settings, growth_on_ellipsoid(settings, np.eye(4))))
+        colliders = Colliders(texture, 1, layout, shapes_of(states, layout))
+        self._colliders = colliders if settings.collide else NO_COLLIDERS
+
+    def step(self) -> None:
+        """One step of `SUBSTEPS`, with the roots."""
+        self.strands.step(np.eye(4), self._colliders)
 
 
-def groom_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """Rows of what happens beside simulation: strands grow, ten to each guide, reach the GPU, and are combed."""
+def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    case = partial(Case, system="hair", size=size, unit="strands")
+    gpu_case = partial(case, finish=context.finish, timers=context.timers)
+
+    # Substeps
+    hairs = {name: BenchHair(context, library, settings) for name, settings in variants(size).items()}
+    springs = hairs["springs"].strands
+    plain = PlainHair(context, library, springs.growth.guides.places[:, None] + springs.offsets(), springs.settings)
+    cases = [gpu_case(variant="plain kernel", steps=SUBSTEPS, step=plain.step)]
+    cases += [gpu_case(variant=name, substeps=SUBSTEPS, step=hair.step) for name, hair in hairs.items()]
+    rows = measure(cases, repeat=repeat)
+    python = case(
+        variant="springs, Python alone", steps=PYTHON_STEPS, substeps=SUBSTEPS, step=hairs["springs"].step,
+        within=silent_gl, clock=time.thread_time,
+    )  # fmt: skip
+    rows += measure([python], repeat=repeat)
+    for owned in (*hairs.values(), plain):
+        owned.release()
+
+    # Growth, ten strands for each guide, their upload, and combing
     settings = bench_settings(size, source=HairSource.ELLIPSOID, children=10 * size, knots=12)
     found = grown_whole(settings, GrowthSurface(np.eye(4)))
     strands = Strands(context, library, settings, found.growth)
     guides = found.growth.guides
     brushed = BrushedGroom(guides, 2.0 * guides.lengths, RootFrames(guides.places, guides.frames))
-    camera = Camera(target=(0.0, 0.0, 0.0), distance=4.0)
-    variants = itertools.cycle((1.0, -1.0))
+    camera, (width, height) = Camera(target=(0.0, 0.0, 0.0), distance=4.0), map(float, IMAGE)
+    directions = itertools.cycle((6.0, -6.0))
 
-    def comb() -> None:
-        start, way = (PICTURE[0] / 2.0, PICTURE[1] / 3.0), 6.0 * next(variants)
-        brushed.comb(
-            BrushStroke(camera, (float(PICTURE[0]), float(PICTURE[1])), start, (start[0] + way, start[1]), 60.0, 0.5)
-        )
-        strands.preview(brushed.groom)
+    def grow() -> None:
+        grown_whole(settings, GrowthSurface(np.eye(4)))
 
     def upload() -> None:
         finish(upload_strands(context, found.packed, settings.knots))
         context.collect()
 
-    cases = [
-        _case(
-            "grown, ten times as many drawn", size, 1, partial(grown_whole, settings, GrowthSurface(np.eye(4))), context
-        ),
-        _case("these brought to the GPU", size, 1, upload, context),
-        _case("combed, a dab", size, 1, comb, context),
-    ]
-    rows = measure(cases, repeat=repeat)
+    def comb() -> None:
+        x, y = width / 2.0, height / 3.0
+        brushed.comb(BrushStroke(camera, (width, height), (x, y), (x + next(directions), y), 60.0, 0.5))
+        strands.preview(brushed.groom)
+
+    table = {"grown, ten times as many drawn": grow, "these brought to the GPU": upload, "combed, a dab": comb}
+    rows += measure([gpu_case(variant=name, step=step) for name, step in table.items()], repeat=repeat)
     strands.release()
-    return rows
 
-
-def picture_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """Rows of whole pictures, lit per knot: with and without the shadow on itself; fur as ribbons and as shells."""
-    output = Framebuffer(context, PICTURE, ("rgba8",), label="bench picture")
+    # Images, lit at the points
+    output = Framebuffer(context, IMAGE, ("rgba8",), label="bench image")
     camera = Camera(target=(0.0, 0.4, 0.0), distance=4.0)
     light = Node(id="light", transform=Transform(position=(2.0, 4.0, 3.0)), settings=LightSettings())
     engines, cases = [], []
-    for name, settings in pictured(size).items():
+    for name, drawn in image_variants(size).items():
         engine = Engine(context, library)
-        engine.apply(Scene(nodes=(light, Node(id="hair", settings=settings))))
+        engine.apply(Scene(nodes=(light, Node(id="hair", settings=drawn))))
         engine.step(STEP_TIME)
         engine.refresh(0.0)
         engines.append(engine)
-        cases.append(_case(name, size, 1, partial(engine.draw, output, camera), context))
-    rows = measure(cases, repeat=repeat)
-    for engine in engines:
-        engine.release()
-    output.release()
+        cases.append(gpu_case(variant=name, step=partial(engine.draw, output, camera)))
+    rows += measure(cases, repeat=repeat)
+    for owned in (*engines, output):
+        owned.release()
     return rows
-
-
-def _case(variant: str, size: int, steps: int, step: Callable[[], object], context: Context) -> Case:
-    return Case(
-        system="hair",
-        variant=variant,
-        size=size,
-        unit="strands",
-        steps=steps,
-        step=step,
-        finish=context.finish,
-        timers=context.timers,
-    )

@@ -1,35 +1,31 @@
-"""How long a model takes the processor from disk to arrays, against the least that its text costs."""
+"""Processor time to load a model from disk to arrays, against parsing the XML and its numbers alone."""
 
 import math
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.ezm_xml import parse_xml
+from sim.assets.ezm_text import parse_xml
 from sim.assets.load import load_model
 from sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
-from sim.bench.glb import write_synthetic_glb
-from sim.bench.row import Case, Row, measure
+from sim.bench.runner import Case, Row, measure
 from sim.export.ezm import write_ezm
+from sim.export.gltf_file import GlbChunk
 
 SIZES = (13_114,)
 """Vertices of a detailed character."""
 
-
 JOINTS, CHAINS, FRAMES = 60, 5, 61
 
 
-@dataclass(frozen=True, slots=True)
-class SampleShape:
-    """How large a well-known glTF sample is: vertices, primitives, joints and keys of each of their channels.
-
-    The copy has more vertices, as each of its primitives repeats those of its rim.
-    """
+class SampleShape(NamedTuple):
+    """Size of a well-known glTF sample; the copy has more vertices, since its primitives share none."""
 
     name: str
     vertices: int
@@ -38,16 +34,29 @@ class SampleShape:
     frames: int
 
 
-LIKENESSES = (SampleShape("CesiumMan", 3_273, 1, 19, 48), SampleShape("BrainStem", 34_159, 59, 18, 1_200))
+SAMPLES = (SampleShape("CesiumMan", 3_273, 1, 19, 48), SampleShape("BrainStem", 34_159, 59, 18, 1_200))
+
+TUBE_RADIUS, TUBE_HEIGHT, INFLUENCES = 0.2, 1.8, 4
+"""Size of the synthetic character [m], and influences of a vertex."""
+
+SWAY = 0.05
+"""Random deviation of its joint rotations, in quaternion components."""
+
+GLB_ATTRIBUTES = {
+    "POSITION": ("position", np.float32),
+    "NORMAL": ("normal", np.float32),
+    "TEXCOORD_0": ("texcoord1", np.float32),
+    "WEIGHTS_0": ("blendweights", np.float32),
+    "JOINTS_0": ("blendindices", np.uint16),
+}
 
 
 def load_rows(repeat: int, sizes: Sequence[int] = SIZES, *, path: Path | None = None) -> list[Row]:
-    """Times of the baseline and of `load_model`, for synthetic characters, as EZMesh and glTF, or the file at `path`.
+    """The baseline and `load_model`, for synthetic characters as EZMesh and glTF, or for the file at `path`.
 
-    With the usual sizes, glTF files as large as known samples follow.
+    The default sizes include glTF files as large as known samples.
 
     Raises:
-        ValueError: If `repeat` is not positive.
         ModelError: If `path` cannot be loaded.
     """
     if path is not None:
@@ -60,67 +69,42 @@ def load_rows(repeat: int, sizes: Sequence[int] = SIZES, *, path: Path | None = 
             binary = file.with_suffix(".glb")
             write_synthetic_glb(synthetic_character(size), binary)
             rows += measure([*load_cases(file, size), _load_case(binary, size, "load_model, glTF")], repeat=repeat)
-        for like in LIKENESSES if sizes is SIZES else ():
-            file = Path(folder) / f"{like.name}.glb"
-            raw = synthetic_character(like.vertices, joints=like.joints, frames=like.frames)
-            write_synthetic_glb(raw, file, like.primitives)
-            rows += measure(
-                [_load_case(file, load_model(file).mesh.vertex_count, f"glTF like {like.name}")], repeat=repeat
-            )
+        for sample in SAMPLES if sizes is SIZES else ():
+            file = Path(folder) / f"{sample.name}.glb"
+            raw = synthetic_character(sample.vertices, joints=sample.joints, frames=sample.frames)
+            write_synthetic_glb(raw, file, sample.primitives)
+            count = load_model(file).mesh.vertex_count
+            rows += measure([_load_case(file, count, f"glTF like {sample.name}")], repeat=repeat)
     return rows
 
 
 def load_cases(path: Path, vertex_count: int) -> list[Case]:
-    """The two ways of reading one file; the baseline comes first."""
-    return [
-        Case(
-            system="load",
-            variant="lxml + numpy",
-            size=vertex_count,
-            unit="vertices",
-            step=lambda: baseline(path),
-            clock=time.process_time,
-        ),
-        _load_case(path, vertex_count, "load_model"),
-    ]
+    """Two ways of reading one file, the baseline first."""
+    case = _load_case(path, vertex_count, "load_model")
+    return [_load_case(path, vertex_count, "lxml + numpy", baseline), case]
 
 
-def _load_case(path: Path, vertex_count: int, variant: str) -> Case:
+def _load_case(path: Path, vertex_count: int, variant: str, load: Any = load_model) -> Case:
     return Case(
-        system="load",
-        variant=variant,
-        size=vertex_count,
-        unit="vertices",
-        step=lambda: load_model(path),
+        system="load", variant=variant, size=vertex_count, unit="vertices", step=partial(load, path),
         clock=time.process_time,
-    )
+    )  # fmt: skip
 
 
 def baseline(path: Path) -> int:
-    """Parse the tree and convert all its numbers in one go; the number of numbers."""
+    """Parses the XML and converts all its numbers at once; returns their number."""
     root = parse_xml(path.read_bytes(), [])
     text = " ".join(str(part) for part in root.itertext())
     return len(np.fromstring(text.replace(",", " "), sep=" "))
 
 
-TUBE_RADIUS, TUBE_HEIGHT, INFLUENCES = 0.2, 1.8, 4
-"""Size of the model [m], and influences of a vertex."""
-
-SWAY = 0.05
-"""By how much its clip turns joints, as a part of a quaternion."""
-
-
 def synthetic_character(vertex_count: int, seed: int = 1, *, joints: int = JOINTS, frames: int = FRAMES) -> RawModel:
-    """A tube with four influences a vertex, some joints and a clip of some keys."""
+    """A tube with four influences per vertex, a skeleton of five chains, and a clip."""
     random = np.random.default_rng(seed)
     columns = max(2, math.isqrt(vertex_count))
     corner = np.arange(max(0, vertex_count - columns - 1), dtype=np.uint32)
-    triangles = np.concatenate(
-        [
-            np.column_stack([corner, corner + 1, corner + columns]),
-            np.column_stack([corner + 1, corner + columns + 1, corner + columns]),
-        ]
-    )
+    lower = np.column_stack([corner, corner + 1, corner + columns])
+    upper = np.column_stack([corner + 1, corner + columns + 1, corner + columns])
     angle = np.arange(vertex_count) * (2.0 * np.pi / columns)
     height = np.arange(vertex_count) / max(vertex_count, 1)
     around = np.column_stack([np.cos(angle), np.zeros(vertex_count), np.sin(angle)])
@@ -134,37 +118,64 @@ def synthetic_character(vertex_count: int, seed: int = 1, *, joints: int = JOINT
         "blendweights": weights.astype(np.float32),
         "blendindices": nearest,
     }
-    mesh = RawMesh("body", "", [RawVertices(vertex_count, vertices)], [RawSection("", "", 0, triangles)])
+    section = RawSection("", "", 0, np.concatenate([lower, upper]))
+    up, identity = np.array((0.0, 0.1, 0.0)), np.array((0.0, 0.0, 0.0, 1.0))
+    bones, tracks = [], []
+    for index in range(joints):
+        name, parent = f"joint {index}", max(index - CHAINS, 0) if index else -1
+        bones.append(RawBone(name, parent, up, identity, np.ones(3)))
+        # Small deviations from rest, so that the mesh stays a tube.
+        orientations = identity + random.normal(scale=SWAY, size=(frames, 4))
+        orientations /= np.linalg.norm(orientations, axis=1, keepdims=True)
+        moves = up + random.normal(scale=0.1 * SWAY, size=(frames, 3))
+        tracks.append(RawTrack(name, moves, orientations, np.ones((frames, 3))))
     return RawModel(
-        Path("synthetic"), "ezm", "MeshSystem", skeletons=[_body(joints)], clips=[_clip(random, joints, frames)],
-        meshes=[mesh],
-    )  # fmt: skip
-
-
-def _body(joints: int) -> RawSkeleton:
-    """Five chains from one root, as deep as the fingers of a figure."""
-    at_rest = np.array((0.0, 0.0, 0.0, 1.0))
-    return RawSkeleton(
-        "body",
-        [
-            RawBone(
-                f"joint {index}",
-                max(index - CHAINS, 0) if index else -1,
-                np.array((0.0, 0.1, 0.0)),
-                at_rest,
-                np.ones(3),
-            )
-            for index in range(joints)
-        ],
+        Path("synthetic"),
+        "ezm",
+        "MeshSystem",
+        skeletons=[RawSkeleton("body", bones)],
+        clips=[RawClip("clip", frames, 0.02 * (frames - 1), 0.02, tracks)],
+        meshes=[RawMesh("body", "", [RawVertices(vertex_count, vertices)], [section])],
     )
 
 
-def _clip(random: np.random.Generator, joints: int, frames: int) -> RawClip:
-    tracks = []
-    for index in range(joints):
-        # Turned and moved a little from rest, so that the tube stays one.
-        orientations = np.array((0.0, 0.0, 0.0, 1.0)) + random.normal(scale=SWAY, size=(frames, 4))
-        orientations /= np.linalg.norm(orientations, axis=1, keepdims=True)
-        positions = np.array((0.0, 0.1, 0.0)) + random.normal(scale=0.1 * SWAY, size=(frames, 3))
-        tracks.append(RawTrack(f"joint {index}", positions, orientations, np.ones((frames, 3))))
-    return RawClip("clip", frames, 0.02 * (frames - 1), 0.02, tracks)
+def write_synthetic_glb(raw: RawModel, path: Path, primitive_count: int = 1) -> None:
+    """Writes a synthetic character as glTF, in pieces that share no vertices, with three channels per joint."""
+    chunk = GlbChunk()
+    (mesh,), (skeleton,), (clip,) = raw.meshes, raw.skeletons, raw.clips
+    stored, (section,) = mesh.buffers[0].attributes, mesh.sections
+    triangles = section.triangles[np.argsort(section.triangles[:, 0], kind="stable")]
+    primitives = [_primitive(chunk, stored, part) for part in np.array_split(triangles, primitive_count)]
+    joints = list(range(len(skeleton.bones)))
+    nodes: list[dict[str, Any]] = [
+        {"name": bone.name, "translation": bone.position.tolist(), "rotation": bone.orientation.tolist()}
+        for bone in skeleton.bones
+    ]
+    for joint, bone in enumerate(skeleton.bones):
+        if bone.parent >= 0:
+            nodes[bone.parent].setdefault("children", []).append(joint)
+    times = chunk.add(np.arange(clip.frame_count, dtype=np.float32)[:, None] * np.float32(clip.frame_step))
+    samplers: list[dict[str, int]] = []
+    channels: list[dict[str, Any]] = []
+    for joint, track in enumerate(clip.tracks):
+        keys_of = {"translation": track.positions, "rotation": track.orientations, "scale": track.scales}
+        for target, keys in keys_of.items():
+            channels.append({"sampler": len(samplers), "target": {"node": joint, "path": target}})
+            samplers.append({"input": times, "output": chunk.add(np.asarray(keys, np.float32))})
+    binds = chunk.add(np.tile(np.eye(4, dtype=np.float32).ravel(), (len(joints), 1)))
+    document = {
+        "asset": {"version": "2.0"},
+        "nodes": [*nodes, {"mesh": 0, "skin": 0}],
+        "meshes": [{"primitives": primitives}],
+        "skins": [{"joints": joints, "inverseBindMatrices": binds}],
+        "animations": [{"channels": channels, "samplers": samplers}],
+    }
+    path.write_bytes(chunk.file(document))
+
+
+def _primitive(chunk: GlbChunk, stored: Mapping[str, Any], triangles: npt.NDArray[np.uint32]) -> dict[str, Any]:
+    used = slice(int(triangles.min()), int(triangles.max()) + 1)
+    attributes = {
+        name: chunk.add(np.asarray(stored[field][used], dtype)) for name, (field, dtype) in GLB_ATTRIBUTES.items()
+    }
+    return {"attributes": attributes, "indices": chunk.add((triangles - used.start).reshape(-1, 1))}

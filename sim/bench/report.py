@@ -1,47 +1,52 @@
-"""Benchmark rows as a table for people and as JSON for programs."""
+"""Benchmark rows as a table and as JSON, and their comparison with earlier reports."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from sim.bench.row import Row
+import msgspec
+
+from sim.bench.runner import Row
+from sim.refusal import refusal
 
 HEADINGS = ("system", "variant", "size", "unit", "min ms", "median ms", "max ms", "elements/s", "ratio")
 LEFT = ("system", "variant", "unit")
 GAP = "  "
 
+BYTES_MAX = 16 << 20
+COMPARISON_HEADINGS = ("system", "variant", "size", "unit", "old ms", "new ms", "new/old", "median new/old")
+MACHINE = ("renderer", "cpu")
+
+Milliseconds = Annotated[float, msgspec.Meta(ge=0.0)]
+Key = tuple[str, str, int]
+
 
 def report(machine: Mapping[str, str], rows: Iterable[Row]) -> dict[str, Any]:
-    """The object that `bench --json` writes: facts about the machine, then the rows.
-
-    A row has `gpu_ms_median` only where the graphics card's timer was asked.
-    """
+    """The object that `bench --json` writes: facts about the machine, then the rows without missing values."""
     plain = [{key: value for key, value in asdict(row).items() if value is not None} for row in rows]
     return {**machine, "rows": plain}
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Aligned text; the ratio says how many times faster than the first variant of the same system and size."""
-    asked = any(row.gpu_ms_median is not None for row in rows)
+    """Aligned text; the ratio is the speed-up over the first variant of the same system and size."""
+    has_gpu = any(row.gpu_ms_median is not None for row in rows)
     cells = [HEADINGS, *(_cells(row, ratio) for row, ratio in zip(rows, ratios(rows), strict=True))]
-    if asked:
-        reported = (
-            "gpu ms",
-            *("" if row.gpu_ms_median is None else quantity_of_time(row.gpu_ms_median) for row in rows),
-        )
-        cells = [(*line, text) for line, text in zip(cells, reported, strict=True)]
+    if has_gpu:
+        column = ("gpu ms", *("" if row.gpu_ms_median is None else quantity_of_time(row.gpu_ms_median) for row in rows))
+        cells = [(*line, text) for line, text in zip(cells, column, strict=True)]
     return aligned(cells, LEFT)
 
 
 def ratios(rows: Sequence[Row]) -> list[float | None]:
-    """For each row, the time of the first variant of its system and size over its own; None for that first one."""
+    """Speed-up of each row over the first variant of its system and size; None for the first variant itself."""
     firsts: dict[tuple[str, int], Row] = {}
-    found: list[float | None] = []
+    speedups: list[float | None] = []
     for row in rows:
         first = firsts.setdefault((row.system, row.size), row)
         comparable = first is not row and row.ms_per_step_min > 0.0
-        found.append(first.ms_per_step_min / row.ms_per_step_min if comparable else None)
-    return found
+        speedups.append(first.ms_per_step_min / row.ms_per_step_min if comparable else None)
+    return speedups
 
 
 def _cells(row: Row, ratio: float | None) -> tuple[str, ...]:
@@ -49,7 +54,7 @@ def _cells(row: Row, ratio: float | None) -> tuple[str, ...]:
     return (
         row.system,
         row.variant,
-        f"{row.size:,}".replace(",", " "),
+        _grouped(row.size),
         row.unit,
         *(quantity_of_time(value) for value in times),
         _quantity(row.elements_per_second),
@@ -58,16 +63,16 @@ def _cells(row: Row, ratio: float | None) -> tuple[str, ...]:
 
 
 def quantity_of_time(value: float) -> str:
-    """Four digits of a time [ms]."""
+    """A time [ms] with four digits."""
     return f"{value:.4g}" if value < 1000.0 else f"{value:.0f}"
 
 
 def aligned(lines: Sequence[Sequence[str]], left: Sequence[str]) -> str:
-    """Text in columns as wide as they need be.
+    """Text in columns.
 
     Args:
         lines: Cells; the first line holds the headings.
-        left: Headings of columns whose cells begin at the left; others end at the right.
+        left: Headings of left-aligned columns; others are right-aligned.
     """
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     return "\n".join(_aligned(line, widths, [heading in left for heading in lines[0]]) for line in lines)
@@ -86,3 +91,93 @@ def _aligned(line: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -
         for cell, width, is_left in zip(line, widths, left, strict=True)
     )
     return GAP.join(cells).rstrip()
+
+
+class OldRow(msgspec.Struct, frozen=True):
+    """The compared fields of a `Row` in an earlier report."""
+
+    system: str
+    variant: str
+    size: Annotated[int, msgspec.Meta(ge=0)]
+    ms_per_step_min: Milliseconds
+    ms_per_step_median: Milliseconds
+    unit: str = ""
+
+
+class BaselineReport(msgspec.Struct, frozen=True):
+    """A report that `bench --json` wrote."""
+
+    rows: tuple[OldRow, ...]
+    renderer: str = ""
+    cpu: str = ""
+
+
+class ReportError(ValueError):
+    """A file is not a report; the text is the reason, without the file."""
+
+
+def read_report(path: Path) -> BaselineReport:
+    """Reads a report.
+
+    Raises:
+        OSError: If the file cannot be read.
+        ReportError: If it is not a report.
+    """
+    with path.open("rb") as file:
+        data = file.read(BYTES_MAX + 1)
+    if len(data) > BYTES_MAX:
+        raise ReportError(f"more than {BYTES_MAX >> 20} MiB, which no report of a benchmark has")
+    try:
+        return msgspec.json.decode(data, type=BaselineReport)
+    except msgspec.ValidationError as error:
+        raise ReportError(": ".join(filter(None, ("not a report of a benchmark", *refusal(error))))) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ReportError(f"not a report of a benchmark: {error}") from error
+
+
+def comparison(rows: Sequence[Row], old: BaselineReport) -> str:
+    """Aligned text: old and new times, and new over old; rows that only the old report has come last."""
+    before: dict[Key, OldRow] = {(row.system, row.variant, row.size): row for row in old.rows}
+    lines: list[tuple[str, ...]] = [COMPARISON_HEADINGS]
+    for row in rows:
+        lines.append(_compared(row, before.pop((row.system, row.variant, row.size), None)))
+    measured = {row.system for row in rows}
+    lines += [_missing_now(row) for row in before.values() if row.system in measured]
+    return aligned(lines, LEFT)
+
+
+def differences(machine: Mapping[str, str], old: BaselineReport) -> list[str]:
+    """Lines about another driver or processor, which make times hard to compare."""
+    then = {"renderer": old.renderer, "cpu": old.cpu}
+    return [
+        f"{key} is {machine[key]!r}, was {then[key]!r}: ratios compare machines, not versions"
+        for key in MACHINE
+        if then[key] != machine[key]
+    ]
+
+
+def _compared(row: Row, old: OldRow | None) -> tuple[str, ...]:
+    head = (row.system, row.variant, _grouped(row.size), row.unit)
+    now = quantity_of_time(row.ms_per_step_min)
+    if old is None:
+        return (*head, "", now, "only new", "")
+    return (
+        *head,
+        quantity_of_time(old.ms_per_step_min),
+        now,
+        _ratio(row.ms_per_step_min, old.ms_per_step_min),
+        _ratio(row.ms_per_step_median, old.ms_per_step_median),
+    )
+
+
+def _missing_now(row: OldRow) -> tuple[str, ...]:
+    size, then = _grouped(row.size), quantity_of_time(row.ms_per_step_min)
+    return row.system, row.variant, size, row.unit, then, "", "only old", ""
+
+
+def _ratio(new: float, old: float) -> str:
+    return f"{new / old:.2f}" if old > 0.0 else ""
+
+
+def _grouped(size: int) -> str:
+    return f"{size:,}".replace(",", " ")

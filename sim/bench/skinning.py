@@ -1,4 +1,4 @@
-"""Vertices a second of the skinning pass as the viewport runs it, against numpy on the same data in the same run.
+"""Vertices per second of the skinning pass against numpy, and the cost of morph targets and deformers.
 
 A step of the pass packs and uploads the palette of a pose and deforms positions and normals; the numpy baselines
 deform positions only.
@@ -6,13 +6,17 @@ deform positions only.
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.pose import Pose
-from sim.assets.model import Bounds, LocalPose, Mesh, Skin
-from sim.bench.row import Case, Row, measure
+from sim.animation.pose import Pose, Warps
+from sim.assets.model import Bounds, LocalPose, Mesh, Skin, Targets
+from sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sim.characters.deformers.settings import DEFORMERS, Deformer, Extent
 from sim.characters.settings import SkinningMethod
 from sim.characters.skinning import SkinnedMesh
 from sim.gl.back_end import TITLES, BackEndChoice
@@ -22,40 +26,60 @@ from sim.maths import quaternion
 from sim.maths.transform import compose
 
 SIZES = (10_000, 100_000, 200_000, 1_000_000)
+SHAPE_SIZES = (50_000,)
 
-JOINTS = 100
-INFLUENCES = 4
+JOINTS, INFLUENCES = 100, 4
+TARGETS = 16
+ACTIVE = (0, 1, 4, 8)
 
 VERTICES_PER_MEASUREMENT = 100_000
-"""Small meshes are skinned several times between two readings of the clock."""
 
 
 def skinning_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
-    """Times of numpy and of every skinning method, for synthetic meshes of these vertex counts.
-
-    Raises:
-        ValueError: If `repeat` is not positive.
-        GLError: If the machine offers no OpenGL.
-    """
-    with Context.headless() as context:
-        context.back_ends.choice = backend
-        library = ShaderLibrary(context)
-        return [row for size in sizes for row in _rows(context, library, size, repeat)]
+    """Numpy and every skinning method, for synthetic meshes of these vertex counts."""
+    return rows_on_gpu(_skinning_rows, sizes, repeat, backend)
 
 
-def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def shape_rows(repeat: int, sizes: Sequence[int] = SHAPE_SIZES) -> list[Row]:
+    """Skinning without targets, with some active targets, and with one deformer of each type."""
+    return rows_on_gpu(_shape_rows, sizes, repeat)
+
+
+def _skinning_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
     random = np.random.default_rng(1)
     mesh, skin = synthetic_mesh(size, random), synthetic_skin(size, random)
     poses = [random_pose(random), random_pose(random)]
     skinned = SkinnedMesh(context, library, mesh, skin)
-    cases = [*numpy_cases(mesh, skin, poses[0]), *gpu_cases(context, skinned, poses)]
-    rows = measure(cases, repeat=repeat)
+    rows = measure([*numpy_cases(mesh, skin, poses[0]), *gpu_cases(context, skinned, poses)], repeat=repeat)
     skinned.release()
     return rows
 
 
+def _shape_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    random = np.random.default_rng(1)
+    mesh, skin = synthetic_mesh(size, random), synthetic_skin(size, random)
+    poses = [random_pose(random), random_pose(random)]
+    plain = SkinnedMesh(context, library, mesh, skin)
+    morphing = SkinnedMesh(context, library, replace(mesh, targets=full_targets(size, random)), skin)
+    case = partial(_case, context, "shape")
+    cases = [case(plain, "without targets", poses)]
+    for count in ACTIVE:
+        weights = np.where(np.arange(TARGETS) < count, 0.1, 0.0)
+        locals_ = [msgspec.structs.replace(pose.local, weights=weights) for pose in poses]
+        moved = [msgspec.structs.replace(pose, local=local) for pose, local in zip(poses, locals_, strict=True)]
+        cases.append(case(morphing, f"{count} of {TARGETS} targets", moved))
+    for kind in DEFORMERS:
+        if kind.function:
+            moved = [msgspec.structs.replace(pose, warps=warps_of([kind()], mesh)) for pose in poses]
+            cases.append(case(plain, kind.label.lower(), moved))
+    rows = measure(cases, repeat=repeat)
+    plain.release()
+    morphing.release()
+    return rows
+
+
 def numpy_cases(mesh: Mesh, skin: Skin, pose: Pose) -> list[Case]:
-    """The plain one-line einsum, and the faster form that blends the matrices first."""
+    """A one-line einsum, and the faster form that blends the matrices first."""
     palette = pose.palette.astype(np.float32)
     points = np.concatenate([mesh.positions, np.ones((mesh.vertex_count, 1), np.float32)], axis=1)
 
@@ -68,30 +92,48 @@ def numpy_cases(mesh: Mesh, skin: Skin, pose: Pose) -> list[Case]:
         positions: npt.NDArray[np.float32] = np.einsum("vij,vj->vi", blended, points)
         return positions
 
-    count = mesh.vertex_count
-    return [
-        Case(system="skinning", variant="numpy einsum", size=count, unit="vertices", step=plain),
-        Case(system="skinning", variant="numpy einsum, two steps", size=count, unit="vertices", step=two_steps),
-    ]
+    case = partial(Case, system="skinning", size=mesh.vertex_count, unit="vertices")
+    return [case(variant="numpy einsum", step=plain), case(variant="numpy einsum, two steps", step=two_steps)]
 
 
 def gpu_cases(context: Context, skinned: SkinnedMesh, poses: Sequence[Pose]) -> list[Case]:
-    """One case for each method; poses take turns, because a mesh in the very same pose is not skinned again."""
-    return [_gpu_case(context, skinned, poses, method) for method in SkinningMethod]
+    """One case for each method; the poses alternate, because an unchanged pose is not skinned again."""
+    title = TITLES[context.back_ends.choice].lower()
+    return [
+        _case(context, "skinning", skinned, f"{title} {method.value}", poses, (method,)) for method in SkinningMethod
+    ]
 
 
-def _gpu_case(context: Context, skinned: SkinnedMesh, poses: Sequence[Pose], method: SkinningMethod) -> Case:
-    turns = itertools.cycle(poses)
+def _case(
+    context: Context, system: str, skinned: SkinnedMesh, variant: str, poses: Sequence[Pose],
+    method: tuple[SkinningMethod, ...] = (),
+) -> Case:  # fmt: skip
+    alternating = itertools.cycle(poses)
     return Case(
-        system="skinning",
-        variant=f"{TITLES[context.back_ends.choice].lower()} {method.value}",
+        system=system,
+        variant=variant,
         size=skinned.vertex_count,
         unit="vertices",
-        step=lambda: skinned.skin(next(turns), method),
+        step=lambda: skinned.skin(next(alternating), *method),
         steps=max(1, VERTICES_PER_MEASUREMENT // skinned.vertex_count),
         finish=context.finish,
         timers=context.timers,
     )
+
+
+def full_targets(vertex_count: int, random: np.random.Generator) -> Targets:
+    starts = vertex_count * np.arange(TARGETS, dtype=np.int32)
+    counts = np.full(TARGETS, vertex_count, np.int32)
+    deltas = np.zeros((TARGETS * vertex_count, 2, 4), np.float32)
+    deltas[..., :3] = 0.1 * random.normal(size=(*deltas.shape[:2], 3))
+    names = tuple(f"target {number}" for number in range(TARGETS))
+    return Targets(0 * starts, counts, starts, np.arange(TARGETS, dtype=np.int32), deltas, names, np.zeros(TARGETS))
+
+
+def warps_of(deformers: Sequence[Deformer], mesh: Mesh) -> Warps:
+    extent = Extent(mesh.bounds, is_z_up=False)
+    values = np.array([deformer.values(extent, 0.0) for deformer in deformers])
+    return Warps(tuple(deformer.function for deformer in deformers), values, (-1,) * len(deformers), np.zeros(3))
 
 
 def synthetic_mesh(vertex_count: int, random: np.random.Generator) -> Mesh:
@@ -112,14 +154,14 @@ def synthetic_mesh(vertex_count: int, random: np.random.Generator) -> Mesh:
 
 
 def synthetic_skin(vertex_count: int, random: np.random.Generator) -> Skin:
-    """Four random joints a vertex, strongest first."""
+    """Four random joints per vertex, strongest first."""
     weights = np.sort(random.dirichlet(np.ones(INFLUENCES), vertex_count), axis=1)[:, ::-1].astype(np.float32)
     joints = random.integers(0, JOINTS, (vertex_count, INFLUENCES)).astype(np.uint16)
     return Skin(joints, np.ascontiguousarray(weights), INFLUENCES)
 
 
 def random_pose(random: np.random.Generator, joint_count: int = JOINTS) -> Pose:
-    """Joints turned and moved at random, without scale."""
+    """Joints with random rotations and translations, without scale."""
     positions = random.normal(size=(joint_count, 3))
     orientations = quaternion.normalised(random.normal(size=(joint_count, 4)))
     scales = np.ones((joint_count, 3))

@@ -12,8 +12,7 @@ from sim.assets.model import Mesh, Skin, Targets
 from sim.characters.deformers.functions import mask_of, seams_of
 from sim.characters.deformers.settings import FUNCTIONS
 from sim.characters.settings import SkinningMethod
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_upload import copy_buffer, upload_buffer
+from sim.gl.buffer import Buffer, copy_buffer, upload_buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary

@@ -1,4 +1,4 @@
-"""Files that appear complete or not at all: at every moment the old or the new content is there."""
+"""Atomic file replacement: at any time the old or the new content is there, complete."""
 
 import contextlib
 import errno
@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 _FOREIGN_STALE_AGE = 24 * 3600.0
-"""Age [s] after which a temporary file is taken for abandoned where its process cannot be asked for."""
+"""Age [s] after which a temporary file of another machine, or on Windows, counts as abandoned."""
 
 
 @contextlib.contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Binary file that takes the place of `path` when the block ends; any exception leaves `path` as it was.
+    """Binary file that replaces `path` when the block ends; an exception leaves `path` unchanged.
 
-    Links are followed, permissions kept.  The data is on the disk when the block ends.  Temporary files that a
-    killed process left beside the target are removed.
+    Links are followed, permissions kept.  The data is on disk when the block ends.  Temporary files of killed processes
+    for the same target are removed.
 
     Raises:
         OSError: If that fails; the error names `path`, not the temporary file.
@@ -34,13 +34,13 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Name beside `path`, with its suffix, for libraries that write a file by its name; as `atomic_file` otherwise.
+    """Temporary name with the same suffix, for libraries that write a file by its name; else like `atomic_file`.
 
     Raises:
-        OSError: If that fails; errors of the block itself name what it wrote.
+        OSError: If that fails; errors of the block itself name the temporary file.
     """
     with _replacement(path, path.suffix) as (temporary, mode):
-        with naming(path):  # whether a file can be there is told before the work
+        with naming(path):  # fails early if the file cannot be created
             _new_file(temporary).close()
             temporary.unlink()
         yield temporary
@@ -49,18 +49,18 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace the content of `path`, or create it; see `atomic_file`."""
+    """Replaces or creates `path`; see `atomic_file`."""
     with atomic_file(path) as file:
         file.write(data)
 
 
 @contextlib.contextmanager
 def _replacement(path: Path, suffix: str = "") -> Iterator[tuple[Path, int | None]]:
-    """Temporary name that takes the place of `path` when the block ends, and the permissions it is to have."""
+    """Temporary name that replaces `path` when the block ends, and the permissions to keep."""
     target = Path(os.path.realpath(path))
     with naming(path):
         mode = _writable_mode(target)
-        prefix = _temporary_prefix(target)
+        prefix = f".sinew-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"  # short for any name
         _remove_stale(target.parent, prefix)
     temporary = target.parent / f"{prefix}{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp{suffix}"
     try:
@@ -75,7 +75,7 @@ def _replacement(path: Path, suffix: str = "") -> Iterator[tuple[Path, int | Non
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Errors of the system name the file that was asked for."""
+    """Errors of the system name the requested file."""
     try:
         yield
     except OSError as error:
@@ -85,7 +85,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def _writable_mode(target: Path) -> int | None:
-    """Permission bits of the target, None where there is none; refuses what must not be replaced."""
+    """Permission bits of the target, None if it does not exist; refuses targets that must not be replaced."""
     try:
         status = target.stat()
     except FileNotFoundError:
@@ -112,7 +112,7 @@ def _complete(file: BinaryIO, mode: int | None) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the renaming itself lasting; Windows has no handle of a folder, some network drives refuse."""
+    """Makes the renaming durable; Windows has no handle of a folder, some network drives refuse."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -123,11 +123,6 @@ def _sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(handle)
-
-
-def _temporary_prefix(target: Path) -> str:
-    """Short and the same for every write of one target, whatever the length of its name."""
-    return f".sinew-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"
 
 
 def _host() -> str:

@@ -1,4 +1,4 @@
-"""Pictures with layers as OpenEXR, in linear light."""
+"""Images with layers as OpenEXR, in linear light."""
 
 from pathlib import Path
 from typing import Any
@@ -7,25 +7,25 @@ import numpy as np
 import numpy.typing as npt
 import OpenEXR
 
-from sim.export.layers import Layers
+from sim.export.image import Layers
 from sim.maths.srgb import linear_from_srgb
 
 FAR = np.float32(1e30)
-"""Depth where there is nothing, as compositing programs expect it [m]."""
+"""Depth of empty pixels, as compositing programs expect it [m]."""
 
 
 def write_layers(layers: Layers, path: Path) -> None:
-    """Writes colour as half RGBA multiplied by its opacity, `Z` as float, `N.X` to `N.Z` as half, `id` as uint."""
+    """Writes colour as half RGBA with premultiplied alpha, `Z` as float, `N.X` to `N.Z` as half, `id` as uint."""
     header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
     header["objects"] = "; ".join(f"{number} {name}" for number, name in enumerate(layers.names, 1))
     OpenEXR.File(header, _channels(layers)).write(str(path))
 
 
 def require_complete(path: Path) -> None:
-    """Looks whether a file that was written here goes on to its end; the library tells that on standard error itself.
+    """Checks that a file written here is complete; the library itself only prints an error.
 
     Raises:
-        ValueError: If it does not.
+        ValueError: If it is truncated.
     """
     data, place, values = path.read_bytes(), 8, dict[bytes, bytes]()
     while data[place : place + 1] != b"\0":
@@ -34,7 +34,7 @@ def require_complete(path: Path) -> None:
         values[data[place:name]] = data[kind + 5 : kind + 5 + size]
         place = kind + 5 + size
     _, low, _, high = np.frombuffer(values.get(b"dataWindow", b""), "<i4")
-    # Compressed by ZIP, sixteen lines lie together: their first one, a size, and so many bytes.
+    # ZIP compresses blocks of sixteen lines: number of the first line, size, data.
     offsets = np.frombuffer(data, "<u8", -(-(int(high) - int(low) + 1) // 16), place + 1)
     last = int(offsets.max())
     if not offsets.all() or last + 8 + int.from_bytes(data[last + 4 : last + 8], "little") > len(data):
@@ -42,7 +42,7 @@ def require_complete(path: Path) -> None:
 
 
 def difference(layers: Layers, path: Path) -> float:
-    """By how much channels of a file differ at most from those of the layers."""
+    """Largest difference between the channels of a file and the layers."""
     found = {
         name: channel.pixels for name, channel in OpenEXR.File(str(path), separate_channels=True).channels().items()
     }

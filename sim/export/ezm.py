@@ -1,7 +1,7 @@
-"""Writes EZMesh text in the MeshSystem dialect, whatever the content was read from."""
+"""Writes EZMesh text in the MeshSystem dialect."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 from xml.sax.saxutils import escape
@@ -10,25 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.build_skeleton import unique_names
+from sim.assets.clip import frame_step
+from sim.assets.ezm_vertices import SIZES
 from sim.assets.raw import ModelError, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
-from sim.assets.timing import frame_step
 from sim.export.atomic_file import atomic_file
 
 Values = npt.NDArray[np.generic]
-# What a buffer without the attribute means.  A zero normal is "none": it is computed from the faces.
+# Values of missing attributes.  A zero normal is computed from the faces.
 _DEFAULTS = {"color": (0xFFFFFFFF,), "blendweights": (1.0,)}
-# Order of the semantics within a vertex; others follow.
-_ORDER = (
-    "position", "normal", "color", "texcoord1", "texcoord2", "texcoord3", "texcoord4", "tangent", "binormal",
-    "blendweights", "blendindices", "radius", *(f"interp{number}" for number in range(1, 9)),
-)  # fmt: skip
+_ORDER = tuple(SIZES)
 _STORAGE = {"color": "x4", "blendindices": "h"}
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BLANKS = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 def format_numbers(values: npt.NDArray[np.generic]) -> list[str]:
-    """Text of every value in storage order; what is not finite becomes 0, as EZMesh writers have it.
+    """Text of every value in storage order; values that are not finite become 0.
 
     Args:
         values: float32, float64 or integers, any shape.  float32 values get the digits that float32 needs.
@@ -47,7 +44,7 @@ def format_numbers(values: npt.NDArray[np.generic]) -> list[str]:
 
 
 def format_rows(columns: list[list[str]]) -> str:
-    """One line for each item, a comma after each: `columns` hold the first, second, ... number of all items."""
+    """One line for each item, with a comma after each; `columns` hold the first, second, ... number of all items."""
     return "".join(f"{' '.join(row)},\n" for row in zip(*columns, strict=True))
 
 
@@ -59,7 +56,7 @@ def columns_of(values: npt.NDArray[np.generic]) -> list[list[str]]:
 
 
 def merged(mesh: RawMesh) -> RawMesh:
-    """`mesh` with its buffers concatenated in file order; a mesh with one buffer or none is returned as it is."""
+    """`mesh` with its buffers concatenated in file order."""
     if len(mesh.buffers) < 2:
         return mesh
     starts = np.cumsum([0, *(buffer.count for buffer in mesh.buffers)])
@@ -73,7 +70,7 @@ def merged(mesh: RawMesh) -> RawMesh:
 
 
 def _joined(name: str, buffers: list[RawVertices]) -> Values:
-    """One attribute of all buffers, as wide as the widest, the defaults of the format where it is missing."""
+    """One attribute of all buffers, as wide as the widest, with the defaults of the format where it is missing."""
     stored = [buffer.attributes.get(name) for buffer in buffers]
     pattern = next(values for values in stored if values is not None)
     width = max(1 if values.ndim == 1 else values.shape[1] for values in stored if values is not None)
@@ -92,10 +89,10 @@ def _joined(name: str, buffers: list[RawVertices]) -> Values:
 
 
 def write_ezm(raw: RawModel, path: Path | str) -> None:
-    """Write `raw` to `path`; an existing file is replaced only by a complete one.
+    """Writes `raw` to `path` atomically.
 
-    Boxes are computed anew, clip timing is written as judged, and a mesh with several vertex buffers gets
-    a single one.  Names of joints become unique, since parents are given by name.
+    Boxes are recomputed, clip timing is written as judged, and a mesh with several vertex buffers gets a single one.
+    Names of joints become unique, since parents are given by name.
 
     Raises:
         OSError: If the file cannot be written.
@@ -105,10 +102,10 @@ def write_ezm(raw: RawModel, path: Path | str) -> None:
 
 
 def write_ezm_file(raw: RawModel, file: BinaryIO) -> None:
-    """Writes `raw` into an open file; see `write_ezm`.  Its warnings tell what the format has no place for.
+    """Writes `raw` into an open file; see `write_ezm`.  Adds warnings about content that EZMesh cannot store.
 
     Raises:
-        ModelError: For a model with skins or clips of another kind, which would be lost.
+        ModelError: For a model with skins.
     """
     if raw.skins:
         raise ModelError(raw.path, "", f"models of the format {raw.format} are not written as EZMesh")
@@ -117,12 +114,11 @@ def write_ezm_file(raw: RawModel, file: BinaryIO) -> None:
         "clips of key frames or curves": any(clip.frames or clip.channels for clip in raw.clips),
         "colours and images of materials": any(material.look is not None for material in raw.materials),
     }
-    raw.warnings.extend(f"left out: {what}; EZMesh has no place for them" for what, there in lost.items() if there)
+    raw.warnings.extend(f"EZMesh cannot store {what}; skipped" for what, there in lost.items() if there)
     file.write(ezm_text(raw).encode("ascii", "xmlcharrefreplace"))
 
 
 def ezm_text(raw: RawModel) -> str:
-    """`raw` as EZMesh text."""
     # Boxes and formatting must not fail on values near the limits of a float.
     with np.errstate(all="ignore"):
         return _system(raw)
@@ -205,7 +201,7 @@ def _track(track: RawTrack) -> str:
 
 
 def _material(name: str, meta_data: str) -> str:
-    # The format has no way to hold a double quote; this is what its own writers put instead.
+    # The format cannot hold a double quote; its own writers put this instead.
     return f"<Material {_attributes(name=name, meta_data=meta_data.replace(chr(34), '%20'))}/>\n"
 
 
@@ -222,16 +218,12 @@ def _mesh(mesh: RawMesh) -> str:
 
 
 def _layout(buffer: RawVertices) -> dict[str, str]:
-    names = _ordered(buffer.attributes)
+    names = sorted(buffer.attributes, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
     storage = []
     for name in names:
         values = buffer.attributes[name]
         storage.append(_STORAGE.get(name, "f") * (1 if values.ndim == 1 else values.shape[1]))
     return {"ctype": " ".join(storage), "semantic": " ".join(names)}
-
-
-def _ordered(names: Iterable[str]) -> list[str]:
-    return sorted(names, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
 
 
 def _vertices(buffer: RawVertices, layout: dict[str, str]) -> str:

@@ -1,29 +1,71 @@
-"""The file formats that are written; commands, menus, dialogs and messages ask these registries, one for each content.
+"""Registries of the file formats that are written, one for each content, and their options.
 
-A format becomes known everywhere by `SURFACE_WRITERS.register(Writer(...))`, and likewise for the others; the menu has
-those that are known when the program starts.
+`SURFACE_WRITERS.register(Writer(...))` adds a format, likewise for the others; the menu lists the formats known when
+the program starts.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.format_registry import Format, Formats, resolved
+from sim.assets.formats import Format, Formats, resolved
 from sim.export.atomic_file import atomic_file
-from sim.export.options import GlbOptions, UsdOptions, VideoOptions
+from sim.scene.params import param
 
 if TYPE_CHECKING:
-    import msgspec
-
     from sim.assets.raw import RawModel
     from sim.export.npz import FrameArrays
     from sim.export.surface import ExportSurface
+
+
+class Characters(enum.Enum):
+    """How characters are written; "skeleton" is an old name of "auto"."""
+
+    AUTO = "auto"
+    SKIN = "skin"
+    POINTS = "points"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Characters | None:
+        return cls.AUTO if value == "skeleton" else None
+
+
+_CHARACTERS = (
+    "Write characters as skins with joints (skin; an approximation if the format only blends linearly), as points for"
+    " every frame (points), or as skins if they look the same, else as points (auto)."
+)
+
+
+class GlbOptions(msgspec.Struct, frozen=True):
+    characters: Annotated[Characters, param(_CHARACTERS)] = Characters.AUTO
+    normals: Annotated[
+        bool, param("Write normals of every frame for correct lighting; files are half as large without.")
+    ] = True
+
+
+class UsdOptions(msgspec.Struct, frozen=True):
+    characters: Annotated[Characters, param(_CHARACTERS)] = Characters.AUTO
+    normals: Annotated[
+        bool, param("Write smooth normals of every frame, for programs that make none; doubles the file.")
+    ] = False
+
+
+class VideoCodec(enum.Enum):
+    H264 = "h264"
+    AV1 = "av1"
+
+
+class VideoOptions(msgspec.Struct, frozen=True):
+    codec: Annotated[VideoCodec, param("H.264 plays everywhere; AV1 is smaller and faster.")] = VideoCodec.H264
+
 
 C = TypeVar("C")
 Arrays = Mapping[str, "npt.NDArray[Any] | FrameArrays"]
@@ -31,16 +73,16 @@ Arrays = Mapping[str, "npt.NDArray[Any] | FrameArrays"]
 
 @dataclass(frozen=True, kw_only=True)
 class Writer(Format, Generic[C]):
-    """A format that content of one type is written in.
+    """A format for content of one type.
 
     Attributes:
-        write: Takes the content, a binary file, and options where there are any; or "package.module:name" of it.
+        write: Takes the content, a binary file, and options if there are any; or its name "package.module:name".
     """
 
     write: Callable[..., None] | str
 
     def save(self, content: C, path: Path, options: msgspec.Struct | None = None) -> None:
-        """Writes a file, which appears complete or not at all.
+        """Writes a file atomically.
 
         Raises:
             OSError: If that fails.
@@ -51,20 +93,19 @@ class Writer(Format, Generic[C]):
 
 @dataclass(frozen=True, kw_only=True)
 class SceneFormat(Format):
-    """A format of what moves: nodes of a scene over frames.
+    """A format for nodes of a scene over time.
+
+    Functions are named as "package.module:name".
 
     Attributes:
-        write: Function "package.module:name" that takes a `Recording`, the files, and options where there are any;
-            gives lines about what the file lacks, or None.
-        read: The same for a function that takes the files and gives, node by node, the living points of
-            every frame.
-        holds: What it can hold, values of `Form`.
-        as_skin: Function "package.module:name", a `sim.export.scene.characters.AsSkin`, where it has skins; its options
-            have `characters` then.
-        keeps: What it tells of that beside places: "materials", "colours", "widths", "velocities", "ids".
-        has_image_folder: Whether the images of materials lie in a folder beside it; else they are within.
+        write: Takes a `SceneRecording`, the files, and any options; returns lines about skipped content, or None.
+        read: Takes the files; returns the positions of the living points by node and frame.
+        holds: Values of `Topology` that it supports.
+        as_skin: An `AsSkin`, if it supports skins; its options have `characters` then.
+        keeps: Stored data: "materials", "colours", "widths", "velocities", "ids".
+        has_image_folder: Whether images are files in a folder next to it, else embedded.
         is_single: Whether a file holds one object.
-        beside: Suffixes of the files that belong to it.
+        beside: Suffixes of its companion files.
     """
 
     write: str
@@ -79,14 +120,13 @@ class SceneFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class VideoFormat(Format):
-    """A format of pictures that follow one another.
+    """A format of videos.
 
     Attributes:
-        opener: Class "package.module:name" of a `sim.export.video_file.Video`, made by `cls(path, size, rate, alpha)`
-            options where there are any.
-        reader: Function "package.module:name" that takes the file and gives pictures, (h, w, 3 or 4), each with the
-            moment at which it goes [s].
-        has_alpha: Whether pictures may have an opacity.
+        opener: Class "package.module:name" of a `sim.export.video_file.Video`, with path, size, rate, alpha and
+            options if there are any.
+        reader: Function "package.module:name" that yields the frames of a file, (h, w, 3 or 4), with end times [s].
+        has_alpha: Whether frames may have alpha.
     """
 
     opener: str
@@ -96,12 +136,14 @@ class VideoFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class LayerFormat(Format):
-    """A format of one picture with layers.
+    """A format of images with layers.
+
+    Functions are named as "package.module:name".
 
     Attributes:
-        write: Function "package.module:name" that takes the layers, see `sim.export.layers`, and the file.
-        read: The same for a function that gives how far the file differs from the layers at most.
-        check: The same for a function that takes the file alone, and fails where it cannot be read to its end.
+        write: Takes the layers and the file.
+        read: Returns the largest difference of the file from the layers.
+        check: Takes the file; fails if it is truncated.
     """
 
     write: str
@@ -114,24 +156,24 @@ MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
     Writer(name="glTF", suffixes=(".glb",), write="sim.export.gltf:write_glb"),
     Writer(name="glTF text", suffixes=(".gltf",), write="sim.export.gltf:write_gltf"),
 )
-"""Of a model file's content."""
+"""Content of a model file."""
 
 SURFACE_WRITERS: Formats[Writer[ExportSurface]] = Formats(
     Writer(name="NumPy arrays", suffixes=(".npz",), write="sim.export.surface:write_arrays"),
-    Writer(name="Wavefront OBJ", suffixes=(".obj",), write="sim.export.obj:write_obj"),
-    Writer(name="PLY", suffixes=(".ply",), write="sim.export.ply:write_ply"),
+    Writer(name="Wavefront OBJ", suffixes=(".obj",), write="sim.export.surface:write_obj"),
+    Writer(name="PLY", suffixes=(".ply",), write="sim.export.surface:write_ply"),
 )
-"""Of a posed mesh."""
+"""A posed mesh."""
 
 ARRAY_WRITERS: Formats[Writer[Arrays]] = Formats(
-    Writer(name="NumPy arrays", suffixes=(".npz",), write="sim.export.npz:write_npz"),
+    Writer(name="NumPy arrays", suffixes=(".npz",), write="sim.export.npz:write_npz")
 )
-"""Of named arrays, which may be recorded frame by frame."""
+"""Named arrays, which may be recorded frame by frame."""
 
-PICTURE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
-    Writer(name="PNG", suffixes=(".png",), write="sim.export.png:write_png"),
+IMAGE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
+    Writer(name="PNG", suffixes=(".png",), write="sim.export.image:write_png")
 )
-"""Of RGB pixels, shape (H, W, 3), or with an opacity that they are not multiplied by, (H, W, 4); row 0 at the top."""
+"""RGB pixels, shape (H, W, 3), or RGBA with straight alpha, (H, W, 4); row 0 at the top."""
 
 _SURFACES = frozenset({"surface"})
 _ALL = frozenset({"surface", "strands", "points"})
@@ -170,12 +212,12 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
         module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip
-"""Of scenes over time."""
+"""Scenes over time."""
 
 EXPORT_FORMATS: Formats[Format] = Formats(
-    *SCENE_FORMATS, *(one for one in MODEL_WRITERS if not {*one.suffixes} & {*SCENE_FORMATS.suffixes()})
+    *SCENE_FORMATS, *(known for known in MODEL_WRITERS if not {*known.suffixes} & {*SCENE_FORMATS.suffixes()})
 )
-"""Of everything that is exported, by suffix."""
+"""All formats of exports."""
 
 LAYER_FORMATS: Formats[LayerFormat] = Formats(
     LayerFormat(
@@ -184,15 +226,15 @@ LAYER_FORMATS: Formats[LayerFormat] = Formats(
         module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip
-"""Of a picture in linear light with depth, normals and numbers of objects."""
+"""Images in linear light with depth, normals and object numbers."""
 
 _VIDEO: dict[str, Any] = {
     "opener": "sim.export.video_codec:CodecVideo", "reader": "sim.export.video_codec:read_video",
     "module": "av", "package": "av", "extra": "video",
 }  # fmt: skip
-_PILLOW = "sim.export.video_file:read_pictures"
+_PILLOW = "sim.export.video_file:read_images"
 
-FILM_FORMATS: Formats[VideoFormat] = Formats(
+VIDEO_FORMATS: Formats[VideoFormat] = Formats(
     VideoFormat(name="MP4", suffixes=(".mp4",), options=VideoOptions, **_VIDEO),
     VideoFormat(name="WebM", suffixes=(".webm",), **_VIDEO),
     VideoFormat(name="Matroska, lossless", suffixes=(".mkv",), **_VIDEO),
@@ -208,12 +250,12 @@ FILM_FORMATS: Formats[VideoFormat] = Formats(
         name="GIF", suffixes=(".gif",), opener="sim.export.video_file:GifVideo", reader=_PILLOW, has_alpha=True
     ),
 )
-"""Of films."""
+"""Videos."""
 
-RENDER_FORMATS: Formats[Format] = Formats(*PICTURE_WRITERS, *LAYER_FORMATS, *FILM_FORMATS)
-"""Of everything that is rendered."""
+RENDER_FORMATS: Formats[Format] = Formats(*IMAGE_WRITERS, *LAYER_FORMATS, *VIDEO_FORMATS)
+"""All formats of rendering."""
 
 PAGE_FORMATS: Formats[Writer[str]] = Formats(
-    Writer(name="web page", suffixes=(".html",), write="sim.export.text:write_text"),
+    Writer(name="web page", suffixes=(".html",), write=lambda text, file: file.write(text.encode()))
 )
-"""Of pages."""
+"""Web pages."""

@@ -1,9 +1,9 @@
 """Writes models as glTF 2.0: nodes, skins, morph targets, materials with their images, and clips.
 
-Source: glTF 2.0 specification.  What the file shows has y up, as the format wants it; units stay those of the model.
+Source: glTF 2.0 specification.  y points up, as the format requires; units stay those of the model.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -11,30 +11,151 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.build import build_model
-from sim.assets.model import CharacterModel, Material, Section, Targets
-from sim.assets.raw import RawModel
+from sim.assets.build_mesh import weight_starts_of
+from sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose, Material, Section, Targets
+from sim.assets.raw import RawClip, RawModel
 from sim.export.error import ExportError
 from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
 from sim.export.gltf_materials import MaterialWriter
-from sim.export.gltf_motion import MorphNode, animations
+from sim.maths import quaternion
 
-Index = npt.NDArray[np.intp]
+Float64 = npt.NDArray[np.float64]
 Json = dict[str, Any]
 
+_UNMOVED = 1e-7
+"""Largest relative deviation from the rest pose that needs no channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class MorphNode:
+    """A node with morph targets.
+
+    Attributes:
+        weights: Weights of the model for its targets, length N.
+    """
+
+    node: int
+    weights: Sequence[int]
+
+
+class AnimationWriter:
+    """Collects the channels of one animation."""
+
+    def __init__(self, name: str, chunk: GlbChunk) -> None:
+        self._name, self._chunk = name, chunk
+        self._samplers: list[Json] = []
+        self._channels: list[Json] = []
+
+    def add(self, node: int, path: str, mode: str, times: Float64, values: Float64) -> None:
+        """A channel with keys (F, n), or (F, 3, n) for splines."""
+        keys = times.astype(np.float32)
+        # Times must ascend, also in single precision.
+        rising = np.append(True, np.diff(keys) > 0.0)
+        width = 1 if path == "weights" else values.shape[-1]
+        rows = values[rising].astype(np.float32).reshape(-1, width)
+        self.sample(node, path, mode, self._chunk.once(keys[rising][:, None], bounded=True), rows)
+
+    def sample(self, node: int, path: str, mode: str, times: int, rows: npt.NDArray[np.float32]) -> None:
+        """A channel with keys at the times of an accessor."""
+        self._channels.append({"sampler": len(self._samplers), "target": {"node": node, "path": path}})
+        self._samplers.append({"input": times, "output": self._chunk.once(rows), "interpolation": mode})
+
+    def written(self) -> list[Json]:
+        """The animation as glTF, none without a channel."""
+        content = {"name": self._name, "channels": self._channels, "samplers": self._samplers}
+        return [content] if self._channels else []
+
+
+def animations(
+    model: CharacterModel, raw: RawModel | None, nodes: Sequence[int], weighted: Sequence[MorphNode], chunk: GlbChunk
+) -> list[dict[str, Any]]:
+    """Animations of all clips of a model.
+
+    Args:
+        raw: Source of the model, to write its curves unchanged; None for keys at the frame times.
+        nodes: Node of each joint, length B.
+        weighted: Nodes with morph targets.
+        chunk: Receives the keys.
+    """
+    written: list[Json] = []
+    of_name = {clip.name: clip for clip in raw.clips} if raw is not None else {}
+    starts = weight_starts_of(raw) if raw is not None else {}
+    for clip in model.clips:
+        stored = of_name.get(clip.name)
+        made = AnimationWriter(clip.name, chunk)
+        if stored is not None and stored.channels:
+            for channel in stored.channels:
+                if channel.path != "weights":
+                    is_unit = channel.path == "rotation" and channel.mode != "CUBICSPLINE"
+                    values = quaternion.normalised(channel.values) if is_unit else channel.values
+                    made.add(nodes[channel.joint], channel.path, channel.mode, channel.times, values)
+            _add_weights(made, clip, stored, weighted, starts)
+        else:
+            poses = [clip.sample(float(time), Interpolation.LINEAR) for time in clip.key_times]
+            _add_poses(made, model, clip.key_times, poses, nodes)
+            for owner in weighted:
+                keys = np.array([pose.weights[list(owner.weights)] for pose in poses])
+                made.add(owner.node, "weights", "LINEAR", clip.key_times, keys)
+        written += made.written()
+    return written
+
+
+def _add_weights(
+    made: AnimationWriter, clip: Clip, stored: RawClip, weighted: Sequence[MorphNode], starts: Mapping[int, int]
+) -> None:
+    """Weights as stored if one channel drives all of a node, else sampled at the keys of the clip."""
+    driving = [channel for channel in stored.channels if channel.path == "weights" and channel.joint in starts]
+    for owner in weighted:
+        ends = {channel.joint: starts[channel.joint] + channel.values.shape[-1] for channel in driving}
+        own = [part for part in driving if any(starts[part.joint] <= w < ends[part.joint] for w in owner.weights)]
+        if not own:
+            continue
+        (channel, *others), first = own, starts[own[0].joint]
+        columns = [weight - first for weight in owner.weights]
+        if not others and min(columns) >= 0 and max(columns) < channel.values.shape[-1]:
+            made.add(owner.node, "weights", channel.mode, channel.times, channel.values[..., columns])
+            continue
+        keys = [clip.sample(float(time), Interpolation.LINEAR).weights[list(owner.weights)] for time in clip.key_times]
+        made.add(owner.node, "weights", "LINEAR", clip.key_times, np.array(keys))
+
+
+def _add_poses(
+    made: AnimationWriter, model: CharacterModel, times: Float64, poses: Sequence[LocalPose], nodes: Sequence[int]
+) -> None:
+    """Channels of properties that differ from the rest pose, at least one to keep the length."""
+    rest = model.skeleton
+    if rest is None:
+        return
+    moving = {
+        "translation": (np.array([pose.positions for pose in poses]), rest.bind_positions),
+        "rotation": (np.array([pose.orientations for pose in poses]), rest.bind_orientations),
+        "scale": (np.array([pose.scales for pose in poses]), rest.bind_scales),
+    }
+    for path, (keys, still) in moving.items():
+        room = _UNMOVED * max(float(np.abs(still).max(initial=0.0)), 1.0)
+        moved = np.abs(keys - still).max(axis=(0, 2)) > room
+        if path == "translation" and not moved.any():
+            moved[0] = True
+        for joint in np.flatnonzero(moved).tolist():
+            made.add(nodes[joint], path, "LINEAR", times, keys[:, joint])
+
+
+Index = npt.NDArray[np.intp]
+
 _UPRIGHT = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]
-"""Turn that brings z up to y up."""
+"""Rotation from z up to y up."""
 
 _PLAIN = Material("plain", None, None, diffuse=(0.52, 0.53, 0.55))
 
 
 def write_glb(raw: RawModel, file: BinaryIO) -> None:
-    """Writes the content of a model file as binary glTF; its warnings tell what cannot be."""
+    """Writes a model file's content as binary glTF; warnings report skipped content."""
     scene = _scene_of(raw)
     file.write(scene.chunk.file(scene.document()))
 
 
 def write_gltf(raw: RawModel, file: BinaryIO) -> None:
-    """Writes the content of a model file as glTF text that holds everything; its warnings tell what cannot be."""
+    """Writes a model file's content as self-contained glTF text; warnings report skipped content."""
     scene = _scene_of(raw)
     file.write(scene.chunk.text_file(scene.document()))
 
@@ -48,26 +169,13 @@ def _scene_of(raw: RawModel) -> "GltfScene":
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A draw range with the vertices that it uses.
-
-    Attributes:
-        section: The draw range.
-        vertices: Their numbers, ascending, shape (N,).
-        corners: Triangles among them, shape (T, 3).
-    """
-
     section: Section
     vertices: Index
     corners: Index
 
 
 class GltfScene:
-    """A file in the making; models and nodes are added one after the other.
-
-    Attributes:
-        chunk: Its arrays.
-        materials: Its materials.
-    """
+    """A glTF file to which models and nodes are added."""
 
     def __init__(self) -> None:
         self.chunk = GlbChunk()
@@ -89,11 +197,10 @@ class GltfScene:
         return head | self._parts | self.materials.parts
 
     def add_model(self, model: CharacterModel, raw: RawModel | None = None) -> list[int]:
-        """Adds a model with its clips; returns its topmost nodes.
+        """Adds a model with its clips; returns its root nodes.
 
         Args:
-            model: The model.
-            raw: What it was made of, so that curves stay what they are; equally good without, but larger.
+            raw: Source of the model, to write its curves unchanged; without, files are larger.
         """
         groups = _by_skin(model)
         nodes, roots = self._add_joints(model, is_joined=any(_spans(model, entries) for entries, _ in groups))
@@ -123,7 +230,7 @@ class GltfScene:
         return roots
 
     def _add_joints(self, model: CharacterModel, *, is_joined: bool) -> tuple[list[int], list[int]]:
-        """Nodes of the joints, and those without a parent; joined, these are one."""
+        """Nodes of the joints, and the root nodes; `is_joined` puts several roots under one."""
         skeleton = model.skeleton
         if skeleton is None:
             return [], []
@@ -204,7 +311,7 @@ class GltfScene:
         return found
 
     def influences(self, joints: npt.NDArray[np.uint16], weights: npt.NDArray[np.float32]) -> dict[str, int]:
-        """Attributes of a skin, (V, K) each, four influences in each of them."""
+        """Attributes of a skin, (V, K) each, four influences per attribute."""
         joints, weights = np.where(weights > 0.0, joints, 0).astype(np.uint16), _exact_sums(weights)
         found = {}
         for number in range(weights.shape[1] // 4):
@@ -216,29 +323,29 @@ class GltfScene:
         return found
 
     def target(self, targets: Targets, weight: int, rows: Index, names: Collection[str]) -> dict[str, int]:
-        """Differences of those of some attributes, of some vertices, by the targets of a weight."""
+        """Morph target of a weight for some vertices and attributes."""
         deltas = np.zeros((len(rows), targets.deltas.shape[1], 3), np.float32)
         for run in np.flatnonzero(targets.weight_of == weight).tolist():
             first, count, start = (int(table[run]) for table in (targets.firsts, targets.counts, targets.starts))
             inside = (rows >= first) & (rows < first + count)
             deltas[inside] += targets.deltas[start + rows[inside] - first, :, :3]
-        found = {"POSITION": self.chunk.sparse(deltas[:, 0], VERTEX_DATA, bounded=True)}
+        target = {"POSITION": self.chunk.sparse(deltas[:, 0], VERTEX_DATA, bounded=True)}
         for name, moved in zip(("NORMAL", "TANGENT"), deltas.swapaxes(0, 1)[1:], strict=False):
             if name in names and moved.any():
-                found[name] = self.chunk.sparse(moved, VERTEX_DATA)
-        return found
+                target[name] = self.chunk.sparse(moved, VERTEX_DATA)
+        return target
 
 
 @dataclass(frozen=True, slots=True)
 class _AddedMesh:
-    """A mesh of the file, and the weights of the model that its targets have."""
+    """A mesh of the file, and the model's weights of its targets."""
 
     mesh: int
     weights: list[int]
 
 
 def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_Part]]]:
-    """Draw ranges by what moves them: entries of the palette by joint, each joint once, as skins must have it."""
+    """Draw ranges by skin: palette entry by joint, each joint once, as glTF requires; None for no skin."""
     parts = []
     for section in model.mesh.sections:
         triangles = model.mesh.triangles[section.first_triangle : section.first_triangle + section.triangle_count]
@@ -253,22 +360,22 @@ def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_P
     for part in parts:
         weights = model.skin.weights[part.vertices]
         used = np.unique(model.skin.joints[part.vertices][weights > 0.0])
-        wanted = dict(zip(model.skin.joints_of(used).tolist(), used.tolist(), strict=True))
-        if len(wanted) < len(used):
+        entry_of = dict(zip(model.skin.joints_of(used).tolist(), used.tolist(), strict=True))
+        if len(entry_of) < len(used):
             raise ExportError(f"{part.section.name}: a joint moves it from two places, for which glTF has no skins")
         for entries, members in groups:
-            fits = all(entries.get(joint, entry) == entry for joint, entry in wanted.items())
-            if fits and not _spans(model, entries | wanted):
-                entries.update(wanted)
+            fits = all(entries.get(joint, entry) == entry for joint, entry in entry_of.items())
+            if fits and not _spans(model, entries | entry_of):
+                entries.update(entry_of)
                 members.append(part)
                 break
         else:
-            groups.append((wanted, [part]))
-    return [(entries, members) for entries, members in groups]
+            groups.append((entry_of, [part]))
+    return list(groups)
 
 
 def _bare_joint(model: CharacterModel, groups: list[tuple[dict[int, int] | None, list[_Part]]]) -> int | None:
-    """The joint that is called like the model and moves nothing: it held the mesh in the file that was read."""
+    """A joint with the name of the model that moves nothing: it held the mesh in the source file."""
     skeleton = model.skeleton
     if skeleton is None or model.path.stem not in skeleton.names:
         return None
@@ -278,7 +385,7 @@ def _bare_joint(model: CharacterModel, groups: list[tuple[dict[int, int] | None,
 
 
 def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:
-    """Whether joints stand below several roots, which those of a skin must not."""
+    """Whether joints have several roots, which glTF does not allow in a skin."""
     if entries is None or model.skeleton is None:
         return False
     parents = model.skeleton.parents
@@ -291,13 +398,13 @@ def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:
 def _weights_in(targets: Targets | None, rows: Index) -> set[int]:
     if targets is None or not len(rows):
         return set()
-    # Runs of a weight that does not touch the part between its first and last vertex say nothing of it.
+    # Runs that do not overlap the vertex range of the part do not move it.
     touched = (targets.firsts <= rows[-1]) & (targets.firsts + targets.counts > rows[0])
     return set(targets.weight_of[touched].tolist())
 
 
 def unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Vectors of length 1 in single precision; those without a direction point up."""
+    """Unit vectors in single precision; zero vectors point up."""
     wide = vectors.astype(np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
     unit = np.where(length > 1e-12, wide / np.where(length > 1e-12, length, 1.0), (0.0, 1.0, 0.0))
@@ -305,7 +412,7 @@ def unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 def _exact_sums(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Weights whose sums are 1 to the last bits: the strongest takes what rounding left."""
+    """Weights that sum to 1 exactly; the strongest absorbs the rounding."""
     exact = weights.copy()
     exact[:, 0] = 1.0 - weights[:, 1:].sum(axis=1, dtype=np.float64)
     return exact

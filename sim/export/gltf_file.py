@@ -1,4 +1,4 @@
-"""A glTF file in the making: arrays as accessors of one buffer, and the file around them.
+"""The binary chunk of a glTF file: arrays as accessors of one buffer, and the file around them.
 
 Source: glTF 2.0 specification, sections 3.6 and 4.4.
 """
@@ -11,23 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_COMPONENTS = {
-    np.dtype(kind): number for number, kind in enumerate((np.int8, np.uint8, np.int16, np.uint16), start=5120)
-} | {np.dtype(np.uint32): 5125, np.dtype(np.float32): 5126}
-_TYPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+from sim.assets.gltf.document import BINARY_CHUNK, COMPONENT_TYPES, JSON_CHUNK, MAGIC, TYPE_LENGTHS, VERSION
+
+_COMPONENTS = {np.dtype(kind): number for number, kind in COMPONENT_TYPES.items()}
+_TYPES = {length: name for name, length in TYPE_LENGTHS.items() if name != "MAT2"}
 
 VERTEX_DATA, INDEX_DATA = 34962, 34963
-"""What a view is bound to."""
-
-_JSON, _BIN = 0x4E4F534A, 0x004E4942
+"""Targets of buffer views."""
 
 
 class GlbChunk:
-    """Arrays that lie behind each other in the binary chunk.
-
-    Attributes:
-        accessors: What the file says of each of them.
-    """
+    """Arrays in the binary chunk, one after the other, and their accessors."""
 
     def __init__(self) -> None:
         self._data: list[bytes] = []
@@ -37,14 +31,14 @@ class GlbChunk:
         self.accessors: list[dict[str, Any]] = []
 
     def view(self, data: bytes, **more: Any) -> int:
-        """Number of the buffer view of some bytes, which may say more of them."""
+        """Adds bytes; returns the index of their buffer view."""
         self._views.append({"buffer": 0, "byteOffset": self._size, "byteLength": len(data), **more})
         self._data.append(data + b"\0" * (-len(data) % 4))
         self._size += len(self._data[-1])
         return len(self._views) - 1
 
     def add(self, values: npt.NDArray[Any], **more: Any) -> int:
-        """Number of the accessor of rows (n, k), which may say more of them."""
+        """Adds rows (n, k); returns the index of their accessor."""
         self.accessors.append(
             {
                 "bufferView": self.view(values.tobytes()),
@@ -57,12 +51,12 @@ class GlbChunk:
         return len(self.accessors) - 1
 
     def once(self, values: npt.NDArray[Any], target: int | None = None, *, bounded: bool = False) -> int:
-        """Number of the accessor of rows (n, k); equal ones are stored once.
+        """Index of the accessor of rows (n, k); equal rows are stored once.
 
         Args:
-            values: Of a type that the format has; rows of vertices must be whole words.
-            target: What the view is bound to, or None.
-            bounded: Whether the least and the largest values are told, as places and times need it.
+            values: Of a component type of glTF; rows of vertices must be multiples of 4 bytes.
+            target: `VERTEX_DATA`, `INDEX_DATA` or None.
+            bounded: Adds minimum and maximum, as positions and times require.
         """
         values = np.ascontiguousarray(values)
         key = values.tobytes(), f"{values.dtype}{values.shape}{bounded}", target
@@ -76,7 +70,7 @@ class GlbChunk:
         return self._known[key]
 
     def sparse(self, values: npt.NDArray[Any], target: int | None = None, *, bounded: bool = False) -> int:
-        """The same as `once` where rows are not zero, and nothing where they are, if that is smaller."""
+        """Like `once`, as a sparse accessor if that is smaller."""
         rows = np.flatnonzero(values.any(axis=1)).astype(np.uint32)
         if 2 * len(rows) > len(values):
             return self.once(values, target, bounded=bounded)
@@ -85,23 +79,23 @@ class GlbChunk:
         if bounded:
             part |= {"min": values.min(axis=0).tolist(), "max": values.max(axis=0).tolist()}
         if len(rows):
-            places, cached = self.view(rows.tobytes()), self.view(np.ascontiguousarray(values[rows]).tobytes())
+            places, replaced = self.view(rows.tobytes()), self.view(np.ascontiguousarray(values[rows]).tobytes())
             indices = {"bufferView": places, "componentType": _COMPONENTS[rows.dtype]}
-            part["sparse"] = {"count": len(rows), "indices": indices, "values": {"bufferView": cached}}
+            part["sparse"] = {"count": len(rows), "indices": indices, "values": {"bufferView": replaced}}
         self.accessors.append(part)
         return len(self.accessors) - 1
 
     def file(self, document: dict[str, Any]) -> bytes:
-        """The whole binary file; what the document says of buffers, views and accessors counts."""
+        """The complete binary file."""
         data = b"".join(self._data)
         text = self._text(document, {"byteLength": len(data)})
         text += b" " * (-len(text) % 4)
-        binary = struct.pack("<2I", len(data), _BIN) + data if data else b""
-        head = struct.pack("<4s4I", b"glTF", 2, 20 + len(text) + len(binary), len(text), _JSON)
+        binary = struct.pack("<2I", len(data), BINARY_CHUNK) + data if data else b""
+        head = struct.pack("<4s4I", MAGIC, VERSION, 20 + len(text) + len(binary), len(text), JSON_CHUNK)
         return head + text + binary
 
     def text_file(self, document: dict[str, Any]) -> bytes:
-        """The same as text, which holds its buffer."""
+        """The same as glTF text with an embedded buffer."""
         data = b"".join(self._data)
         uri = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
         return self._text(document, {"byteLength": len(data), "uri": uri})
@@ -109,5 +103,5 @@ class GlbChunk:
     def _text(self, document: dict[str, Any], buffer: dict[str, Any]) -> bytes:
         buffers = [buffer] if self._data else []
         parts = {"buffers": buffers, "bufferViews": self._views, "accessors": self.accessors}
-        held = {key: part for key, part in parts.items() if part}  # the format has no empty lists
+        held = {key: part for key, part in parts.items() if part}  # glTF does not allow empty lists
         return json.dumps(held | document, ensure_ascii=False, allow_nan=False).encode()

@@ -1,15 +1,13 @@
-"""Materials as glTF has them: from diffuse, specular and shininess to metal and roughness, images embedded."""
+"""Materials for glTF: diffuse, specular and shininess as metallic and roughness, with embedded images."""
 
 import math
 from typing import Any
 
+from sim.assets.gltf.document import DIELECTRIC
 from sim.assets.images import ImageError
 from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
 from sim.export.gltf_file import GlbChunk
-from sim.export.stored_image import stored_image
-
-DIELECTRIC = 0.04
-"""Part of the light that a surface reflects which is not metal."""
+from sim.export.image import stored_image
 
 _EXACT = 1e-3
 
@@ -17,12 +15,9 @@ _EXACT = 1e-3
 class MaterialWriter:
     """Collects materials, textures and images of one file.
 
-    Args:
-        chunk: Where images go.
-
     Attributes:
         parts: "materials", "textures", "images", "samplers" and "extensionsUsed" of the document.
-        lost: A line for each image that cannot be read.
+        lost: A line for each unreadable image.
     """
 
     def __init__(self, chunk: GlbChunk) -> None:
@@ -35,7 +30,7 @@ class MaterialWriter:
         self.lost: list[str] = []
 
     def add(self, material: Material, *, double_sided: bool) -> int:
-        """Number of a material, written once for each way of showing its backs."""
+        """Index of a material; equal materials are written once."""
         key = material, double_sided
         if key not in self._known:
             self._known[key] = self._put("materials", self._written(material, double_sided=double_sided))
@@ -45,7 +40,7 @@ class MaterialWriter:
         base, metal = metal_and_base(material)
         is_exact = is_metal_exact(material, base, metal)
         if not is_exact:
-            # What a part of metal cannot say is a colour of the reflection.
+            # A metallic factor cannot express the colour of the reflection.
             base, metal = _colour(material.diffuse), 0.0
         pbr: dict[str, Any] = {
             "baseColorFactor": [*base, min(max(material.opacity, 0.0), 1.0)],
@@ -54,7 +49,7 @@ class MaterialWriter:
         }
         written: dict[str, Any] = {"name": material.name, "pbrMetallicRoughness": pbr}
         if material.surface_image is not None:
-            # The colour is that of both, and the image says which is metal.
+            # The colour applies to both; the image says which is metallic.
             factors = [*_colour(material.diffuse), pbr["baseColorFactor"][3]]
             pbr |= {"baseColorFactor": factors, "metallicFactor": material.metal, "roughnessFactor": material.roughness}
         for part, name, image, more in (
@@ -71,7 +66,11 @@ class MaterialWriter:
         if not is_exact:
             factor = [part / DIELECTRIC for part in material.specular]
             self._extend(written, "KHR_materials_specular", {"specularColorFactor": factor})
-        self._add_emission(material, written)
+        brightest = max(material.emission)
+        if brightest > 0.0:  # a factor up to 1, and a strength above
+            written["emissiveFactor"] = [part / max(brightest, 1.0) for part in material.emission]
+        if brightest > 1.0:
+            self._extend(written, "KHR_materials_emissive_strength", {"emissiveStrength": brightest})
         if material.alpha_mode is not AlphaMode.OPAQUE:
             written["alphaMode"] = material.alpha_mode.name
         if material.alpha_mode is AlphaMode.MASK:
@@ -82,14 +81,6 @@ class MaterialWriter:
             self._extend(written, "KHR_materials_unlit", {})
         return written
 
-    def _add_emission(self, material: Material, written: dict[str, Any]) -> None:
-        """Light that it gives off, as a factor up to 1 and a strength beyond."""
-        brightest = max(material.emission)
-        if brightest > 0.0:
-            written["emissiveFactor"] = [part / max(brightest, 1.0) for part in material.emission]
-        if brightest > 1.0:
-            self._extend(written, "KHR_materials_emissive_strength", {"emissiveStrength": brightest})
-
     def _extend(self, written: dict[str, Any], name: str, content: dict[str, Any]) -> None:
         written.setdefault("extensions", {})[name] = content
         used = self.parts.setdefault("extensionsUsed", [])
@@ -97,7 +88,7 @@ class MaterialWriter:
             used.append(name)
 
     def _texture(self, source: ImageSource, sampler: Sampler) -> int | None:
-        """Number of a texture; None for an image that cannot be read."""
+        """Index of a texture; None for an unreadable image."""
         if source not in self._images:
             self._images[source] = self._image(source)
         image = self._images[source]
@@ -129,9 +120,9 @@ class MaterialWriter:
 
 
 def metal_and_base(material: Material) -> tuple[tuple[float, float, float], float]:
-    """Base colour and part of metal that give the diffuse and specular colours of a material, on average.
+    """Base colour and metallic factor for the diffuse and specular colours of a material, on average.
 
-    diffuse = base (1 - metal), specular = 0.04 + (base - 0.04) metal, solved for the metal.
+    Solves diffuse = base (1 - metal), specular = 0.04 + (base - 0.04) metal for the metallic factor.
     """
     diffuse, specular = material.diffuse, material.specular
     d, s = sum(diffuse) / 3.0, sum(specular) / 3.0
@@ -147,7 +138,7 @@ def metal_and_base(material: Material) -> tuple[tuple[float, float, float], floa
 
 
 def roughness_of(material: Material) -> float:
-    """Roughness that reflects as far around as the shininess of a material, or what it says itself."""
+    """Roughness factor for the shininess of a material."""
     return material.roughness if material.surface_image is not None else _roughness(material.shininess)
 
 
@@ -156,12 +147,12 @@ def _roughness(shininess: float) -> float:
 
 
 def is_metal_exact(material: Material, base: tuple[float, float, float], metal: float) -> bool:
-    """Whether a base colour and a part of metal give the colours of a material."""
+    """Whether a base colour and a metallic factor reproduce the colours of a material."""
     if material.is_unlit or material.surface_image is not None:
         return True
-    found = [part * (1.0 - metal) for part in base] + [DIELECTRIC + (part - DIELECTRIC) * metal for part in base]
-    wanted = (*material.diffuse, *material.specular)
-    return max(abs(one - other) for one, other in zip(found, wanted, strict=True)) < _EXACT
+    written = [part * (1.0 - metal) for part in base] + [DIELECTRIC + (part - DIELECTRIC) * metal for part in base]
+    colours = (*material.diffuse, *material.specular)
+    return max(abs(a - b) for a, b in zip(written, colours, strict=True)) < _EXACT
 
 
 def _colour(parts: Any) -> tuple[float, float, float]:

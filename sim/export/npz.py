@@ -12,18 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 IN_MEMORY = 1 << 26
-"""Bytes of an array of frames beyond which it is kept on the disk."""
+"""Bytes of an array of frames above which it moves to the disk."""
 
 COPIED_AT_ONCE = 1 << 20
 
 
 class FrameArrays:
-    """An array that grows by frames, in bounded memory: a long one lies in a nameless file.
+    """An array that grows by frames, in bounded memory; a long one is in a temporary file.
 
     Args:
-        folder: Where such a file may be.
+        folder: Where the temporary file may be.
         shape: Shape of a frame.
-        dtype: Type of its elements.
     """
 
     def __init__(self, folder: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
@@ -32,19 +31,19 @@ class FrameArrays:
         self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(folder))  # noqa: SIM115 - `close` closes it
 
     def append(self, frame: npt.NDArray[Any]) -> None:
-        """Adds a frame at the end.
+        """Adds a frame.
 
         Raises:
             ValueError: If it has another shape.
             OSError: If the disk is full.
         """
         if frame.shape != self._shape:
-            raise ValueError(f"a frame of shape {frame.shape} among those of {self._shape}")
+            raise ValueError(f"a frame has shape {frame.shape}, expected {self._shape}")
         self._file.write(np.ascontiguousarray(frame, self._dtype).tobytes())
         self._count += 1
 
     def read(self) -> npt.NDArray[Any]:
-        """All frames, shape (F, ...), a long array mapped from the disk; to be used before `close`."""
+        """All frames, shape (F, ...), a long array memory-mapped; valid until `close`."""
         shape = (self._count, *self._shape)
         if math.prod(shape) * self._dtype.itemsize <= IN_MEMORY:
             self._file.seek(0)
@@ -60,12 +59,12 @@ class FrameArrays:
         shutil.copyfileobj(self._file, file, COPIED_AT_ONCE)
 
     def close(self) -> None:
-        """Gives memory and file back; may be called twice."""
+        """Frees memory and file; safe to call twice."""
         self._file.close()
 
 
 def write_npz(arrays: Mapping[str, npt.NDArray[Any] | FrameArrays], file: BinaryIO) -> None:
-    """Writes named arrays, uncompressed, in the order given; equal arrays give equal bytes."""
+    """Writes named arrays, uncompressed, in the given order; equal arrays give equal bytes."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:

@@ -1,4 +1,4 @@
-"""A posed mesh ready to be written: what every export format needs, and nothing of how it was made."""
+"""A posed mesh, and its files: NumPy arrays, Wavefront OBJ, PLY."""
 
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sim.animation.pose import Pose
 from sim.assets.model import CharacterModel
 from sim.export.npz import write_npz
+from sim.printable import printable
 
 Float32 = npt.NDArray[np.float32]
 Int32 = npt.NDArray[np.int32]
@@ -17,19 +18,18 @@ UInt32 = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class ExportSurface:
-    """A triangle mesh at one moment, in file order and file space.
+    """A triangle mesh at one time, in file order and file space.
 
     Attributes:
-        name: Name of the mesh.
         positions: shape (V, 3).
         normals: Unit vectors, shape (V, 3).
         texcoords: v = 0 at the bottom row of the image, shape (V, 2).
         triangles: Counter-clockwise from outside, shape (T, 3).
         ranges: Material name, first triangle and triangle count of each section, in file order.
-        bone_names: One for each of B bones.
-        palette: What each of P entries does to the bind pose, as a rule one for each bone, shape (P, 4, 4).
-        palette_bones: Bone of each entry, shape (P,).
-        time: Moment in the clip [s].
+        bone_names: Names of B bones.
+        palette: Skinning matrices, usually one per bone, shape (P, 4, 4).
+        palette_bones: Bone of each palette entry, shape (P,).
+        time: Time in the clip [s].
     """
 
     name: str
@@ -47,16 +47,17 @@ class ExportSurface:
 def surface_of(
     model: CharacterModel, positions: Float32, normals: Float32, pose: Pose | None, time: float
 ) -> ExportSurface:
-    """The mesh of `model` with the positions and normals, both (V, 3), that skinning by a pose gives."""
+    """The mesh of `model` with skinned positions and normals, both (V, 3)."""
     mesh = model.mesh
     texcoords = mesh.texcoords
     if model.default_texture_origin == "top":
         texcoords = np.column_stack((texcoords[:, 0], np.float32(1.0) - texcoords[:, 1]))
+    names = [material.name for material in model.materials]
     ranges = tuple(
-        (_material_name(model, part.material, part.name), part.first_triangle, part.triangle_count)
+        (names[part.material] if part.material >= 0 else part.name, part.first_triangle, part.triangle_count)
         for part in mesh.sections
     )
-    names = tuple(model.skeleton.names) if model.skeleton is not None else ()
+    bone_names = tuple(model.skeleton.names) if model.skeleton is not None else ()
     palette = pose.palette if pose is not None else np.empty((0, 4, 4))
     entries = np.arange(len(palette), dtype=np.int32)
     bones = entries if model.skin is None else model.skin.joints_of(entries).astype(np.int32)
@@ -67,7 +68,7 @@ def surface_of(
         texcoords=texcoords,
         triangles=mesh.triangles,
         ranges=ranges,
-        bone_names=names,
+        bone_names=bone_names,
         palette=palette.astype(np.float32),
         palette_bones=bones,
         time=time,
@@ -75,7 +76,7 @@ def surface_of(
 
 
 def write_arrays(surface: ExportSurface, file: BinaryIO) -> None:
-    """Writes places, triangles and the pose as a NumPy archive; without a skeleton the arrays of bones are empty."""
+    """Writes positions, triangles and the pose as a NumPy archive; bone arrays are empty without a skeleton."""
     arrays = {
         "positions": surface.positions.astype(np.float32),
         "normals": surface.normals.astype(np.float32),
@@ -88,5 +89,45 @@ def write_arrays(surface: ExportSurface, file: BinaryIO) -> None:
     write_npz(arrays, file)
 
 
-def _material_name(model: CharacterModel, index: int, fallback: str) -> str:
-    return model.materials[index].name if index >= 0 else fallback
+ROWS_AT_ONCE = 4096
+
+
+def write_obj(surface: ExportSurface, file: BinaryIO) -> None:
+    """Writes positions, texture coordinates, normals and a group per section; nine digits restore float32 exactly."""
+    file.write(f"o {_word(surface.name)}\n".encode())
+    _write_rows(file, "v %.9g %.9g %.9g\n", surface.positions)
+    _write_rows(file, "vt %.9g %.9g\n", surface.texcoords)
+    _write_rows(file, "vn %.9g %.9g %.9g\n", surface.normals)
+    for material, first, count in surface.ranges:
+        file.write(f"usemtl {_word(material)}\n".encode())
+        corners = surface.triangles[first : first + count].astype(np.int64) + 1
+        _write_rows(file, "f %d/%d/%d %d/%d/%d %d/%d/%d\n", np.repeat(corners, 3, axis=1))
+
+
+def _write_rows(file: BinaryIO, line: str, rows: npt.NDArray[np.generic]) -> None:
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = rows[start : start + ROWS_AT_ONCE]
+        file.write((line * len(part) % tuple(part.ravel().tolist())).encode())
+
+
+def _word(name: str) -> str:
+    """A name as one word; OBJ separates by blanks."""
+    return printable("_".join(name.split())) or "unnamed"
+
+
+VERTEX = np.dtype([(name, "<f4") for name in ("x", "y", "z", "nx", "ny", "nz", "s", "t")])
+FACE = np.dtype([("count", "u1"), ("corners", "<u4", (3,))])
+
+
+def write_ply(surface: ExportSurface, file: BinaryIO) -> None:
+    """Writes vertices with normals and texture coordinates, then triangles; little-endian."""
+    lines = ["ply", "format binary_little_endian 1.0", f"element vertex {len(surface.positions)}"]
+    lines += [f"property float {name}" for name in VERTEX.names or ()]
+    lines += [f"element face {len(surface.triangles)}", "property list uchar uint vertex_indices", "end_header", ""]
+    file.write("\n".join(lines).encode("ascii"))
+    columns = np.column_stack((surface.positions, surface.normals, surface.texcoords))
+    file.write(np.ascontiguousarray(columns, "<f4").tobytes())
+    faces = np.empty(len(surface.triangles), FACE)
+    faces["count"] = 3
+    faces["corners"] = surface.triangles
+    file.write(faces.tobytes())

@@ -1,7 +1,7 @@
 """Videos by PyAV: H.264 and AV1, VP9, lossless FFV1, ProRes.
 
-Colours become YUV here, by the matrix and with the tags of BT.709 in limited range: players take untagged files for
-BT.601.  Source: ITU-R BT.709-6, BT.1886 transfer left as sRGB has it.
+Frames are converted to YUV here, with the matrix and tags of BT.709 in limited range: players take untagged files for
+BT.601.  Source: ITU-R BT.709-6, BT.1886 transfer left as in sRGB.
 """
 
 import os
@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.export.error import ExportError
-from sim.export.options import VideoCodec, VideoOptions
+from sim.export.formats import VideoCodec, VideoOptions
 
 UInt8 = npt.NDArray[np.uint8]
 
 LUMA = np.array([0.2126, 0.7152, 0.0722])
 BT709 = 1
-"""Number of BT.709 for matrix, primaries and transfer in every container."""
+"""Number of BT.709 as matrix, primaries and transfer."""
 
 LIMITED = 1
 """Number of the limited range, 16 to 235."""
@@ -36,21 +36,16 @@ CODECS: dict[str, tuple[str, str, str, dict[str, str]]] = {
     "mkv": ("FFV1", "ffv1", "bgr0", {}),
     "mov": ("ProRes 422 HQ", "prores_ks", "yuv422p10le", {"profile": "3"}),
 }  # fmt: skip
-"""Name, encoder, layout of its pixels and what it is told, by container and codec."""
+"""Name, encoder, pixel format and options, by container or codec."""
 
 
 class CodecVideo:
     """A video file; see `sim.export.video_file.Video`.
 
-    Args:
-        path: File to write.
-        size: Width and height [px]; odd ones repeat a row or a column.
-        rate: Pictures per second.
-        alpha: Whether pictures have an opacity, which no video keeps.
-        options: What can be chosen.
+    Odd widths and heights repeat a row or column.
 
     Raises:
-        ExportError: If this installation has no encoder for it.
+        ExportError: If the encoder is missing, or `alpha` is set.
     """
 
     def __init__(
@@ -58,10 +53,10 @@ class CodecVideo:
     ) -> None:
         if alpha:
             raise ExportError(f"{path}: videos keep no opacity; pictures do")
-        os.environ.setdefault("SVT_LOG", "1")  # the encoder of AV1 tells its life otherwise
+        os.environ.setdefault("SVT_LOG", "1")  # silences the AV1 encoder
         container = path.suffix[1:].lower()
         is_av1 = options is not None and options.codec is VideoCodec.AV1
-        self.codec, codec, self._layout, reported = CODECS["av1" if is_av1 else container]
+        self.codec, codec, self._layout, codec_options = CODECS["av1" if is_av1 else container]
         self.is_exact, self.every, self.notes = self._layout == "bgr0", 1, list[str]()
         try:
             av.codec.Codec(codec, "w")
@@ -72,7 +67,7 @@ class CodecVideo:
         self._stream = stream
         self._padding = ((0, size[1] % 2), (0, size[0] % 2)) if self._layout != "bgr0" else ((0, 0), (0, 0))
         stream.width, stream.height = size[0] + self._padding[1][1], size[1] + self._padding[0][1]
-        stream.pix_fmt, stream.options = self._layout, reported
+        stream.pix_fmt, stream.options = self._layout, codec_options
         stream.codec_context.thread_count = 1
         if self._layout != "bgr0":
             context = stream.codec_context
@@ -80,7 +75,6 @@ class CodecVideo:
             context.color_range = LIMITED
 
     def add(self, pixels: UInt8) -> None:
-        """Adds a picture, shape (H, W, 3)."""
         padded = np.pad(pixels[..., :3], (*self._padding, (0, 0)), "edge")
         if self._layout == "bgr0":
             frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(padded), "rgb24").reformat(format="bgr0")
@@ -90,7 +84,6 @@ class CodecVideo:
             self._file.mux(packet)
 
     def shown(self, pixels: UInt8) -> UInt8:
-        """All of a picture, which has no opacity here."""
         return pixels
 
     def close(self) -> None:
@@ -99,12 +92,11 @@ class CodecVideo:
         self._file.close()
 
     def abandon(self) -> None:
-        """Lets go of the file, which is not complete."""
         self._file.close()
 
 
 def read_video(path: Path) -> Iterator[tuple[float, UInt8]]:
-    """Pictures of a file, RGB, each with the moment at which it goes [s]."""
+    """RGB frames of a file, each with its end time [s]."""
     with av.open(str(path)) as file:
         stream = file.streams.video[0]
         length = 1.0 / float(stream.average_rate or 1.0)
@@ -117,7 +109,7 @@ def read_video(path: Path) -> Iterator[tuple[float, UInt8]]:
 
 
 def _yuv_frame(pixels: UInt8, layout: str) -> Any:
-    """A frame in BT.709, limited range, from RGB of even size, (H, W, 3)."""
+    """A BT.709 frame in limited range, from RGB of even size, (H, W, 3)."""
     deep, halved = layout.endswith("10le"), "420" in layout
     scale = 4.0 if deep else 1.0
     rgb = pixels.astype(np.float32) / 255.0
@@ -125,17 +117,17 @@ def _yuv_frame(pixels: UInt8, layout: str) -> Any:
     blue = (rgb[..., 2] - luma) / (2.0 * (1.0 - LUMA[2]))
     red = (rgb[..., 0] - luma) / (2.0 * (1.0 - LUMA[0]))
 
-    def thinned(plane: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def subsampled(plane: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         across: npt.NDArray[np.float32] = (plane[:, 0::2] + plane[:, 1::2]) / 2.0
         return (across[0::2] + across[1::2]) / 2.0 if halved else across
 
-    values = (16.0 + 219.0 * luma, 128.0 + 224.0 * thinned(blue), 128.0 + 224.0 * thinned(red))
+    values = (16.0 + 219.0 * luma, 128.0 + 224.0 * subsampled(blue), 128.0 + 224.0 * subsampled(red))
     frame = av.VideoFrame(pixels.shape[1], pixels.shape[0], layout)
     for plane, shown in zip(frame.planes, values, strict=True):
         kind = np.dtype("<u2" if deep else "u1")
         rows = np.zeros((shown.shape[0], plane.line_size // kind.itemsize), kind)
         rows[:, : shown.shape[1]] = np.rint(shown * scale)
         plane.update(rows.tobytes())
-    frame.colorspace = frame.color_primaries = frame.color_trc = BT709  # ProRes takes them from its frames
+    frame.colorspace = frame.color_primaries = frame.color_trc = BT709  # ProRes reads them from the frames
     frame.color_range = LIMITED
     return frame

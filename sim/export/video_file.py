@@ -1,6 +1,12 @@
-"""Films: pictures that follow one another in one file.  WebP and GIF are written by Pillow."""
+"""Videos: frames in one file, and the comparison of a finished video with its frames.  Pillow writes WebP and GIF.
 
-from collections.abc import Iterator
+Lossy videos change every pixel; the means of small blocks and the times must stay.  Lossless videos are compared bit
+by bit.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -9,31 +15,31 @@ import numpy.typing as npt
 from PIL import Image, ImageSequence
 
 from sim.export.error import ExportError
+from sim.export.npz import FrameArrays
 
 UInt8 = npt.NDArray[np.uint8]
 
 GIF_DELAYS = (30, 30, 40)
-"""Milliseconds that pictures of a GIF stay at 30 a second: it counts in hundredths of a second."""
-
+"""Durations of GIF frames at 30 fps [ms]: GIF counts in hundredths of a second."""
 
 GIF_RATE = 50
-"""Most pictures a second; programs take shorter delays for a mistake."""
+"""Highest frame rate; programs ignore shorter delays."""
 
 CLEAR = 255
-"""Number of what is not there, beside that many colours."""
+"""Palette index of transparent pixels, after the colours."""
 
 KEPT_BYTES = 2 << 30
-"""Largest size of all pictures of a film that is kept in memory until its end."""
+"""Most memory for the frames of a buffered video [bytes]."""
 
 
 class Video(Protocol):
-    """A file that takes pictures, shape (H, W, 3), or (H, W, 4) with straight opacity; row 0 at the top.
+    """A video file that takes frames, shape (H, W, 3), or (H, W, 4) with straight alpha; row 0 at the top.
 
     Attributes:
-        codec: How pictures are compressed, in words.
-        is_exact: Whether they come back bit by bit.
-        every: Of how many pictures one is kept.
-        notes: Lines about what the format cannot hold.
+        codec: Name of the compression.
+        is_exact: Whether it is lossless.
+        every: Only every n-th frame is stored.
+        notes: Lines about what the format cannot store.
     """
 
     codec: str
@@ -42,59 +48,47 @@ class Video(Protocol):
     notes: list[str]
 
     def add(self, pixels: UInt8) -> None:
-        """Adds a picture."""
+        pass
 
     def shown(self, pixels: UInt8) -> UInt8:
-        """What of a picture the format can hold."""
+        """The part of a frame that the format can store."""
 
     def close(self) -> None:
         """Completes the file."""
 
     def abandon(self) -> None:
-        """Lets go of the file, which is not complete."""
+        """Closes the incomplete file."""
 
 
 class BufferedVideo:
-    """A film whose pictures are kept until it is complete.
-
-    Args:
-        path: File to write.
-        size: Width and height [px].
-        rate: Pictures per second.
-        alpha: Whether pictures have an opacity.
-    """
+    """A video whose frames stay in memory until it is complete."""
 
     def __init__(self, path: Path, size: tuple[int, int], rate: float, alpha: bool) -> None:
         self._path, self._rate, self._alpha = path, rate, alpha
         self.notes: list[str] = []
         self._room = KEPT_BYTES // (size[0] * size[1] * (4 if alpha else 3))
-        self._pictures: list[Image.Image] = []
+        self._images: list[Image.Image] = []
 
     def add(self, pixels: UInt8) -> None:
-        """Adds a picture.
-
-        Raises:
-            ExportError: If there are too many to be kept.
-        """
-        if len(self._pictures) >= self._room:
-            raise ExportError(f"{self._path}: holds {self._room} pictures of this size; videos hold any number")
-        self._pictures.append(Image.fromarray(np.ascontiguousarray(pixels)))
+        if len(self._images) >= self._room:
+            raise ExportError(
+                f"{self._path}: holds {self._room} frames of this size; other video formats hold any number"
+            )
+        self._images.append(Image.fromarray(np.ascontiguousarray(pixels)))
 
     def shown(self, pixels: UInt8) -> UInt8:
         return pixels
 
     def abandon(self) -> None:
-        self._pictures.clear()
+        self._images.clear()
 
 
 class WebpVideo(BufferedVideo):
-    """An animated WebP, of high quality."""
-
     codec, is_exact, every = "WebP", False, 1
 
     def close(self) -> None:
-        ends = np.rint(np.arange(len(self._pictures) + 1) * 1000.0 / self._rate).astype(int)
-        first, *others = self._pictures
+        ends = np.rint(np.arange(len(self._images) + 1) * 1000.0 / self._rate).astype(int)
+        first, *others = self._images
         delays = np.diff(ends).tolist()
         first.save(
             self._path, "WEBP", save_all=True, append_images=others, duration=delays, loop=0, quality=85, method=2
@@ -102,7 +96,7 @@ class WebpVideo(BufferedVideo):
 
 
 class GifVideo(BufferedVideo):
-    """A GIF with one palette, that of the first, the middle and the last picture, and at most 50 pictures a second."""
+    """A GIF with one palette, from its first, middle and last frame, and at most 50 fps."""
 
     codec, is_exact = "GIF", False
 
@@ -116,13 +110,13 @@ class GifVideo(BufferedVideo):
         return np.concatenate((pixels[..., :3], np.where(pixels[..., 3:] >= 128, 255, 0).astype(np.uint8)), axis=2)
 
     def close(self) -> None:
-        pictures = self._pictures[:: self.every]
+        images = self._images[:: self.every]
         if self.every > 1:
-            self.notes.append(f"holds one of {self.every} pictures; {self.codec} shows at most {GIF_RATE} a second")
+            self.notes.append(f"stores one of {self.every} frames; {self.codec} plays at most {GIF_RATE} fps")
         if self._alpha:
-            self.notes.append(f"what is less than half opaque is left out; {self.codec} has nothing between")
+            self.notes.append(f"pixels below half opacity are transparent; {self.codec} has no partial alpha")
         rate = self._rate / self.every
-        samples = [pictures[0], pictures[len(pictures) // 2], pictures[-1]]
+        samples = [images[0], images[len(images) // 2], images[-1]]
         width, height = samples[0].size
         strip = Image.new("RGB", (width, height * len(samples)))
         for index, sample in enumerate(samples):
@@ -130,28 +124,126 @@ class GifVideo(BufferedVideo):
         palette = strip.quantize(CLEAR, dither=Image.Dither.NONE)
         colours = palette.getpalette() or []
         palette.putpalette((colours + colours[:3] * 256)[: 3 * CLEAR] + colours[:3])
-        first, *others = (self._indexed(one, palette) for one in pictures)
-        ends = np.rint(np.arange(len(pictures) + 1) * 100.0 / rate).astype(int) * 10
+        first, *others = (self._indexed(image, palette) for image in images)
+        ends = np.rint(np.arange(len(images) + 1) * 100.0 / rate).astype(int) * 10
         delays = np.maximum(np.diff(ends), 20).tolist()
         if abs(rate - 30.0) < 1e-6:
-            delays = [GIF_DELAYS[index % 3] for index in range(len(pictures))]
+            delays = [GIF_DELAYS[index % 3] for index in range(len(images))]
         more = {"transparency": CLEAR, "disposal": 2, "background": CLEAR} if self._alpha else {"disposal": 1}
         first.save(self._path, "GIF", save_all=True, append_images=others, duration=delays, loop=0, **more)
 
-    def _indexed(self, picture: Image.Image, palette: Image.Image) -> Image.Image:
-        """A picture in the colours of a palette; what is not there has a number of its own."""
-        found = picture.convert("RGB").quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
+    def _indexed(self, image: Image.Image, palette: Image.Image) -> Image.Image:
+        """An image in palette colours; transparent pixels have the index `CLEAR`."""
+        found = image.convert("RGB").quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
         if self._alpha:
-            found = found.point(lambda number: 0 if number == CLEAR else number)  # which is the same colour
-            found.paste(CLEAR, mask=picture.getchannel("A").point(lambda part: 255 * (part < 128)))
+            found = found.point(lambda number: 0 if number == CLEAR else number)  # the same colour
+            found.paste(CLEAR, mask=image.getchannel("A").point(lambda part: 255 * (part < 128)))
         return found
 
 
-def read_pictures(path: Path) -> Iterator[tuple[float, UInt8]]:
-    """Pictures of a file, RGBA, each with the moment at which it goes [s]."""
+def read_images(path: Path) -> Iterator[tuple[float, UInt8]]:
+    """RGBA frames of a file, each with its end time [s]."""
     end = 0.0
-    with Image.open(path) as film:
-        for picture in ImageSequence.Iterator(film):
-            shown = np.asarray(picture.convert("RGBA"))
-            end += picture.info.get("duration", 1000.0) / 1000.0  # one picture alone stays
+    with Image.open(path) as file:
+        for image in ImageSequence.Iterator(file):
+            shown = np.asarray(image.convert("RGBA"))
+            end += image.info.get("duration", 1000.0) / 1000.0  # a single image has no duration
             yield end, shown
+
+
+BLOCK = 8
+"""Edge of the blocks whose means are compared [px]."""
+
+LARGEST_MEAN = 16.0
+"""Mean block difference [of 255] above which a frame counts as wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class VideoContents:
+    """Content of a video that was read back.
+
+    Attributes:
+        count: Frames that were compared.
+        duration: Duration [s].
+        difference: Largest difference of a block mean [of 255].
+        size: Width and height [px].
+    """
+
+    count: int
+    duration: float
+    difference: float
+    size: tuple[int, int]
+
+
+class ReadBack:
+    """Records frames while they are written, to compare them with the finished video.
+
+    Args:
+        folder: For temporary files.
+        size: Width and height of the frames [px].
+        channels: 3 or 4.
+        is_exact: Whether frames must be read back bit by bit.
+    """
+
+    def __init__(self, folder: Path, size: tuple[int, int], channels: int, *, is_exact: bool) -> None:
+        self._size, self._is_exact, self._channels = size, is_exact, channels
+        shape = (-(-size[1] // BLOCK), -(-size[0] // BLOCK), channels)
+        self._means = FrameArrays(folder, shape, np.float32)
+        self._sums: list[int] = []
+
+    def add(self, pixels: UInt8) -> None:
+        self._means.append(block_means(pixels))
+        if self._is_exact:
+            self._sums.append(_sum(pixels))
+
+    def compared(self, shown: Iterable[tuple[float, UInt8]], rate: float, every: int, path: Path) -> VideoContents:
+        """Compares the frames of the video.
+
+        Args:
+            shown: Frames of the video, (h, w, channels), possibly padded, each with its end time [s].
+            rate: Frames per second that were written.
+            every: Only every n-th frame was stored.
+            path: The video, for messages.
+
+        Raises:
+            ExportError: If a frame is missing or differs.
+        """
+        expected, largest, end, number, size = self._means.read(), 0.0, 0.0, 0, self._size
+        for end, pixels in shown:
+            size = pixels.shape[1], pixels.shape[0]
+            cut = pixels[: self._size[1], : self._size[0], : self._channels]
+            means = block_means(cut)
+            while number < len(expected) and (number + 0.5) / rate < end:
+                if number % every:
+                    number += 1
+                    continue
+                if self._is_exact and _sum(cut) != self._sums[number]:
+                    raise ExportError(f"{path}: frame {number}: the read-back differs; no file was written")
+                apart = np.abs(means - expected[number])
+                if apart.mean() > LARGEST_MEAN:
+                    reason = f"the read-back differs by {apart.mean():.0f} of 255 on average; no file was written"
+                    raise ExportError(f"{path}: frame {number}: {reason}")
+                largest = max(largest, float(apart.max()))
+                number += 1
+        if number < len(expected):
+            raise ExportError(f"{path}: {number} frames read back of {len(expected)}; no file was written")
+        return VideoContents(-(-number // every), end if number > 1 else 1.0 / rate, largest, size)
+
+    def close(self) -> None:
+        self._means.close()
+
+
+def block_means(pixels: UInt8) -> npt.NDArray[np.float32]:
+    """Means of the blocks of an image, (H, W, C), with repeated edges; colours are weighted by alpha."""
+    height, width, channels = pixels.shape
+    shown = pixels.astype(np.float32)
+    if channels == 4:
+        shown[..., :3] *= shown[..., 3:] / np.float32(255.0)
+    padded = np.pad(shown, ((0, -height % BLOCK), (0, -width % BLOCK), (0, 0)), "edge")
+    blocks = padded.reshape(padded.shape[0] // BLOCK, BLOCK, padded.shape[1] // BLOCK, BLOCK, channels)
+    means: npt.NDArray[np.float32] = blocks.mean(axis=(1, 3))
+    return means
+
+
+def _sum(pixels: UInt8) -> int:
+    return zlib.crc32(np.ascontiguousarray(pixels).tobytes())

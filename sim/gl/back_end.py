@@ -1,8 +1,9 @@
-"""What kernels run on: transform feedback, which every card has, or compute; switched while a simulation goes on.
+"""Back ends of kernels: transform feedback, which every driver supports, or compute; switched between two frames.
 
-Both read and write the same buffers, so nothing is rebuilt but programs.
+Both read and write the same buffers, so switching rebuilds programs only.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -11,18 +12,16 @@ if TYPE_CHECKING:
     from sim.gl.context import Context
 
 SIZES = (4_096, 32_768, 131_072)
-"""Records that the back ends are compared with; below the first transform feedback is taken unseen."""
+"""Numbers of records to compare the back ends with; below the first, automatic always takes transform feedback."""
 
 
 class BackEnd(StrEnum):
-    """What runs a kernel."""
-
     TF = "tf"
     COMPUTE = "compute"
 
 
 class BackEndChoice(StrEnum):
-    """What the user wants; automatic takes what is faster here for the number of records."""
+    """The setting; automatic takes the back end that is faster on this machine for the number of records."""
 
     AUTO = "auto"
     TF = "tf"
@@ -34,51 +33,41 @@ TITLES = {BackEndChoice.AUTO: "Automatic", BackEndChoice.TF: "Transform feedback
 
 @dataclass(frozen=True, slots=True)
 class BackEndComparison:
-    """How the back ends compare on this machine.
-
-    Attributes:
-        ratios: Time of transform feedback over that of compute for each of `SIZES`.
-    """
+    """Speed ratios of this machine: time of transform feedback over time of compute for each of `SIZES`."""
 
     ratios: tuple[float, ...]
 
     @property
     def compute_from(self) -> int | None:
-        """Records from which on compute is faster, also with all larger numbers; None if it never is."""
-        found = None
+        """Number of records from which on compute is always faster; None if it never is."""
+        least = None
         for size, ratio in zip(reversed(SIZES), reversed(self.ratios), strict=True):
             if ratio <= 1.0:
                 break
-            found = size
-        return found
+            least = size
+        return least
 
 
 _COMPARED: dict[str, BackEndComparison] = {}
-"""By renderer: what was found in this process."""
+"""Comparisons of this process, by renderer."""
 
 
 class BackEnds:
-    """What the kernels of one context run on.
+    """Chooses the back end of the kernels of one context; `choice` may be set between two frames."""
 
-    Args:
-        context: Whose kernels.
-
-    Attributes:
-        choice: What is wanted; may be set between two frames, after `ShaderLibrary.prepare` without a pause.
-    """
-
-    def __init__(self, context: "Context") -> None:
-        self._context = context
+    def __init__(self, context: "Context", compare: Callable[["Context"], BackEndComparison]) -> None:
+        self._context, self._compare = context, compare
         self.choice = BackEndChoice.AUTO
         self.has_compute = context.capabilities.has_compute
 
     def chosen(self, records: int, size: int, choice: BackEndChoice | None = None) -> BackEnd:
-        """What a kernel runs on that makes so many records of so many bytes at a time, now or with another choice.
+        """The back end for kernels with this number of records per run and size of a record [byte].
 
-        The first question that needs it compares the two, which takes a tenth of a second; the context is current.
+        The first automatic choice may compare the back ends, which takes 0.1 s; the context must be current.
         """
         choice = choice or self.choice
-        if choice is BackEndChoice.TF or not self.has_compute or not self._holds(records * size):
+        is_too_large = records * size > self._context.capabilities.max_storage_block_size
+        if choice is BackEndChoice.TF or not self.has_compute or is_too_large:
             return BackEnd.TF
         if choice is BackEndChoice.COMPUTE:
             return BackEnd.COMPUTE
@@ -89,37 +78,32 @@ class BackEnds:
 
     @property
     def compared(self) -> BackEndComparison | None:
-        """Which is faster here; None where that was not found out yet in this process."""
         return _COMPARED.get(self._context.capabilities.renderer)
 
     def compare(self) -> BackEndComparison:
-        """Which is faster here, found out by a trial the first time; the context is current and has compute."""
-        found = self.compared
-        if found is None:
-            from sim.gl.back_end_trials import compare_back_ends  # which needs kernels, and these a context
-
-            found = _COMPARED[self._context.capabilities.renderer] = compare_back_ends(self._context)
-        return found
+        """Measures both back ends at the first call; the context must be current and support compute."""
+        renderer = self._context.capabilities.renderer
+        if renderer not in _COMPARED:
+            _COMPARED[renderer] = self._compare(self._context)
+        return _COMPARED[renderer]
 
     @property
     def status(self) -> str:
-        """What kernels run on, and why, in one line."""
+        """One line of text: the back end and the reason for it."""
         if not self.has_compute:
             version = ".".join(map(str, self._context.capabilities.version_number))
             return f"transform feedback: compute needs OpenGL 4.3, here is {version}"
         if self.choice is not BackEndChoice.AUTO:
             return f"{TITLES[self.choice].lower()}: chosen"
-        found = self.compared
-        if found is None:
+        comparison = self.compared
+        if comparison is None:
             return f"automatic: transform feedback, which is faster below {_grouped(SIZES[0])} records"
-        most, least = f"{found.ratios[-1]:.2f} times as fast with {_grouped(SIZES[-1])} records", found.compute_from
+        least = comparison.compute_from
+        most = f"{comparison.ratios[-1]:.2f} times as fast with {_grouped(SIZES[-1])} records"
         if least is None:
             return f"automatic: transform feedback; compute was {most}"
-        ratio = f"{found.ratios[SIZES.index(least)]:.2f}"
+        ratio = f"{comparison.ratios[SIZES.index(least)]:.2f}"
         return f"automatic: compute from {_grouped(least)} records on ({ratio} times as fast there, {most})"
-
-    def _holds(self, size: int) -> bool:
-        return size <= self._context.capabilities.max_storage_block_size
 
 
 def _grouped(number: int) -> str:

@@ -1,11 +1,11 @@
-"""The one place that configures and imports PyOpenGL; every module of this package takes `GL` from here.
+"""Configures and imports PyOpenGL; every module of this package takes `GL` and the plain C functions from here.
 
-Owns the PyOpenGL flags, which only count when set before the first import of `OpenGL.GL`.
+The flags of PyOpenGL only count if they are set before the first import of `OpenGL.GL`.
 """
 
 from sim.gl.environment import set_environment
 
-# EGL serves headless contexts, Wayland and (with QT_XCB_GL_INTEGRATION=xcb_egl) X11 alike; GLX only serves X11.
+# EGL serves headless contexts, Wayland and (with QT_XCB_GL_INTEGRATION=xcb_egl) X11; GLX only serves X11.
 # Windows (WGL) and macOS (CGL) have a single platform each, which PyOpenGL selects by itself.
 set_environment()
 
@@ -14,11 +14,32 @@ import OpenGL  # noqa: E402
 # Errors are read through KHR_debug; a glGetError after every call costs more than most calls.
 OpenGL.ERROR_CHECKING = False
 OpenGL.ERROR_LOGGING = False
-# A hidden conversion of an array is a bug of the wrapper: let it raise instead of costing time.
+# Hidden conversions of arrays cost time: they raise instead.
 OpenGL.ERROR_ON_COPY = True
 # Vertex data lives in buffers, so there are no client pointers to keep alive.
 OpenGL.STORE_POINTERS = False
 
 from OpenGL import GL  # noqa: E402
 
-__all__ = ["GL"]
+# PyOpenGL's wrappers of these functions guess array types and output sizes: they do not know packed depth and stencil
+# pixels, and their signatures differ between versions.  The C signatures do not change.
+from OpenGL.raw.GL.VERSION.GL_1_0 import glGetTexImage, glReadPixels, glTexImage2D  # noqa: E402
+from OpenGL.raw.GL.VERSION.GL_1_1 import glTexSubImage2D  # noqa: E402
+from OpenGL.raw.GL.VERSION.GL_1_5 import glGetQueryiv, glGetQueryObjectiv  # noqa: E402
+from OpenGL.raw.GL.VERSION.GL_2_0 import glGetActiveAttrib, glGetActiveUniform  # noqa: E402
+from OpenGL.raw.GL.VERSION.GL_3_0 import glGetTransformFeedbackVarying  # noqa: E402
+from OpenGL.raw.GL.VERSION.GL_3_3 import glGetQueryObjectui64v  # noqa: E402
+
+__all__ = [
+    "GL",
+    "glGetActiveAttrib",
+    "glGetActiveUniform",
+    "glGetQueryObjectiv",
+    "glGetQueryObjectui64v",
+    "glGetQueryiv",
+    "glGetTexImage",
+    "glGetTransformFeedbackVarying",
+    "glReadPixels",
+    "glTexImage2D",
+    "glTexSubImage2D",
+]

@@ -1,4 +1,4 @@
-"""Buffer: bytes in memory of the GPU.  It does not know what the bytes mean, beyond an optional element type."""
+"""Buffer: memory on the GPU."""
 
 import ctypes
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,9 +9,13 @@ import numpy.typing as npt
 from sim.gl.bootstrap import GL
 from sim.gl.errors import GLLimitError
 from sim.gl.objects import GLObject, new_name
+from sim.gl.task import Task
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
+
+UPLOAD_STEP = 4 << 20
+"""Bytes that an upload writes in one step; a software driver copies them in one or two milliseconds."""
 
 Usage = Literal["static", "dynamic", "stream", "copy", "read"]
 
@@ -25,16 +29,12 @@ USAGES: dict[str, int] = {
 
 
 class Buffer(GLObject):
-    """A buffer object.
-
-    Data moves through the copy targets, so no vertex array or binding point of a pass is disturbed.
+    """A buffer object.  Uploads change no vertex array and no binding of a pass.
 
     Args:
-        context: Where it lives.
         data: Initial contents, or a size [byte] for uninitialised storage.
-        dtype: Element type of `read` and `count`; that of `data` by default, bytes for a size.
+        dtype: Element type of `read` and `count`; by default the type of `data`, or bytes for a size.
         usage: "static" written once, "dynamic" often, "stream" every frame, "copy" written by the GPU, "read" staging.
-        label: Name in `Context.live`.
     """
 
     kind = "Buffer"
@@ -64,11 +64,7 @@ class Buffer(GLObject):
         return self.size // self.dtype.itemsize
 
     def write(self, data: npt.NDArray[Any], offset: int = 0) -> None:
-        """Replace the bytes from `offset` [byte] on.
-
-        Raises:
-            GLLimitError: If the data reaches beyond the end.
-        """
+        """Replaces the bytes from `offset` [byte] on.  Raises GLLimitError if the data exceeds the buffer."""
         data = np.ascontiguousarray(data)
         self._check_range(offset, data.nbytes)
         if data.nbytes:
@@ -76,10 +72,9 @@ class Buffer(GLObject):
             GL.glBufferSubData(GL.GL_COPY_WRITE_BUFFER, offset, data.nbytes, ctypes.c_void_p(data.ctypes.data))
 
     def fill(self, data: npt.NDArray[Any]) -> None:
-        """Repeat the data from the first byte to the last; the GPU does most of it.
+        """Fills the buffer with repetitions of the data, mostly by copies on the GPU.
 
-        Raises:
-            GLLimitError: If it is larger than the buffer, or empty.
+        Raises GLLimitError if the data is empty or larger than the buffer.
         """
         data = np.ascontiguousarray(data)
         if not data.nbytes:
@@ -92,10 +87,8 @@ class Buffer(GLObject):
             done += length
 
     def orphan(self, data: npt.NDArray[Any] | int | None = None) -> None:
-        """Replace the storage, so that pending draws keep the old one and the driver need not wait.
-
-        Args:
-            data: New contents, a new size [byte], or None to keep the size with undefined contents.
+        """Replaces the storage by data, or by a size [byte]; pending draws keep the old one, so the driver need not
+        wait.
         """
         if isinstance(data, np.ndarray):
             self.size = data.nbytes
@@ -107,13 +100,7 @@ class Buffer(GLObject):
     def read(
         self, dtype: npt.DTypeLike | None = None, *, offset: int = 0, count: int | None = None
     ) -> npt.NDArray[Any]:
-        """Contents as a new array; waits for the GPU.
-
-        Args:
-            dtype: Element type, that of the buffer by default.
-            offset: First byte.
-            count: Number of elements, all that follow by default.
-        """
+        """Returns elements from byte `offset` on as a new array, by default all; waits for the GPU."""
         element = self.dtype if dtype is None else np.dtype(dtype)
         length = (self.size - offset) // element.itemsize if count is None else count
         self._check_range(offset, length * element.itemsize)
@@ -126,7 +113,7 @@ class Buffer(GLObject):
     def copy_to(
         self, target: "Buffer", size: int | None = None, *, source_offset: int = 0, target_offset: int = 0
     ) -> None:
-        """Copy bytes on the GPU, without waiting."""
+        """Copies bytes on the GPU, without waiting."""
         length = self.size - source_offset if size is None else size
         self._check_range(source_offset, length)
         target._check_range(target_offset, length)
@@ -138,7 +125,6 @@ class Buffer(GLObject):
             )
 
     def bind_base(self, target: int, index: int) -> None:
-        """Bind the whole buffer to an indexed target (uniform block or transform feedback)."""
         GL.glBindBufferBase(target, index, self.name)
 
     def _allocate(self, data: npt.NDArray[Any] | None) -> None:
@@ -149,3 +135,30 @@ class Buffer(GLObject):
     def _check_range(self, offset: int, length: int) -> None:
         if offset < 0 or length < 0 or offset + length > self.size:
             raise GLLimitError(f"buffer {self.label!r}: bytes {offset} to {offset + length} of {self.size}")
+
+
+def upload_buffer(
+    context: "Context",
+    data: npt.NDArray[Any],
+    *,
+    dtype: npt.DTypeLike | None = None,
+    usage: Usage = "static",
+    label: str = "",
+) -> Task[Buffer]:
+    """Creates a buffer with the contents of an array, in steps of `UPLOAD_STEP` bytes."""
+    buffer = Buffer(context, data.nbytes, dtype=data.dtype if dtype is None else dtype, usage=usage, label=label)
+    raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+    for offset in range(0, len(raw), UPLOAD_STEP):
+        buffer.write(raw[offset : offset + UPLOAD_STEP], offset)
+        yield
+    return buffer
+
+
+def copy_buffer(source: Buffer, *, usage: Usage = "copy", label: str = "") -> Task[Buffer]:
+    """Creates a copy of a buffer on the GPU, in steps of `UPLOAD_STEP` bytes."""
+    buffer = Buffer(source.context, source.size, dtype=source.dtype, usage=usage, label=label)
+    for offset in range(0, source.size, UPLOAD_STEP):
+        size = min(UPLOAD_STEP, source.size - offset)
+        source.copy_to(buffer, size, source_offset=offset, target_offset=offset)
+        yield
+    return buffer

@@ -1,6 +1,11 @@
-"""Rotation: a kernel repeated over buffers of the same records: what was, what is, and what is made of both."""
+"""Buffers for kernels that run many times in a row: program, uniforms and textures are bound once before the first run.
 
-from collections.abc import Iterator
+`PingPong` computes the next state from the last one, `BufferRing` from the last two.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -8,89 +13,126 @@ import numpy.typing as npt
 from sim.gl.back_end import BackEnd
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
-from sim.gl.context import Context
 from sim.gl.errors import GLLimitError
 from sim.gl.kernel import Kernel
-from sim.gl.texture import BufferTexture
+from sim.gl.objects import Owner
+from sim.gl.texture import TexelBuffer
 from sim.gl.transform_feedback import GROUP
-from sim.gl.vertex_array import VertexArray
+
+if TYPE_CHECKING:
+    from sim.gl.context import Context
 
 WHOLE = {"WHOLE": True}
-"""Macros by compute of a kernel that makes many substeps in one run; see `BufferRing.run`."""
+"""Compute macros of a kernel that makes many substeps in one run; see `BufferRing.run`."""
 
 SPAN, PART = "u_span", "u_part"
 
 
-class BufferRing:
-    """Two moments of a state, and room for the next one, by compute for the next two.
+class PingPong(Owner):
+    """Two buffers of the same records; a kernel computes one from the other.
 
-    Args:
-        context: Where the buffers live.
-        records: First contents of both moments; their number must be a multiple of `GROUP`.
-        label: Name in `Context.live`.
-
-    Attributes:
-        count: Number of records, padding included.
+    The number of records, padding included, must be a multiple of `GROUP`; `runs` counts the kernel runs.
     """
 
-    def __init__(self, context: Context, records: npt.NDArray[np.void], *, label: str) -> None:
+    def __init__(self, context: "Context", records: npt.NDArray[np.void], *, label: str) -> None:
+        if len(records) % GROUP:
+            raise GLLimitError(f"{label}: {len(records)} records are no multiple of {GROUP}")
+        self.count = len(records)
+        self.runs = 0
+        self._sides = tuple(
+            self.owns(TexelBuffer(context, records, usage="copy", label=f"{label} {side}"))
+            for side in ("first", "second")
+        )
+        self._newest = 0
+        first, second = self._sides
+        self._turns = ((first.name, second.buffer.name), (second.name, first.buffer.name))
+
+    @property
+    def newest(self) -> Buffer:
+        return self._sides[self._newest].buffer
+
+    @property
+    def texture(self) -> TexelBuffer:
+        return self._sides[self._newest]
+
+    def write(self, records: npt.NDArray[np.void]) -> None:
+        self.newest.write(records)
+
+    def copy_from(self, other: Buffer) -> None:
+        """Replaces the newest records by a copy on the GPU."""
+        other.copy_to(self.newest)
+
+    def run(self, kernel: Kernel, source: str, varying: str, values: Sequence[tuple[float, float]]) -> None:
+        """Runs once for each pair of values, which the vec2 uniform `varying` receives.
+
+        The samplerBuffer `source` of the kernel reads the newest records; set other uniforms before.
+        """
+        program, side = kernel.program, self._newest
+        turns = itertools.cycle(self._turns if side == 0 else self._turns[::-1])
+        with kernel.writing() as capture:
+            bind, send, write = GL.glBindTexture, GL.glUniform2f, capture.writer(self.count)
+            kind, location = GL.GL_TEXTURE_BUFFER, program.location(varying)
+            GL.glActiveTexture(GL.GL_TEXTURE0 + program.unit(source))
+            for (first, second), (old, new) in zip(values, turns, strict=False):
+                bind(kind, old)
+                send(location, first, second)
+                write(new)
+        self._newest = (side + len(values)) % 2
+        self.runs += len(values)
+
+
+class BufferRing(Owner):
+    """The last two states of a simulation, and buffers for the next one; compute needs buffers for the next two.
+
+    The number of records, padding included, must be a multiple of `GROUP`.
+    """
+
+    def __init__(self, context: "Context", records: npt.NDArray[np.void], *, label: str) -> None:
         if len(records) % GROUP:
             raise GLLimitError(f"{label}: {len(records)} records are no multiple of {GROUP}")
         self.count = len(records)
         self._context, self._label = context, label
-        self._buffers: list[Buffer] = []
-        self._textures: list[BufferTexture] = []
-        for _ in range(3):
-            self._add(Buffer(context, records, usage="copy", label=label))
-        self._vertices = VertexArray(context, label=label)
+        self._sides = [self.owns(TexelBuffer(context, records, usage="copy", label=label)) for _ in range(3)]
         self._newest, self._older = 0, 2
 
     @property
     def now(self) -> Buffer:
-        return self._buffers[self._newest]
+        return self._sides[self._newest].buffer
 
     @property
-    def texture(self) -> BufferTexture:
-        return self._textures[self._newest]
+    def texture(self) -> TexelBuffer:
+        return self._sides[self._newest]
 
     @property
     def before(self) -> Buffer:
-        return self._buffers[self._older]
+        return self._sides[self._older].buffer
 
     @property
-    def texture_before(self) -> BufferTexture:
-        return self._textures[self._older]
+    def texture_before(self) -> TexelBuffer:
+        return self._sides[self._older]
 
     @property
     def _spare(self) -> int:
         return next(self._spares())
 
     def _spares(self) -> Iterator[int]:
-        return (side for side in range(len(self._buffers)) if side not in (self._newest, self._older))
-
-    def _add(self, buffer: Buffer) -> None:
-        self._buffers.append(buffer)
-        self._textures.append(BufferTexture(self._context, buffer, "rgba32f"))
+        return (side for side in range(len(self._sides)) if side not in (self._newest, self._older))
 
     def write(self, now: npt.NDArray[np.void], before: npt.NDArray[np.void] | None = None) -> None:
-        """Replace both moments; the one before is the same by default."""
+        """Replaces both states; the older one is the same by default."""
         self.now.write(now)
         self.before.write(now if before is None else before)
 
     def run(self, kernel: Kernel, names: tuple[str, str], first: int, count: int, of: int) -> None:
-        """Make substeps, one after another.
+        """Makes `count` of the `of` substeps of a step, beginning with number `first`.
 
-        By transform feedback each is a run of its own, whose uniform `SPAN` takes start and end as fractions of the
-        step.  By compute the kernel, which has the macros `WHOLE`, makes them in one run and stores the moment before
-        at binding 1; its uniform `PART` takes the numbers.
+        With transform feedback each substep is a run, whose uniform `SPAN` receives start and end as fractions of the
+        step. With compute the kernel, which has the macros `WHOLE`, makes all substeps in one run and stores the older
+        state at binding 1; its uniform `PART` receives (first, count, of).
 
         Args:
-            kernel: Reads two samplers and writes records of the same kind, each from its own past alone; other uniforms
-                are set before.
-            names: Names of the samplerBuffers that take the newest records, and those before.
-            first: Number of the first substep.
-            count: How many.
-            of: How many a step has.
+            kernel: Reads two samplers and writes records of the same kind, each from its own past only.
+            names: Names of the samplerBuffers of the newest and the older records.
         """
         if kernel.back_end is BackEnd.COMPUTE:
             self._run_whole(kernel, names, (first, count, of))
@@ -98,10 +140,10 @@ class BufferRing:
         program = kernel.program
         location = program.location(SPAN)
         newest_unit, older_unit = (GL.GL_TEXTURE0 + program.unit(name) for name in names)
-        textures, targets = [one.name for one in self._textures], [one.name for one in self._buffers]
+        textures, targets = [side.name for side in self._sides], [side.buffer.name for side in self._sides]
         bind, activate, send, kind = GL.glBindTexture, GL.glActiveTexture, GL.glUniform2f, GL.GL_TEXTURE_BUFFER
         now, before, spare = self._newest, self._older, self._spare
-        with kernel.writing(self._vertices) as capture:
+        with kernel.writing() as capture:
             write = capture.writer(self.count)
             for index in range(first, first + count):
                 activate(newest_unit)
@@ -114,30 +156,30 @@ class BufferRing:
         self._newest, self._older = now, before
 
     def _run_whole(self, kernel: Kernel, names: tuple[str, str], part: tuple[int, int, int]) -> None:
-        if len(self._buffers) == 3:
-            self._add(Buffer(self._context, self.now.size, dtype=self.now.dtype, usage="copy", label=self._label))
+        if len(self._sides) == 3:
+            size, dtype = self.now.size, self.now.dtype
+            fourth = TexelBuffer(self._context, size, dtype=dtype, usage="copy", label=self._label)
+            self._sides.append(self.owns(fourth))
         program = kernel.program
         program[names[0]], program[names[1]], program[PART] = self.texture, self.texture_before, part
         now, before = self._spares()
-        with kernel.writing(self._vertices) as dispatch:
-            dispatch.write(self._buffers[now].name, 0, self.count, self._buffers[before].name)
+        with kernel.writing() as dispatch:
+            dispatch.write(self._sides[now].buffer.name, 0, self.count, self._sides[before].buffer.name)
         self._newest, self._older = now, before
 
     def mend(self, kernel: Kernel, names: tuple[str, str], span: tuple[float, float]) -> None:
-        """Replace the newest records by what a kernel makes of them and of those before; see `run`."""
+        """Replaces the newest records by the output of a kernel that reads both states; see `run`."""
         program, spare = kernel.program, self._spare
         program[names[0]], program[names[1]], program[SPAN] = self.texture, self.texture_before, span
-        kernel.run(self._vertices, self._buffers[spare], self.count)
+        kernel.run(None, self._sides[spare].buffer, self.count)
         self._newest = spare
 
     def turn(self, kernel: Kernel, source: str, pivot: str) -> None:
-        """Replace both moments by what a kernel makes of each; `pivot` is the sampler of the newest in both runs."""
-        program, spare = kernel.program, self._buffers[self._spare]
+        """Replaces both states by the output of a kernel for each; the sampler `pivot` is the newest state in both
+        runs.
+        """
+        program, spare = kernel.program, self._sides[self._spare].buffer
         for texture, target in ((self.texture_before, self.before), (self.texture, self.now)):
             program[source], program[pivot] = texture, self.texture
-            kernel.run(self._vertices, spare, self.count)
+            kernel.run(None, spare, self.count)
             spare.copy_to(target)
-
-    def release(self) -> None:
-        for owned in (*self._textures, *self._buffers, self._vertices):
-            owned.release()

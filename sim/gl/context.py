@@ -1,6 +1,6 @@
-"""The OpenGL context as an object: what it can do, what lives in it, and when names are deleted.
+"""The OpenGL context: capabilities, living objects, timers, back ends and program binaries.
 
-A context is passed explicitly to everything that creates GL names; there is no process-wide one.
+A context is passed explicitly to everything that creates GL names; there is no global one.
 """
 
 import contextlib
@@ -18,8 +18,9 @@ from sim.gl.binaries import ProgramBinaries
 from sim.gl.bootstrap import GL
 from sim.gl.environment import COMPUTE_VERSION, WANTED
 from sim.gl.errors import GLError
-from sim.gl.objects import ObjectRegistry, new_name
+from sim.gl.objects import ObjectRegistry, get_integer, new_name
 from sim.gl.timer import Timers
+from sim.gl.trials import compare_back_ends, run_timer_trials
 
 if TYPE_CHECKING:
     from sim.gl.state import PipelineState
@@ -28,42 +29,32 @@ SOFTWARE_RENDERERS = ("llvmpipe", "softpipe", "swrast", "swiftshader", "gdi gene
 MAX_TEXTURE_MAX_ANISOTROPY = 0x84FF
 SURFACE_SIZE = (4, 4)
 CLIENT_LIBRARIES = ("libGL.so.1", "libOpenGL.so.0")
-"""A machine without X11 may have the second only."""
-
-MINIMUM_VERSION = WANTED
-SCRATCH_UNIT = 15
-"""Texture unit that uploads bind to, so that they disturb no binding of a pass; 16 is the guaranteed count."""
+"""Machines without X11 may only have the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """Identity and limits of one context."""
-
-    # renderer, vendor, version, glsl_version: Driver strings
     renderer: str
     vendor: str
     version: str
     glsl_version: str
     version_number: tuple[int, int]  # (major, minor) of the context
-    # max_samples, max_integer_samples: Samples of a multisampled framebuffer, and of one with integer attachments
-    max_samples: int
-    max_integer_samples: int
-    max_anisotropy: float  # 1.0 where anisotropic filtering is absent
-    point_size_range: tuple[float, float]  # (smallest, largest) point size [pixel]
-    max_line_width: float  # [pixel]; contexts that leave out deprecated features, as on macOS, refuse more than 1
+    max_samples: int  # of a multisampled framebuffer
+    max_integer_samples: int  # of a multisampled framebuffer with integer attachments
+    max_anisotropy: float  # 1.0 without anisotropic filtering
+    point_size_range: tuple[float, float]  # [pixel]
+    max_line_width: float  # [pixel]; 1 in forward-compatible contexts, as on macOS
     max_texture_size: int  # Edge of a 2D texture [texel]
     max_texture_buffer_size: int  # Length of a buffer texture [texel]
     max_uniform_block_size: int  # [byte]
-    # max_interleaved_components, max_separate_streams: Limits of transform feedback
-    max_interleaved_components: int
-    max_separate_streams: int
-    max_storage_block_size: int  # Largest buffer that compute stores into [byte]; 0 where there is no compute
-    binary_formats: int  # In how many formats the driver gives linked programs; 0 where it gives none
-    extensions: frozenset[str]  # Names of all extensions
+    max_interleaved_components: int  # of transform feedback
+    max_separate_streams: int  # of transform feedback
+    max_storage_block_size: int  # [byte]; 0 without compute
+    binary_formats: int  # Number of program binary formats; 0 if the driver supports no program binaries
+    extensions: frozenset[str]
 
     @property
     def is_software(self) -> bool:
-        """Whether the renderer runs on the CPU, judged by its name."""
         name = self.renderer.lower()
         return any(part in name for part in SOFTWARE_RENDERERS)
 
@@ -73,7 +64,6 @@ class Capabilities:
 
     @property
     def has_debug_output(self) -> bool:
-        """Whether the driver can report errors through a callback."""
         return self.version_number >= (4, 3) or "GL_KHR_debug" in self.extensions
 
 
@@ -82,30 +72,18 @@ def _text(name: int) -> str:
     return value.decode("utf-8", "replace") if value else ""
 
 
-def get_integer(name: int) -> int:
-    value = np.zeros(4, np.int32)
-    GL.glGetIntegerv(name, value)
-    return int(value[0])
-
-
 def _floats(name: int) -> tuple[float, float]:
     value = np.zeros(4, np.float32)
     GL.glGetFloatv(name, value)
     return float(value[0]), float(value[1])
 
 
-def _max_line_width() -> float:
-    strict = get_integer(GL.GL_CONTEXT_FLAGS) & GL.GL_CONTEXT_FLAG_FORWARD_COMPATIBLE_BIT
-    return 1.0 if strict else _floats(GL.GL_ALIASED_LINE_WIDTH_RANGE)[1]
-
-
-def _extensions() -> frozenset[str]:
-    count = get_integer(GL.GL_NUM_EXTENSIONS)
-    return frozenset(GL.glGetStringi(GL.GL_EXTENSIONS, index).decode("ascii", "replace") for index in range(count))
-
-
 def query_capabilities() -> Capabilities:
-    extensions = _extensions()
+    extensions = frozenset(
+        GL.glGetStringi(GL.GL_EXTENSIONS, index).decode("ascii", "replace")
+        for index in range(get_integer(GL.GL_NUM_EXTENSIONS))
+    )
+    is_strict = get_integer(GL.GL_CONTEXT_FLAGS) & GL.GL_CONTEXT_FLAG_FORWARD_COMPATIBLE_BIT
     version = (get_integer(GL.GL_MAJOR_VERSION), get_integer(GL.GL_MINOR_VERSION))
     has_binaries = version >= (4, 1) or "GL_ARB_get_program_binary" in extensions
     anisotropic = version >= (4, 6) or any(name.endswith("texture_filter_anisotropic") for name in extensions)
@@ -119,7 +97,7 @@ def query_capabilities() -> Capabilities:
         max_integer_samples=get_integer(GL.GL_MAX_INTEGER_SAMPLES),
         max_anisotropy=_floats(MAX_TEXTURE_MAX_ANISOTROPY)[0] if anisotropic else 1.0,
         point_size_range=_floats(GL.GL_POINT_SIZE_RANGE),
-        max_line_width=_max_line_width(),
+        max_line_width=1.0 if is_strict else _floats(GL.GL_ALIASED_LINE_WIDTH_RANGE)[1],
         max_texture_size=get_integer(GL.GL_MAX_TEXTURE_SIZE),
         max_texture_buffer_size=get_integer(GL.GL_MAX_TEXTURE_BUFFER_SIZE),
         max_uniform_block_size=get_integer(GL.GL_MAX_UNIFORM_BLOCK_SIZE),
@@ -132,13 +110,9 @@ def query_capabilities() -> Capabilities:
 
 
 def open_native(version: tuple[int, int]) -> Any:
-    """Create a core-profile context of at least `version` and make it current.
+    """Creates a core-profile context of at least `version` and makes it current; raises GLError with the reason.
 
-    Linux uses EGL without a surface, which needs no display server; elsewhere the platform's own window system
-    interface is used (WGL with a hidden window on Windows, CGL on macOS).
-
-    Raises:
-        GLError: If no context of this version can be had; the message carries the reason.
+    Linux uses EGL without a surface, which needs no display server; other systems use their window system interface.
     """
     reasons = []
     for open_one in _backends(version[0] * 100 + version[1] * 10):
@@ -154,17 +128,15 @@ def open_native(version: tuple[int, int]) -> Any:
 
 
 def _remedy() -> str:
-    """What there is instead, where there is something, and what would help."""
     for open_one in _backends(100):
         with contextlib.suppress(Exception):  # the backends raise bare Exception
             with open_one():
-                found = _text(GL.GL_VERSION)
-            return f"; the driver offers {found or 'an older one'}, a newer one or Mesa's software renderer is needed"
+                offered = _text(GL.GL_VERSION)
+            return f"; the driver offers {offered or 'an older one'}, a newer one or Mesa's software renderer is needed"
     return "; on Debian, apt install libegl1 libegl-mesa0 libgl1-mesa-dri brings Mesa's software renderer"
 
 
 def _backends(code: int) -> Iterator[Callable[[], Any]]:
-    """Ways to open a context, most likely first."""
     import glcontext
 
     if not sys.platform.startswith("linux"):
@@ -176,10 +148,9 @@ def _backends(code: int) -> Iterator[Callable[[], Any]]:
 
 
 def bind_small_framebuffer() -> tuple[int, int]:
-    """Create and bind a 4 x 4 framebuffer; even transform feedback fails without one on a surfaceless context.
+    """Creates and binds a 4 x 4 framebuffer; returns its name and the name of its renderbuffer.
 
-    Returns:
-        Names of the framebuffer and of its renderbuffer.
+    A surfaceless context needs one even for transform feedback.
     """
     renderbuffer = new_name(GL.glGenRenderbuffers)
     GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, renderbuffer)
@@ -195,28 +166,22 @@ class Context:
     """An OpenGL context of version 3.3 core or later.
 
     Attributes:
-        capabilities: Driver strings and limits.
-        registry: Names that exist and names waiting for deletion.
-        default_framebuffer: Framebuffer that stands for the screen: the small one of a headless context, or the
-            number Qt gives (`defaultFramebufferObject()`), which the viewport sets when the context becomes current.
-        released: Whether `release` was called.
-        debug_callback: Function that the driver calls with its messages, kept alive for it; see `debug.DebugLog`.
-        timers: What passes cost, once they are switched on.
-        back_ends: What its kernels run on.
-        binaries: Linked programs of this driver on the disk, once `keep_binaries` was called.
-        applied_state: The pipeline state set last, or None when something else may have changed it.
+        default_framebuffer: The small framebuffer of a headless context, or `defaultFramebufferObject()` of Qt, which
+            the viewport sets when the context becomes current.
+        debug_callback: Keeps the message callback of the driver alive; see `debug.DebugLog`.
+        applied_state: The last pipeline state, or None if something else may have changed it.
     """
 
     def __init__(self, native: Any = None) -> None:
         self.capabilities: Capabilities = query_capabilities()
-        if self.capabilities.version_number < MINIMUM_VERSION:
+        if self.capabilities.version_number < WANTED:
             raise GLError(
                 f"OpenGL 3.3 is needed; {self.capabilities.renderer or 'this driver'} offers "
                 f"{self.capabilities.version or 'no context'}"
             )
         self.registry = ObjectRegistry()
-        self.timers = Timers(self)
-        self.back_ends = BackEnds(self)
+        self.timers = Timers(self, run_timer_trials)
+        self.back_ends = BackEnds(self, compare_back_ends)
         self.binaries: ProgramBinaries | None = None
         self.released = False
         self.applied_state: PipelineState | None = None
@@ -231,20 +196,17 @@ class Context:
 
     @classmethod
     def headless(cls, version: tuple[int, int] | None = None) -> Self:
-        """A new context without a window, made current, with a small framebuffer bound.
+        """Creates a context without a window, makes it current and binds a small framebuffer.
 
-        Args:
-            version: The least that it has; by default one with compute or else one that is just enough.
-
-        Raises:
-            GLError: If the system offers no such context.
+        By default it has the version of compute, or 3.3 if that is unavailable.  Raises GLError if there is no such
+        context.
         """
         try:
             native = open_native(version or COMPUTE_VERSION)
         except GLError:
             if version is not None:
                 raise
-            native = open_native(MINIMUM_VERSION)
+            native = open_native(WANTED)
         try:
             return cls(native)
         except GLError:
@@ -253,29 +215,25 @@ class Context:
 
     @classmethod
     def current(cls) -> Self:
-        """Adopt the context that is current, as Qt makes it; the caller keeps owning the native context.
-
-        Raises:
-            GLError: If none is current or it is older than 3.3.
-        """
+        """Adopts the current context of Qt, which keeps owning it; raises GLError if it is older than 3.3."""
         if not GL.glGetString(GL.GL_VERSION):
             raise GLError("no OpenGL context is current")
         return cls()
 
     def keep_binaries(self, folder: Path) -> None:
-        """Has programs taken from this folder and kept there, where the driver gives them."""
-        found = self.capabilities
-        if found.binary_formats:
-            driver = found.renderer, found.vendor, found.version, found.glsl_version
+        """Loads programs from this folder and saves new ones there, if the driver supports program binaries."""
+        known = self.capabilities
+        if known.binary_formats:
+            driver = known.renderer, known.vendor, known.version, known.glsl_version
             self.binaries = ProgramBinaries(folder, driver)
 
     @property
     def live(self) -> list[str]:
-        """`kind:label` of everything that exists in the context, including what waits for `collect`."""
+        """`kind:label` of all living objects, including the ones that wait for `collect`."""
         return self.registry.labels()
 
     def make_current(self) -> None:
-        """Make a headless context current; an adopted one is made current by its owner."""
+        """Makes a headless context current; an adopted one is made current by its owner."""
         if self._native is not None and not self.released:
             self._native.__enter__()
 
@@ -283,30 +241,23 @@ class Context:
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self.default_framebuffer)
 
     def invalidate(self) -> None:
-        """Forget the state set last; call at the start of a frame, because Qt changes state between frames."""
+        """Forgets the last pipeline state; call at the start of a frame, because Qt changes state between frames."""
         self.applied_state = None
 
     def collect(self) -> int:
-        """Delete the names whose owners are gone; the context must be current.  Returns their number."""
+        """Deletes the names of garbage-collected objects and returns their number; the context must be current."""
         return self.registry.collect()
 
-    def flush(self) -> None:
-        """Send work on its way, without waiting for it."""
-        GL.glFlush()
-
     def finish(self) -> None:
-        """Wait until all work is done; for measurements and tests only."""
+        """Waits until all work is done; for measurements and tests only."""
         GL.glFinish()
 
     def block_binding(self, name: str) -> int:
-        """Binding point of the uniform block called `name`, the same for every program of this context."""
+        """Binding point of a uniform block, the same for all programs of this context."""
         return self._block_bindings.setdefault(name, len(self._block_bindings))
 
     def release(self) -> None:
-        """Delete everything that exists and close a native context; may be called twice.
-
-        The context must be current.
-        """
+        """Deletes all objects and closes a native context; safe to call twice.  The context must be current."""
         if self.released:
             return
         self.registry.delete_all()

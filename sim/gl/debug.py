@@ -1,4 +1,4 @@
-"""Errors that OpenGL reports through the callback of KHR_debug, where the driver has it."""
+"""Errors that OpenGL reports through the callback of KHR_debug."""
 
 import logging
 from typing import TYPE_CHECKING, Any
@@ -12,15 +12,9 @@ log = logging.getLogger(__name__)
 
 
 class DebugLog:
-    """Collects what the driver reports through KHR_debug; collects nothing where the extension is missing.
+    """Collects messages of KHR_debug, if the driver has it; `errors` are of type "error" or high severity.
 
-    Args:
-        context: The current context.
-        synchronous: Report inside the faulty call, so that a stack trace shows it.
-
-    Attributes:
-        errors: Texts of type "error" and of high severity, in order.
-        available: Whether the driver supports it.
+    With `synchronous` they are reported inside the faulty call, so that a stack trace shows it.
     """
 
     def __init__(self, context: "Context", *, synchronous: bool = True) -> None:
@@ -34,7 +28,7 @@ class DebugLog:
         if synchronous:
             GL.glEnable(GL.GL_DEBUG_OUTPUT_SYNCHRONOUS)
         GL.glDebugMessageCallback(self._callback, None)
-        # The driver keeps a bare pointer: the function must live as long as the context, whatever becomes of the log.
+        # The driver keeps a bare pointer: the function must live as long as the context, even if the log is released.
         context.debug_callback = self._callback
 
     def release(self) -> None:
@@ -47,7 +41,7 @@ class DebugLog:
         self, source: int, kind: int, _id: int, severity: int, length: int, message: bytes, _user: object
     ) -> None:
         if source == GL.GL_DEBUG_SOURCE_SHADER_COMPILER:
-            return  # ShaderError carries the same text with the right file and line
+            return  # ShaderError has the same text with file and line
         text = message[:length].decode("utf-8", "replace").strip()
         if kind == GL.GL_DEBUG_TYPE_ERROR or severity == GL.GL_DEBUG_SEVERITY_HIGH:
             self.errors.append(text)

@@ -1,21 +1,22 @@
-"""The OpenGL that is asked for, before any library is loaded."""
+"""The OpenGL versions that are requested, and environment variables that must be set before any library is loaded."""
 
 import os
 import sys
 
 WANTED = (3, 3)
-"""Version of the core profile."""
+"""Oldest supported version of the core profile."""
 
 COMPUTE_VERSION = (4, 3)
-"""From here on kernels can run by compute; it is asked for first, since some drivers give what they are asked for."""
+"""First version with compute shaders.  It is requested first: some drivers return exactly the requested version."""
 
 
 def set_environment() -> None:
-    """One GL stack for window and headless contexts: EGL on Linux; other systems keep their native one.
+    """Selects EGL on Linux, for windows and headless contexts alike; other systems keep their native platform.
 
-    Another platform that a variable of the environment names is overruled: functions would be looked up in a library
-    that knows nothing of the context, which crashes or fails at the first call.  The drivers' own chatter on the
-    terminal is for those who ask for it.
+    Overrides another platform named by the environment: functions would be looked up in a library that does not know
+        the
+    context, which crashes or fails at the first call.  Silences the drivers' messages on the terminal unless the
+    environment enables them.
     """
     if sys.platform.startswith("linux"):
         os.environ["PYOPENGL_PLATFORM"] = "egl"

@@ -1,4 +1,4 @@
-"""Framebuffer: where a pass draws.  Owns its attachments, or wraps one that Qt owns."""
+"""Framebuffer: the target of drawing.  Owns its attachments, or wraps a framebuffer of Qt."""
 
 import ctypes
 import functools
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl import raw
-from sim.gl.bootstrap import GL
+from sim.gl.bootstrap import GL, glReadPixels
 from sim.gl.errors import GLError, GLLimitError
-from sim.gl.objects import GLObject, new_name
+from sim.gl.objects import GLObject, Owner, new_name
 from sim.gl.state import PipelineState
 from sim.gl.texture import PixelFormat, Texture2D, pixel_format
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 Rect = tuple[int, int, int, int]
 
 _UNLIMITED = PipelineState()
-"""No scissor and no masks, which clearing and copying obey too."""
+"""No scissor and no masks; they would also affect clearing and copying."""
 
 
 class _FramebufferName(GLObject):
@@ -39,25 +38,19 @@ class _Renderbuffer(GLObject):
         GL.glRenderbufferStorageMultisample(GL.GL_RENDERBUFFER, samples, pixels.internal, *size)
 
 
-class Framebuffer:
-    """Colour, depth and stencil attachments of one size.
+class Framebuffer(Owner):
+    """Colour, depth and stencil attachments of one size [pixel].
 
-    Single-sampled attachments are textures, so that later passes can read them; multisampled ones are renderbuffers,
-    read after `resolve_to` a single-sampled framebuffer with the same formats.
+    Single-sampled attachments are textures, which later passes can read; multisampled ones are renderbuffers, which
+    must be resolved to a single-sampled framebuffer with the same formats.
 
     Args:
-        context: Where it lives.
-        size: (width, height) [pixel].
-        colours: Format of each colour attachment; "r32ui" for identities to pick from.
-        depth: Format of the depth attachment, or None.
         depth_compare: Make the depth texture answer filtered comparisons (`sampler2DShadow`).
-        samples: 0 or 1 for none, otherwise at most what the driver offers.
-        label: Name in `Context.live`.
+        samples: 0 or 1 for none; limited to the maximum of the driver.
 
     Attributes:
         colours: Colour textures; empty when multisampled or wrapped.
         depth: Depth texture, or None.
-        samples: Samples in use; 0 for none.
     """
 
     def __init__(
@@ -79,18 +72,17 @@ class Framebuffer:
         self.samples = min(samples, self._sample_limit()) if samples > 1 else 0
         self.colours: tuple[Texture2D, ...] = ()
         self.depth: Texture2D | None = None
-        self._attachments: list[Texture2D | _Renderbuffer] = []
         self._owner: _FramebufferName | None = None
         self._wrapped = 0
         self._create(colours, depth)
 
     @classmethod
     def wrap(cls, context: "Context", name: int, size: tuple[int, int], *, samples: int = 0) -> "Framebuffer":
-        """A framebuffer that someone else owns, such as Qt's `defaultFramebufferObject()`; 8-bit RGBA is assumed."""
+        """A framebuffer owned by Qt (`defaultFramebufferObject()`), assumed to be 8-bit RGBA."""
         self = cls.__new__(cls)
         self.context, self.size, self.label = context, (int(size[0]), int(size[1])), "wrapped"
         self.formats, self.samples = (pixel_format("rgba8"),), samples
-        self.colours, self.depth, self._attachments = (), None, []
+        self.colours, self.depth = (), None
         self._owner, self._wrapped = None, int(name)
         return self
 
@@ -99,7 +91,6 @@ class Framebuffer:
         return self._wrapped if self._owner is None else self._owner.name
 
     def bind(self) -> None:
-        """Make it the target of drawing, and its whole area the viewport."""
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self.name)
         GL.glViewport(0, 0, *self.size)
 
@@ -110,12 +101,9 @@ class Framebuffer:
         attachment: int = 0,
         depth: float | None = 1.0,
     ) -> None:
-        """Clear one colour attachment and the depth, whatever masks and scissor the last draw had.
+        """Clears one colour attachment and the depth, regardless of masks and scissor; None leaves either.
 
-        Args:
-            colour: Four components, taken as unsigned integers by an integer attachment; None leaves it.
-            attachment: Which colour attachment.
-            depth: Depth 0 to 1; None leaves it.
+        Integer attachments take the colour as unsigned integers.
         """
         self.bind()
         _UNLIMITED.apply(self.context)
@@ -127,15 +115,12 @@ class Framebuffer:
             GL.glClearBufferfv(GL.GL_DEPTH, 0, _components((depth,), False))
 
     def resolve_to(self, target: "Framebuffer", *, depth: bool = False) -> None:
-        """Copy every colour attachment (and the depth) to `target`, averaging samples where there are several.
+        """Copies all colour attachments (and the depth) to `target`, averaging samples; of integers one sample is
+        taken.
 
-        Sizes must agree when multisampled.  Integer attachments take one of the samples.
+        Sizes must agree when multisampled.
         """
-        if self.samples and self.size != target.size:
-            raise GLError(f"framebuffer {self.label!r} of {self.size} cannot resolve to one of {target.size}")
-        _UNLIMITED.apply(self.context)
-        GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
-        GL.glBindFramebuffer(GL.GL_DRAW_FRAMEBUFFER, target.name)
+        self._begin_copy(target)
         for index in range(min(len(self.formats), len(target.formats))):
             self._select(index, target)
             mask = GL.GL_COLOR_BUFFER_BIT | (GL.GL_DEPTH_BUFFER_BIT if depth and index == 0 else 0)
@@ -144,25 +129,25 @@ class Framebuffer:
         target.bind()
 
     def copy_depth_to(self, target: "Framebuffer") -> None:
-        """Copy the depth alone to a single-sampled framebuffer of the same depth format; of samples one is taken.
+        """Copies the depth to a single-sampled framebuffer of the same depth format, taking one of the samples.
 
         Sizes must agree when multisampled; otherwise the nearest pixel is taken.
         """
+        self._begin_copy(target)
+        GL.glBlitFramebuffer(0, 0, *self.size, 0, 0, *target.size, GL.GL_DEPTH_BUFFER_BIT, GL.GL_NEAREST)
+        target.bind()
+
+    def _begin_copy(self, target: "Framebuffer") -> None:
         if self.samples and self.size != target.size:
             raise GLError(f"framebuffer {self.label!r} of {self.size} cannot resolve to one of {target.size}")
         _UNLIMITED.apply(self.context)
         GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
         GL.glBindFramebuffer(GL.GL_DRAW_FRAMEBUFFER, target.name)
-        GL.glBlitFramebuffer(0, 0, *self.size, 0, 0, *target.size, GL.GL_DEPTH_BUFFER_BIT, GL.GL_NEAREST)
-        target.bind()
 
     def test_against(self, depth: Texture2D | None) -> None:
-        """Borrow a depth texture of the same size, which someone else owns, or give it back; binds the framebuffer.
+        """Attaches a depth texture of the same size, or detaches it for None; binds the framebuffer.
 
-        While it is borrowed it must not be sampled.
-
-        Raises:
-            GLError: If the framebuffer has a depth of its own, or the sizes differ.
+        The framebuffer must have no depth of its own.  While it is attached the texture must not be sampled.
         """
         if self.depth is not None or (depth is not None and depth.size != self.size):
             raise GLError(f"framebuffer {self.label!r} of {self.size} cannot borrow this depth")
@@ -171,16 +156,13 @@ class Framebuffer:
         GL.glFramebufferTexture2D(GL.GL_FRAMEBUFFER, GL.GL_DEPTH_ATTACHMENT, GL.GL_TEXTURE_2D, name, 0)
 
     def read_pixels(self, attachment: int = 0, rect: Rect | None = None, *, flip: bool = False) -> npt.NDArray[Any]:
-        """Pixels of a colour attachment, shape (height, width, channels); waits for the GPU.
+        """Pixels of a colour attachment, shape (height, width, channels), bottom row first; waits for the GPU.
+
+        Multisampled framebuffers must be resolved first.
 
         Args:
-            attachment: Which colour attachment.
             rect: (x, y, width, height) from the lower left corner; everything by default.
-            flip: Put the top row first, as image files have it.
-
-        Raises:
-            GLError: If multisampled (resolve first).
-            GLLimitError: If the rectangle is not inside.
+            flip: Put the top row first, as in image files.
         """
         pixels = self.formats[attachment]
         x, y, width, height = rect or (0, 0, *self.size)
@@ -193,7 +175,7 @@ class Framebuffer:
         if self.name:
             GL.glReadBuffer(GL.GL_COLOR_ATTACHMENT0 + attachment)
         GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
-        raw.glReadPixels(x, y, width, height, pixels.transfer, pixels.element, ctypes.c_void_p(out.ctypes.data))
+        glReadPixels(x, y, width, height, pixels.transfer, pixels.element, ctypes.c_void_p(out.ctypes.data))
         return out[::-1].copy() if flip else out
 
     def read_depth(self, rect: Rect | None = None) -> npt.NDArray[np.float32]:
@@ -202,14 +184,8 @@ class Framebuffer:
         out = np.empty((height, width), np.float32)
         GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
         GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
-        raw.glReadPixels(x, y, width, height, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, ctypes.c_void_p(out.ctypes.data))
+        glReadPixels(x, y, width, height, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, ctypes.c_void_p(out.ctypes.data))
         return out
-
-    def release(self) -> None:
-        if self._owner is not None:
-            self._owner.release()
-        for attachment in self._attachments:
-            attachment.release()
 
     def _sample_limit(self) -> int:
         known = self.context.capabilities
@@ -219,18 +195,16 @@ class Framebuffer:
     def _create(self, colours: Sequence[str], depth: str | None) -> None:
         if min(self.size) < 1:
             raise GLLimitError(f"framebuffer {self.label!r}: size {self.size[0]} x {self.size[1]}")
-        self._owner = _FramebufferName(self.context, new_name(GL.glGenFramebuffers), self.label)
+        self._owner = self.owns(_FramebufferName(self.context, new_name(GL.glGenFramebuffers), self.label))
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self._owner.name)
-        textures = []
-        for index, pixels in enumerate(colours):
-            textures.append(self._attach(GL.GL_COLOR_ATTACHMENT0 + index, pixels))
+        textures = [self._attach(GL.GL_COLOR_ATTACHMENT0 + index, pixels) for index, pixels in enumerate(colours)]
         if depth is not None:
             stencil = depth == "depth24_stencil8"
             self.depth = self._attach(GL.GL_DEPTH_STENCIL_ATTACHMENT if stencil else GL.GL_DEPTH_ATTACHMENT, depth)
         self.colours = tuple(texture for texture in textures if texture is not None)
         self._restore_draw_buffers()
         if not colours:
-            GL.glReadBuffer(GL.GL_NONE)  # macOS calls a read buffer without attachment incomplete
+            GL.glReadBuffer(GL.GL_NONE)  # incomplete on macOS otherwise
         status = int(GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER))
         if status != GL.GL_FRAMEBUFFER_COMPLETE:
             self.release()
@@ -238,19 +212,18 @@ class Framebuffer:
 
     def _attach(self, point: int, pixels: str) -> Texture2D | None:
         if self.samples:
-            buffer = _Renderbuffer(self.context, self.size, pixel_format(pixels), self.samples, self.label)
+            buffer = self.owns(_Renderbuffer(self.context, self.size, pixel_format(pixels), self.samples, self.label))
             GL.glFramebufferRenderbuffer(GL.GL_FRAMEBUFFER, point, GL.GL_RENDERBUFFER, buffer.name)
-            self._attachments.append(buffer)
             return None
         compare = pixel_format(pixels).is_depth and self._depth_compare
         filtering = "nearest" if pixel_format(pixels).is_depth and not compare else "linear"
-        texture = Texture2D(self.context, self.size, pixels, filtering=filtering, compare=compare, label=self.label)
+        texture = self.owns(
+            Texture2D(self.context, self.size, pixels, filtering=filtering, compare=compare, label=self.label)
+        )
         GL.glFramebufferTexture2D(GL.GL_FRAMEBUFFER, point, texture.target, texture.name, 0)
-        self._attachments.append(texture)
         return texture
 
     def _select(self, index: int, target: "Framebuffer") -> None:
-        """Read from and draw to attachment `index` only; wrapped framebuffers have a single one."""
         if self.name:
             GL.glReadBuffer(GL.GL_COLOR_ATTACHMENT0 + index)
         if target._owner is not None:
@@ -271,6 +244,6 @@ def _components(values: tuple[float, ...], integer: bool) -> npt.NDArray[Any]:
 
 @functools.lru_cache(maxsize=64)
 def _slots(first: int, count: int) -> npt.NDArray[np.uint32]:
-    """What glDrawBuffers takes to draw to some attachments: it wants attachment i in slot i."""
+    """Argument of glDrawBuffers for some attachments: attachment i must be in slot i."""
     attachments = [GL.GL_COLOR_ATTACHMENT0 + first + index for index in range(count)]
     return np.array([GL.GL_NONE] * first + attachments or [GL.GL_NONE], np.uint32)

@@ -23,23 +23,19 @@ GUARANTEED_STREAMS = 4
 
 
 class Kernel:
-    """A shader file that holds `void run(int id)`, with declared inputs and outputs; see `sim.gl.kernel_text`.
+    """A shader file with `void run(int id)`, with declared inputs and outputs; see `sim.gl.kernel_text`.
 
     Args:
-        library: Where the program comes from.
-        file: Where the function is.
-        output: One record captured interleaved, or several fields' worth captured into separate buffers: with a
-            sequence of records each must be a single vec4 field.
+        output: One record captured interleaved, or up to four single-vec4 records, each written to its own buffer.
         inputs: Layouts whose fields the function reads as `a_field`.
-        defines: Macros.
-        compute_defines: Macros that only the program for compute has.
-        per_vertex: Records that one vertex stands for, where every count is a multiple of it; for transform feedback.
-        records: How many are made at a time, by which the back end is chosen; 0 where they are few.
-        back_end: The only one it ever runs on; that of the context by default.
+        compute_defines: Macros of the compute program only.
+        per_vertex: Records that one vertex makes, if every count is a multiple of it; for transform feedback.
+        records: Number of records per run, which decides the automatic choice of back end; 0 if they are few.
+        back_end: The only back end to run on; by default the choice of the context.
 
     Raises:
         ShaderError: If the shader does not compile.
-        GLLimitError: If more than four separate targets are asked for.
+        GLLimitError: If there are more than four separate outputs.
     """
 
     def __init__(
@@ -60,6 +56,7 @@ class Kernel:
         self._size = max(self.sizes)
         self.per_vertex = per_vertex
         self.layouts = tuple(layout.dtype if isinstance(layout, Record) else layout for layout in inputs)
+        self.no_source = library.no_vertices
         self._library, self._file = library, file
         self._defines = {BackEnd.TF: dict(defines or {})}
         self._defines[BackEnd.COMPUTE] = self._defines[BackEnd.TF] | dict(compute_defines or {})
@@ -77,13 +74,12 @@ class Kernel:
 
     @property
     def back_end(self) -> BackEnd:
-        """What it runs on now; that of the context, which may change between two frames."""
+        """The current back end; follows the choice of the context, which may change between two frames."""
         if self._choice is not self._back_ends.choice:
             self._choose()
         return self._back_end
 
     def back_end_with(self, choice: BackEndChoice | None) -> BackEnd:
-        """What it would run on if this were chosen, see `BackEnds.choice`."""
         if self._pinned is not None:
             return self._pinned
         back_end = self._back_ends.chosen(self._records, self._size, choice)
@@ -91,7 +87,6 @@ class Kernel:
 
     @property
     def program(self) -> Program:
-        """The program of the back end it runs on now, which takes uniforms and textures."""
         if self._choice is not self._back_ends.choice:
             self._choose()
         return self._program
@@ -102,54 +97,48 @@ class Kernel:
         self._program = self.prepare(self._back_end)
 
     def prepare(self, back_end: BackEnd) -> Program:
-        """The program for a back end, built with the first call.
+        """The program for a back end, built at the first call.  Raises ShaderError."""
+        if back_end not in self._programs:
+            defines, text = self._defines[back_end], self._texts[back_end]
+            self._programs[back_end] = self._library.program(self._file, defines=defines, around=text)
+        return self._programs[back_end]
 
-        Raises:
-            ShaderError: If it does not compile.
+    def writing(self, source: VertexArray | None = None) -> TransformFeedbackPass | ComputePass:
+        """Starts runs: `with kernel.writing(source) as run: run.write(...)`.  None is a source without streams.
+
+        Set uniforms and textures before.
         """
-        program = self._programs.get(back_end)
-        if program is None:
-            program = self._library.program(self._file, defines=self._defines[back_end], around=self._texts[back_end])
-            self._programs[back_end] = program
-        return program
-
-    def writing(self, source: VertexArray) -> TransformFeedbackPass | ComputePass:
-        """What makes records of the source by `with kernel.writing(source) as capture: capture.write(...)`.
-
-        Uniforms and textures are set before.
-        """
-        return (ComputePass if self.back_end is BackEnd.COMPUTE else TransformFeedbackPass)(self, source)
+        run = ComputePass if self.back_end is BackEnd.COMPUTE else TransformFeedbackPass
+        return run(self, self.no_source if source is None else source)
 
     def run(
         self,
-        source: VertexArray,
+        source: VertexArray | None,
         targets: Buffer | Sequence[Buffer],
         count: int | None = None,
         first: int = 0,
         /,
         **uniforms: Any,
     ) -> None:
-        """Write `count` records (all that follow in the source by default) from the `first` on to each target.
+        """Writes `count` records from `first` on to each target; by default all records of the source.
 
-        Raises:
-            GLLimitError: If a target is too small, or their number is wrong.
+        The source is None for a kernel without inputs.  Raises GLLimitError if a target is too small.
         """
         buffers = (targets,) if isinstance(targets, Buffer) else tuple(targets)
+        if source is None:
+            source = self.no_source
         length = source.vertex_count - first if count is None else count
-        self._check_targets(buffers, first + length)
         program = self.program
+        if len(buffers) != len(self.outputs):
+            raise GLLimitError(f"{program.label}: {len(buffers)} targets for {len(self.outputs)} records")
+        for buffer, size in zip(buffers, self.sizes, strict=True):
+            if buffer.size < (first + length) * size:
+                raise GLLimitError(
+                    f"{program.label}: buffer {buffer.label!r} of {buffer.size} bytes is too small for "
+                    f"{first + length} records of {size}"
+                )
         for name, value in uniforms.items():
             program[name] = value
         if length > 0:
             with self.writing(source) as capture:
                 capture.write(buffers[0].name, first, length, *(buffer.name for buffer in buffers[1:]))
-
-    def _check_targets(self, buffers: Sequence[Buffer], count: int) -> None:
-        if len(buffers) != len(self.outputs):
-            raise GLLimitError(f"{self.program.label}: {len(buffers)} targets for {len(self.outputs)} records")
-        for buffer, size in zip(buffers, self.sizes, strict=True):
-            if buffer.size < count * size:
-                raise GLLimitError(
-                    f"{self.program.label}: buffer {buffer.label!r} of {buffer.size} bytes is too small for "
-                    f"{count} records of {size}"
-                )

@@ -1,9 +1,9 @@
-"""What the file of a kernel leaves out: the declarations of its records, and `main`.  Pure text; knows no OpenGL.
+"""The GLSL around a kernel file: declarations of its records, and `main`.  Does not use OpenGL.
 
-There are two: for transform feedback, which every card has, and for compute.
+There are two versions: for transform feedback, which every driver supports, and for compute.
 
-The file holds `void run(int id)`, which makes record `id`: it reads the fields of its inputs as `a_field` and sets
-those of its outputs as `o_field`.  It knows neither where they are nor what calls it.
+The file has `void run(int id)`, which makes record `id`: it reads the fields of its inputs as `a_field` and sets the
+fields of its outputs as `o_field`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,23 +15,15 @@ import numpy as np
 from sim.gl.record import INPUT_PREFIX, OUTPUT_PREFIX, glsl_types
 
 GROUP_SIZE = 128
-"""Records that an invocation group of compute makes; 64 to 256 take the same time."""
+"""Invocations of a compute group, one per record; 64 to 256 take the same time."""
 
 SPAN = "u_dispatch_span"
-"""Uniform of a kernel by compute: the first record that a dispatch makes, and the one after the last."""
+"""Uniform of compute kernels: the first record of a dispatch, and the one after the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """What stands around the file of a kernel; nothing around that of a whole shader.
-
-    Attributes:
-        head: Lines before it, the version first.
-        tail: Lines after it.
-        captures: Outputs that transform feedback writes, in order of memory.
-        separate: Whether each goes into a buffer of its own.
-        stage: What it makes of the file.
-    """
+    """GLSL around a kernel file, empty for a complete shader; `captures` are the outputs for transform feedback."""
 
     head: str = ""
     tail: str = ""
@@ -46,13 +38,12 @@ NOTHING = KernelText()
 def capture_text(
     inputs: Sequence[np.dtype], outputs: Sequence[np.dtype], *, separate: bool = False, per_vertex: int = 1
 ) -> KernelText:
-    """The kernel as a vertex shader for transform feedback.
+    """A kernel as a vertex shader for transform feedback.
 
     Args:
-        inputs: Records whose fields are attributes; integers of any width arrive as such.
-        outputs: Records whose fields are captured.
-        separate: Whether each field goes into a buffer of its own.
-        per_vertex: Records in a row that one vertex stands for; a software driver spends much on every vertex.
+        inputs, outputs: Records whose fields are attributes, and captured outputs.
+        separate: Whether each field has its own buffer.
+        per_vertex: Consecutive records that one vertex makes; vertices are expensive on a software driver.
     """
     reads, writes = _fields(INPUT_PREFIX, inputs), _fields(OUTPUT_PREFIX, outputs)
     if per_vertex == 1:
@@ -70,14 +61,10 @@ def capture_text(
 
 
 def compute_text(inputs: Sequence[np.dtype], outputs: Sequence[np.dtype]) -> KernelText:
-    """The kernel as a compute shader: inputs are texels of `input_name(i)`, outputs arrays in storage blocks.
+    """A kernel as a compute shader: inputs are texels of `input_name(i)`, outputs are arrays in storage blocks.
 
-    A record beyond the span is made like the last one and not stored: every invocation goes the same way, which is
-    faster than one that returns early.
-
-    Args:
-        inputs: Records whose fields are read; see `texel_words`.
-        outputs: Records whose fields are stored, one buffer for each; whole vec4s, see `record`.
+    Invocations beyond the last record compute it again and do not store it: without divergent branches this is faster
+    than an early return.
     """
     head = ["#version 430 core", f"layout(local_size_x = {GROUP_SIZE}) in;", f"uniform ivec2 {SPAN};"]
     fields = _fields(INPUT_PREFIX, inputs) | _fields(OUTPUT_PREFIX, outputs)
@@ -111,18 +98,17 @@ def input_name(index: int) -> str:
 
 
 def texel_words(dtype: np.dtype) -> int:
-    """Words of 4 bytes in the texels that a record is read as; 0 if it is not made of whole ones."""
+    """Words of 4 bytes in each texel of a record; 0 if the record is not a whole number of words."""
     return next((words for words in (4, 2, 1) if dtype.itemsize % (4 * words) == 0), 0)
 
 
 def is_texels(dtype: np.dtype) -> bool:
-    """Whether a kernel by compute can read a record: whole words, and no floats of half of one."""
+    """Whether compute kernels can read a record: whole words, and no half floats."""
     bases = [dtype[name].base for name in dtype.names or ()]
     return texel_words(dtype) > 0 and all(base.kind != "f" or base.itemsize == 4 for base in bases)
 
 
 def is_all_floats(dtype: np.dtype) -> bool:
-    """Whether a record is made of floats of 4 bytes alone, which texels and storage then are too."""
     return all(dtype[name].base == np.float32 for name in dtype.names or ())
 
 
@@ -168,7 +154,6 @@ def _stores(index: int, dtype: np.dtype, vector: str) -> list[str]:
 
 
 def lane_name(name: str, lane: int) -> str:
-    """A field of one of the records that a vertex stands for."""
     return f"{name}_lane{lane}"
 
 

@@ -1,4 +1,4 @@
-"""ShaderLibrary: programs by file names and definitions, compiled once and reloaded while the program runs."""
+"""ShaderLibrary: programs by file names and definitions, compiled once and reloaded while the application runs."""
 
 import weakref
 from collections.abc import Iterable, Mapping
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import shaders
 from sim.gl.back_end import BackEndChoice
+from sim.gl.errors import ShaderError, ShaderMessage
 from sim.gl.kernel_text import NOTHING, KernelText
 from sim.gl.program import Program
 from sim.gl.program_build import ProgramSources, Stage
-from sim.gl.shader_log import ShaderError, ShaderMessage, parse_source_error
-from sim.gl.shader_source import ShaderSourceError, reader, resolve
+from sim.gl.shader_source import reader, resolve
 from sim.gl.task import Task
+from sim.gl.vertex_array import VertexArray
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
@@ -20,15 +21,12 @@ if TYPE_CHECKING:
 
 
 class _Recipe:
-    """How a program is made from files, and which files it depends on."""
-
     def __init__(self, stages: Mapping[Stage, str], defines: Mapping[str, object], around: KernelText) -> None:
         self.stages, self.defines, self.around = dict(stages), dict(defines), around
         self.files: frozenset[str] = frozenset(stages.values())
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes two requests the same program."""
         defines = tuple(sorted((name, str(value)) for name, value in self.defines.items()))
         return tuple(self.stages.items()), defines, self.around
 
@@ -38,34 +36,32 @@ class _Recipe:
         return " + ".join(self.stages.values()) + (f" [{flags}]" if flags else "")
 
     def resolve(self, root: Path) -> ProgramSources:
-        """Read and resolve all stages; ShaderError when that fails."""
         try:
             stages = {
                 stage: resolve(name, reader(root), self.defines, self.around if stage == self.around.stage else NOTHING)
                 for stage, name in self.stages.items()
             }
-        except ShaderSourceError as error:
+        except ShaderError as error:
             self.files |= set(error.files)
-            raise ShaderError([parse_source_error(str(error))], error.files) from error
+            raise
         sources = ProgramSources(stages, self.around.captures, self.around.separate)
         self.files |= set(sources.files)
         return sources
 
 
 class ShaderLibrary:
-    """All programs of a context, made from the files below `root`.
-
-    Args:
-        context: Where the programs live.
-        root: Folder of the shaders; the shipped one by default.
+    """All programs of a context, made from the files below `root`, by default the shipped folder.
 
     Attributes:
-        kernels: Those made from it that are in use.
+        kernels: All living kernels that use the library.
+        no_vertices: A vertex array without streams, for kernels and full-screen passes whose shaders only read
+            `gl_VertexID` and textures.
     """
 
     def __init__(self, context: "Context", root: Path = shaders.ROOT) -> None:
         self.context = context
         self.root = root
+        self.no_vertices = VertexArray(context, label="no vertices")
         self.kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
         self._programs: dict[tuple[object, ...], tuple[_Recipe, Program]] = {}
         self._failing: dict[tuple[object, ...], list[ShaderMessage]] = {}
@@ -79,15 +75,14 @@ class ShaderLibrary:
         defines: Mapping[str, object] | None = None,
         around: KernelText = NOTHING,
     ) -> Program:
-        """The program made of these files; the same request returns the same object.
+        """The program made of these files, relative to the root; the same request returns the same object.
 
         Args:
-            vertex, fragment, geometry: File names relative to the root, with forward slashes.
-            defines: Macros put after #version; True defines without a value, False leaves it out.
-            around: What makes a stage, that of vertices or of compute, of the file of a kernel.
+            defines: Macros put after #version; True defines without a value, False skips the macro.
+            around: Text that turns a kernel file into a vertex or a compute stage.
 
         Raises:
-            ShaderError: If it does not compile; the text has `file:line: reason` lines.
+            ShaderError: If it does not compile.
         """
         stages: dict[Stage, str] = {around.stage: vertex}
         if geometry is not None:
@@ -95,53 +90,41 @@ class ShaderLibrary:
         if fragment is not None:
             stages["fragment"] = fragment
         recipe = _Recipe(stages, defines or {}, around)
-        found = self._programs.get(recipe.key)
-        if found is None:
+        if recipe.key not in self._programs:
             program = Program(self.context, recipe.resolve(self.root), label=recipe.label)
-            found = self._programs[recipe.key] = (recipe, program)
-        return found[1]
+            self._programs[recipe.key] = recipe, program
+        return self._programs[recipe.key][1]
 
     @property
     def back_ends(self) -> str:
-        """What the kernels in use run on: "tf", "compute" or "compute+tf"."""
+        """Back ends of all living kernels: "tf", "compute" or "compute+tf"."""
         return "+".join(sorted({kernel.back_end for kernel in self.kernels}))
 
     def prepare(self, choice: BackEndChoice) -> Task[None]:
-        """Builds the programs that a choice of back end needs, one in a step, so that the switch is no pause.
-
-        Raises:
-            ShaderError: From a step, if one does not compile.
-        """
+        """Builds the programs that another back end needs, one per step; a step may raise ShaderError."""
         for kernel in list(self.kernels):
             kernel.prepare(kernel.back_end_with(choice))
             yield
 
     @property
     def files(self) -> frozenset[str]:
-        """Every file that any program depends on, relative to the root."""
         return frozenset().union(*(recipe.files for recipe, _ in self._programs.values()))
 
     @property
     def messages(self) -> list[ShaderMessage]:
-        """What is wrong with the files of programs that run an older version of them."""
+        """Errors in the files of programs that still run an older version of them."""
         return [message for messages in self._failing.values() for message in messages]
 
     def changed(self, names: Iterable[str]) -> list[ShaderMessage]:
-        """Rebuild the programs that depend on the named files, directly or through includes.
+        """Rebuilds the programs that depend on the named files, and returns the messages of those that failed.
 
-        A program whose new text fails keeps running as it was, and is tried again at the next change of any of its
-        files.  The context must be current.
-
-        Args:
-            names: Paths relative to the root, with forward slashes.
-
-        Returns:
-            Messages of the programs that failed now, without repetitions; empty when all succeeded.
+        A program that fails keeps its previous version and is tried again at the next change of one of its files.  The
+        context must be current.
         """
-        wanted = set(names)
+        changed = set(names)
         messages: list[ShaderMessage] = []
         for key, (recipe, program) in self._programs.items():
-            if not wanted & recipe.files:
+            if not changed & recipe.files:
                 continue
             try:
                 program.swap(recipe.resolve(self.root))
@@ -152,6 +135,7 @@ class ShaderLibrary:
         return list(dict.fromkeys(messages))
 
     def release(self) -> None:
+        self.no_vertices.release()
         for _, program in self._programs.values():
             program.release()
         self._programs.clear()

@@ -1,7 +1,4 @@
-"""Ownership of GL names: creation is recorded, deletion happens only with the context current.
-
-`ObjectRegistry` knows nothing of what the names mean; it knows what is alive and what waits to be deleted.
-"""
+"""Ownership of GL names: every name is registered, and is deleted only while its context is current."""
 
 import ctypes
 import itertools
@@ -36,7 +33,7 @@ DELETERS: dict[str, Callable[[int], None]] = {
 
 
 class ObjectRegistry:
-    """Labels of the names that exist, and the queue of those whose owner is gone."""
+    """Labels of all living GL names of a context, and a queue of names to delete."""
 
     def __init__(self) -> None:
         self._live: dict[tuple[str, int], str] = {}
@@ -47,16 +44,16 @@ class ObjectRegistry:
         self._live[kind, name] = label or f"unnamed-{next(self._serial)}"
 
     def enqueue(self, kind: str, name: int) -> None:
-        """Ask for deletion at the next `collect`; safe from finalisers and other threads."""
+        """Schedules deletion for the next `collect`; safe from finalisers and other threads."""
         self._queue.append((kind, name))
 
     def delete(self, kind: str, name: int) -> None:
-        """Delete now; the context must be current.  A name that is gone already is left alone."""
+        """Deletes now; the context must be current.  Does nothing if the name is already deleted."""
         if self._live.pop((kind, name), None) is not None:
             DELETERS[kind](name)
 
     def collect(self) -> int:
-        """Delete everything queued; the context must be current.  Returns the number of names deleted."""
+        """Deletes all queued names and returns their number; the context must be current."""
         count = 0
         while self._queue:
             self.delete(*self._queue.popleft())
@@ -64,13 +61,12 @@ class ObjectRegistry:
         return count
 
     def delete_all(self) -> None:
-        """Delete every name that exists; the context must be current."""
         for kind, name in list(self._live):
             self.delete(kind, name)
         self._queue.clear()
 
     def labels(self) -> list[str]:
-        """`kind:label` of every name that exists, in order of creation."""
+        """`kind:label` of all living names, in order of creation."""
         return [f"{kind}:{label}" for (kind, _), label in self._live.items()]
 
 
@@ -82,7 +78,7 @@ R = TypeVar("R", bound=Releasable)
 
 
 class Owner:
-    """Base of everything that holds objects with a `release`: it releases what it owns, the newest first."""
+    """Base class of everything that holds objects with a `release` method; it releases them, the newest first."""
 
     _owned: list[Releasable]
 
@@ -96,25 +92,21 @@ class Owner:
         owned = self.__dict__.get("_owned", [])
         for child in children:
             if child is not None:
-                owned[:] = [one for one in owned if one is not child]
+                owned[:] = [other for other in owned if other is not child]
                 child.release()
 
     def release(self) -> None:
-        """Releases all objects that this one owns; safe to call twice.  The context must be current."""
+        """Releases all owned objects; safe to call twice.  The context must be current."""
         owned = self.__dict__.get("_owned", [])
         while owned:
             owned.pop().release()
 
 
 class GLObject:
-    """Owner of one GL name.
+    """Owner of one GL name; the label identifies it in `Context.live` and in error messages.
 
-    `release()` deletes at once (context current) and may be called twice.  When the owner is garbage collected
-    instead, the name is queued and `Context.collect` deletes it.
-
-    Attributes:
-        context: The context the name belongs to.
-        label: Text that identifies the object in `Context.live` and in error messages.
+    `release()` deletes the name at once (the context must be current) and may be called twice.  If the object is
+    garbage collected instead, `Context.collect` deletes the name.
     """
 
     kind = "Buffer"
@@ -130,14 +122,13 @@ class GLObject:
 
     @property
     def name(self) -> int:
-        """The GL name; GLError after `release`."""
         if self._deleted:
             raise GLError(f"{type(self).__name__} {self.label!r} was used after its release")
         return self._name
 
     @property
     def released(self) -> bool:
-        """Whether the name is gone, by `release` or with its whole context."""
+        """Whether the name was deleted, by `release` or with its context."""
         return self._deleted or self.context.released
 
     def release(self) -> None:
@@ -146,8 +137,13 @@ class GLObject:
         self._deleted = True
 
 
+def get_integer(parameter: int) -> int:
+    value = np.zeros(4, np.int32)
+    GL.glGetIntegerv(parameter, value)
+    return int(value[0])
+
+
 def new_name(generate: Callable[[int, np.ndarray], object]) -> int:
-    """One name from a `glGen*` function."""
     names = np.zeros(1, np.uint32)
     generate(1, names)
     return int(names[0])

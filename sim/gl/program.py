@@ -1,25 +1,21 @@
-"""Program: a linked program with its uniforms as items.  Locations never leave this class.
-
-Setting an item makes no GL call: values are compared with the last ones and sent by the next `use()`.
-"""
+"""Program: a linked program with uniforms as items; setting an item makes no GL call, `use()` sends changed values."""
 
 import difflib
 import functools
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sim.gl.bootstrap import GL
-from sim.gl.context import SCRATCH_UNIT, Context
 from sim.gl.errors import GLLimitError
 from sim.gl.objects import GLObject
 from sim.gl.program_build import ProgramSources, build_program
-from sim.gl.reflection import NUMBERS, AttributeInfo, Reflection, UniformInfo, UniformType, is_plain, reflect
-from sim.gl.texture import Texture
+from sim.gl.reflection import NUMBERS, Reflection, UniformInfo, UniformType, is_plain, reflect
+from sim.gl.texture import SCRATCH_UNIT, Texture
 
-SAMPLER_UNIT_MAX = SCRATCH_UNIT
-"""Number of units that programs share; the one after them is for uploads."""
+if TYPE_CHECKING:
+    from sim.gl.context import Context
 
 _COMPARED = NUMBERS | {tuple}
 
@@ -31,22 +27,17 @@ class _ProgramName(GLObject):
 class Program:
     """A program that can be replaced while others hold it.
 
-    Uniforms: `program["u_x"] = value` takes numbers, sequences, numpy arrays (matrices row-major, as numpy writes
-    them) and textures for samplers.  Each sampler has a texture unit of its own; textures are held weakly and bound by
-    `use()`.  A uniform that is declared but was optimised away accepts and ignores values, so that editing a shader
-    cannot break drawing; a name that no version of the source ever declared raises KeyError with the nearest names.
-
-    Args:
-        context: Where it lives.
-        sources: Resolved stages and captures.
-        label: Name in `Context.live`.
+    Uniforms: `program["u_x"] = value` takes numbers, sequences, numpy arrays (matrices row-major) and textures for
+    samplers.  Each sampler has its own texture unit; textures are held weakly and bound by `use()`.  A uniform that is
+    declared but was optimised away accepts and ignores values, so that editing a shader cannot break drawing; a name
+    that no version of the source ever declared raises KeyError with the nearest names.
 
     Attributes:
-        generation: Counts successful links; changes with every swap.
-        reflection: Interface of the present generation.
+        generation: Number of successful links; changes with every swap.
+        reflection: Interface of the current generation.
     """
 
-    def __init__(self, context: Context, sources: ProgramSources, *, label: str = "") -> None:
+    def __init__(self, context: "Context", sources: ProgramSources, *, label: str = "") -> None:
         self.context = context
         self.label = label or " + ".join(source.name for source in sources.stages.values())
         self.generation = 0
@@ -62,10 +53,8 @@ class Program:
         self.swap(sources)
 
     def swap(self, sources: ProgramSources) -> None:
-        """Build new sources and take their place, keeping the values of uniforms that still exist.
-
-        Raises:
-            ShaderError: If they do not compile or link; the program then stays as it is.
+        """Installs new sources, keeping the values of uniforms; raises ShaderError and stays unchanged if they are
+        wrong.
         """
         binaries = self.context.binaries
         name = binaries.load(sources) if binaries is not None else None
@@ -75,9 +64,9 @@ class Program:
                 binaries.keep(sources, name)
         reflection = reflect(name)
         samplers = [info.name for info in reflection.uniforms.values() if info.type.sampler_target is not None]
-        if len(samplers) > SAMPLER_UNIT_MAX:
+        if len(samplers) > SCRATCH_UNIT:
             GL.glDeleteProgram(name)
-            raise GLLimitError(f"program {self.label!r}: {len(samplers)} samplers, the limit is {SAMPLER_UNIT_MAX}")
+            raise GLLimitError(f"program {self.label!r}: {len(samplers)} samplers, the limit is {SCRATCH_UNIT}")
         if self._owner is not None:
             self._owner.release()
         self._owner = _ProgramName(self.context, name, self.label)
@@ -94,20 +83,11 @@ class Program:
         assert self._owner is not None
         return self._owner.name
 
-    @property
-    def attributes(self) -> tuple[AttributeInfo, ...]:
-        """Active vertex attributes by location; programs with equal ones share vertex arrays."""
-        return self.reflection.attributes
-
-    @property
-    def uniforms(self) -> dict[str, UniformInfo]:
-        return self.reflection.uniforms
-
     def __contains__(self, name: str) -> bool:
         return name in self.reflection.uniforms
 
     def __setitem__(self, name: str, value: Any) -> None:
-        # Most values are numbers that stay the same from frame to frame; arrays may have been written into meanwhile.
+        # Most values are numbers that do not change between frames; arrays may have been modified in place.
         if type(value) in _COMPARED and self._plain.get(name) == value:
             return
         info = self.reflection.uniforms.get(name)
@@ -120,29 +100,28 @@ class Program:
             self._set_value(info, value)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """The value set last, shape (count, ...); KeyError when none was set."""
         return self._values[name]
 
     def set_if_active(self, name: str, value: Any) -> bool:
-        """Set a uniform that this program may lack; returns whether it is active.  Never raises for the name."""
+        """Sets a uniform if it is active, and returns whether it is.  Never raises for an unknown name."""
         if name not in self.reflection.uniforms:
             return False
         self[name] = value
         return True
 
     def location(self, name: str) -> int:
-        """Where loops send numbers, neither compared nor kept, until the next swap; -1 if it was optimised away."""
+        """Location for loops that send numbers themselves, valid until the next swap; -1 if it was optimised away."""
         info = self.reflection.uniforms.get(name)
         if info is None and name not in self._declared:
             raise self._unknown(name)
         return -1 if info is None else info.location
 
     def unit(self, sampler: str) -> int:
-        """The texture unit of a sampler, for loops that bind its textures by themselves."""
+        """Texture unit of a sampler, for loops that bind textures themselves."""
         return self._units[sampler]
 
     def use(self) -> None:
-        """Make current, send changed values and bind textures."""
+        """Makes it current, sends changed values and binds textures."""
         GL.glUseProgram(self.name)
         if self._dirty:
             for name in self._dirty:
@@ -190,8 +169,7 @@ class Program:
                 self._restore_value(info, old_values[name])
 
     def _restore_value(self, info: UniformInfo, value: np.ndarray) -> None:
-        fits = value.shape[1:] == info.type.shape and len(value) <= info.size and value.dtype == info.type.dtype
-        if fits:
+        if value.shape[1:] == info.type.shape and len(value) <= info.size and value.dtype == info.type.dtype:
             self._set_value(info, value if info.size > 1 else value[0])
 
     def _unknown(self, name: str) -> KeyError:
@@ -203,11 +181,10 @@ class Program:
 
 
 def _packed(kind: UniformType, size: int, value: Any) -> tuple[np.ndarray, bytes]:
-    """What is sent, which nobody may write into, and its bytes."""
     array = kind.encode(value, size)
     array.flags.writeable = False
     return array, array.tobytes()
 
 
 _packed_plain = functools.lru_cache(maxsize=1024)(_packed)
-"""Objects that are drawn in turn have the same few numbers in every frame."""
+"""Most objects send the same few numbers in every frame."""

@@ -1,15 +1,23 @@
-"""Compiling and linking: sources in, a GL program name or a ShaderError out."""
+"""Compiling and linking: takes sources, returns a GL program name or raises ShaderError."""
 
 import ctypes
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from sim.gl.bootstrap import GL
-from sim.gl.shader_log import ShaderError, ShaderMessage, parse_log
+from sim.gl.errors import ShaderError, ShaderMessage
 from sim.gl.shader_source import ShaderSource
 
 Stage = Literal["vertex", "geometry", "fragment", "compute"]
+
+# Mesa "0:12(5): error: ...", NVIDIA "0(12) : error C1008: ...", AMD, Intel and Apple "ERROR: 0:12: ...".
+LOCATIONS = (
+    re.compile(r"^\s*\d+:(?P<line>\d+)\(\d+\):\s*(?:preprocessor\s+)?(?P<text>.*)$"),
+    re.compile(r"^\s*\d+\((?P<line>\d+)\)\s*:\s*(?P<text>.*)$"),
+    re.compile(r"^\s*(?P<severity>ERROR|WARNING):\s*\d+:(?P<line>\d+):\s*(?P<text>.*)$"),
+)
 
 STAGES: dict[str, int] = {
     "vertex": GL.GL_VERTEX_SHADER,
@@ -21,11 +29,9 @@ STAGES: dict[str, int] = {
 
 @dataclass(frozen=True, slots=True)
 class ProgramSources:
-    """Everything a program is made of."""
-
-    stages: Mapping[Stage, ShaderSource]  # Resolved text by stage; a vertex or a compute stage at least
-    captures: tuple[str, ...] = ()  # Outputs that transform feedback writes, in order
-    separate: bool = False  # Whether each goes into a buffer of its own
+    stages: Mapping[Stage, ShaderSource]  # At least a vertex or a compute stage
+    captures: tuple[str, ...] = ()  # Outputs for transform feedback, in order
+    separate: bool = False  # Whether each output has its own buffer
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -36,21 +42,13 @@ class ProgramSources:
 
 
 def build_program(sources: ProgramSources, *, retrievable: bool = False) -> int:
-    """Compile all stages and link.
+    """Compiles all stages and links them; the caller owns the name.
 
-    Args:
-        sources: What is compiled.
-        retrievable: Whether the driver is asked for the linked program afterwards.
-
-    Returns:
-        The program name; the caller owns it.
-
-    Raises:
-        ShaderError: With the messages of all stages that failed, or of the linker.
+    With `retrievable` the driver keeps the linked program for `ProgramBinaries`.  Raises ShaderError with the messages
+    of all stages that failed, or of the linker.
     """
-    shaders: list[int] = []
+    shaders = _compile_all(sources)
     try:
-        shaders = _compile_all(sources)
         return _link(shaders, sources, retrievable=retrievable)
     finally:
         for shader in shaders:
@@ -102,3 +100,23 @@ def _link(shaders: Sequence[int], sources: ProgramSources, *, retrievable: bool)
 
 def _text(log: bytes | str) -> str:
     return log.decode("utf-8", "replace") if isinstance(log, bytes) else log
+
+
+def parse_log(log: str, source: ShaderSource) -> list[ShaderMessage]:
+    """Messages of a compile log, mapped to the original files; warnings only if there is nothing else.
+
+    Lines without a position belong to the message before them, or to line 1 of the stage.
+    """
+    messages: list[ShaderMessage] = []
+    for line in log.replace("\0", "").splitlines():
+        match = next((match for pattern in LOCATIONS if (match := pattern.match(line))), None)
+        if match is not None:
+            severity = f"{match.groupdict().get('severity', '')}: ".lower().lstrip(": ")
+            messages.append(ShaderMessage(*source.origin(int(match["line"])), severity + match["text"].strip()))
+        elif line.strip() and messages:
+            last = messages[-1]
+            messages[-1] = ShaderMessage(last.file, last.line, f"{last.text} {line.strip()}")
+        elif line.strip():
+            messages.append(ShaderMessage(source.name, 1, line.strip()))
+    errors = [message for message in messages if not message.text.lower().startswith(("warning", "note"))]
+    return errors or messages or [ShaderMessage(source.name, 1, "the driver gave no reason")]

@@ -1,5 +1,6 @@
-"""Readback: contents of a buffer on the CPU, some frames later and without waiting."""
+"""Reads buffers back some frames later, without waiting for the GPU."""
 
+import ctypes
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -7,21 +8,45 @@ import numpy.typing as npt
 
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
+from sim.gl.objects import GLObject, Owner
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
 
 
-class Readback:
+class Fence(GLObject):
+    """Tells when the GPU has finished all commands submitted so far.
+
+    Args:
+        flush: Whether to send the commands to the GPU now; otherwise the first look at `passed` does.
+    """
+
+    kind = "Sync"
+
+    def __init__(self, context: "Context", *, flush: bool = True, label: str = "") -> None:
+        self._sync = GL.glFenceSync(GL.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
+        super().__init__(context, ctypes.cast(self._sync, ctypes.c_void_p).value or 0, label)
+        self._flags = 0 if flush else GL.GL_SYNC_FLUSH_COMMANDS_BIT
+        if flush:
+            GL.glFlush()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the commands are finished; never waits.  The context must be current."""
+        assert self.name
+        status = GL.glClientWaitSync(self._sync, self._flags, 0)
+        return bool(status in (GL.GL_ALREADY_SIGNALED, GL.GL_CONDITION_SATISFIED))
+
+
+class Readback(Owner):
     """A staging buffer and a fence: `request` copies on the GPU, `poll` returns the array once the copy is done.
 
     One request is in flight at a time.
     """
 
     def __init__(self, context: "Context", *, label: str = "") -> None:
-        self.context = context
-        self._staging = Buffer(context, 0, usage="read", label=f"readback {label}")
-        self._fence: Any = None
+        self._staging = self.owns(Buffer(context, 0, usage="read", label=f"readback {label}"))
+        self._fence: Fence | None = None
         self._dtype = np.dtype(np.uint8)
 
     @property
@@ -29,32 +54,24 @@ class Readback:
         return self._fence is not None
 
     def request(self, buffer: Buffer) -> bool:
-        """Start a copy of the whole buffer; returns False, doing nothing, while one is pending."""
-        if self.pending:
+        """Starts a copy of the whole buffer; returns False, doing nothing, while one is pending."""
+        if self._fence is not None:
             return False
         if self._staging.size != buffer.size:
             self._staging.orphan(buffer.size)
         self._dtype = buffer.dtype
         buffer.copy_to(self._staging)
-        self._fence = GL.glFenceSync(GL.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
+        self._fence = self.owns(Fence(self._staging.context, flush=False, label=self._staging.label))
         return True
 
     def poll(self) -> npt.NDArray[Any] | None:
-        """The copy if it is complete, else None; never waits."""
-        if self._fence is None:
+        """Returns the copy if it is complete, else None; never waits."""
+        if self._fence is None or not self._fence.passed:
             return None
-        # The flush bit makes sure that the fence is signalled some time even if nobody else flushes.
-        status = GL.glClientWaitSync(self._fence, GL.GL_SYNC_FLUSH_COMMANDS_BIT, 0)
-        if status not in (GL.GL_ALREADY_SIGNALED, GL.GL_CONDITION_SATISFIED):
-            return None
-        self._drop_fence()
+        self.disown(self._fence)
+        self._fence = None
         return self._staging.read(self._dtype)
 
     def release(self) -> None:
-        self._drop_fence()
-        self._staging.release()
-
-    def _drop_fence(self) -> None:
-        if self._fence is not None and not self.context.released:
-            GL.glDeleteSync(self._fence)
         self._fence = None
+        super().release()

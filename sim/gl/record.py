@@ -1,7 +1,7 @@
-"""Records: one structured dtype that fixes a buffer's layout, its GLSL inputs and its captured outputs.
+"""Records: one structured dtype fixes the layout of a buffer, its GLSL inputs and its captured outputs.
 
-Both sides are generated from the same dtype, so they cannot disagree.  A record is a whole number of vec4s, so the
-same buffer can be read as vertex attributes and as an RGBA32F buffer texture.
+A record is a whole number of vec4s, so the same buffer can be read as vertex attributes and as an RGBA32F buffer
+texture.
 """
 
 from dataclasses import dataclass
@@ -24,32 +24,22 @@ FieldSpec = str | tuple[int, str]
 
 
 class RecordError(ValueError):
-    """A record breaks the layout rules."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A named layout of whole vec4s, so that interleaved capture packs its fields exactly like the dtype.
-
-    Attributes:
-        name: Name used in messages and labels.
-        dtype: Packed structured type, 4-byte fields of 1 to 4 components.
-    """
+    """A named, packed layout of whole vec4s; interleaved capture packs its fields exactly like the dtype."""
 
     name: str
     dtype: np.dtype
 
     def zeros(self, count: int) -> np.ndarray:
-        """`count` records of zero bytes."""
         return np.zeros(count, self.dtype)
 
 
 def glsl_types(dtype: np.dtype) -> dict[str, str]:
-    """Fields in memory order and the types that GLSL has for them, whatever their width.
-
-    Raises:
-        RecordError: If it has none.
-    """
+    """Field names in memory order with their GLSL types.  Raises RecordError if GLSL has no type for a field."""
     types = {}
     for field in dtype.names or ():
         base, count = _element(dtype, field)
@@ -60,7 +50,6 @@ def glsl_types(dtype: np.dtype) -> dict[str, str]:
 
 
 def _element(dtype: np.dtype, field: str) -> tuple[np.dtype, int]:
-    """Scalar type and component count of a field."""
     sub = dtype[field]
     base, shape = sub.subdtype if sub.subdtype is not None else (sub, ())
     if len(shape) > 1:
@@ -69,15 +58,10 @@ def _element(dtype: np.dtype, field: str) -> tuple[np.dtype, int]:
 
 
 def record(name: str, /, **fields: FieldSpec) -> Record:
-    """Describe a record.
+    """Makes a record of named fields: scalar type ("f4", "i4", "u4") or (components, type), in memory order.
 
-    Args:
-        name: Name of the record.
-        fields: Name to scalar type ("f4", "i4", "u4") or (components, type), in memory order.
-
-    Raises:
-        RecordError: If the fields are not 4-byte scalars or vectors, straddle a vec4, do not fill whole vec4s, or
-            exceed 16 vec4s.
+    Raises RecordError if a field is not a 4-byte scalar or vector or straddles a vec4, or if the record does not fill
+    whole vec4s or exceeds 16 of them.
     """
     items = [(key, spec) if isinstance(spec, str) else (key, spec[1], (spec[0],)) for key, spec in fields.items()]
     dtype = np.dtype(items)

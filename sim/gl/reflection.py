@@ -1,5 +1,4 @@
-"""What a linked program contains: its active uniforms, attributes, blocks and captured outputs, and how each type of
-uniform is taken from Python and handed to OpenGL."""
+"""Active uniforms, attributes, blocks and outputs of a linked program, and the types of uniforms."""
 
 import ctypes
 import itertools
@@ -10,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl import raw
-from sim.gl.bootstrap import GL
+from sim.gl.bootstrap import GL, glGetActiveAttrib, glGetActiveUniform, glGetTransformFeedbackVarying
 
 # GLSL type of an attribute -> (components, read as integer)
 ATTRIBUTE_TYPES: dict[int, tuple[int, bool]] = {
@@ -24,8 +22,6 @@ ATTRIBUTE_TYPES: dict[int, tuple[int, bool]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UniformType:
-    """One GLSL type."""
-
     glsl: str  # Name in GLSL
     dtype: np.dtype  # numpy type of a component
     shape: tuple[int, ...]  # Shape of one value; () for scalars, (n,) for vectors, (rows, columns) for matrices
@@ -33,23 +29,22 @@ class UniformType:
     sampler_target: int | None = None  # Texture target of samplers, None for everything else
 
     def encode(self, value: object, size: int) -> npt.NDArray[Any]:
-        """Value as a new array of shape (count, *shape), count at most `size`.
+        """Converts a value to a new array of shape (count, *shape), count at most `size`.
 
-        Raises:
-            ValueError: If the shape does not fit.
+        Raises ValueError if the shape does not fit.
         """
-        if value is None:  # numpy would make a NaN of it
+        if value is None:  # numpy would convert it to NaN
             raise ValueError(f"no value for {self.glsl}")
         array = np.array(value, self.dtype, order="C")
         if array.shape == self.shape or (not self.shape and array.shape == (1,)):
             return array.reshape(1, *self.shape)
         if size > 1 and array.ndim == len(self.shape) + 1 and array.shape[1:] == self.shape and 0 < len(array) <= size:
             return array
-        wanted = f"{self.glsl}[{size}]" if size > 1 else self.glsl
-        raise ValueError(f"a value of shape {np.shape(value)} for {wanted}")
+        expected = f"{self.glsl}[{size}]" if size > 1 else self.glsl
+        raise ValueError(f"a value of shape {np.shape(value)} for {expected}")
 
 
-# Setters are looked up when they are called, like all other functions of OpenGL, so that a benchmark can replace them.
+# Setters are looked up when they are called, so that a benchmark can replace them.
 
 
 def _vector(setter: str) -> Callable[[int, int, npt.NDArray[Any]], None]:
@@ -103,14 +98,14 @@ NUMBERS = frozenset((float, int, bool))
 
 
 def is_plain(value: object) -> bool:
-    """Whether a value is made of numbers and tuples alone, so that nobody can write into it."""
+    """Whether a value consists of numbers and tuples only, so that it is immutable."""
     if type(value) is not tuple:
         return type(value) in NUMBERS
     return NUMBERS.issuperset(map(type, value)) or all(map(is_plain, value))
 
 
 def uniform_type(code: int) -> UniformType:
-    """The type with a GL code; NotImplementedError for types this program never uses, such as cube maps."""
+    """The type with a GL code.  Raises NotImplementedError for types that the program never uses, such as cube maps."""
     try:
         return UNIFORM_TYPES[code]
     except KeyError:
@@ -129,8 +124,6 @@ class UniformInfo:
 
 @dataclass(frozen=True, slots=True)
 class AttributeInfo:
-    """An active vertex attribute."""
-
     name: str
     location: int
     components: int
@@ -139,8 +132,6 @@ class AttributeInfo:
 
 @dataclass(frozen=True, slots=True)
 class BlockInfo:
-    """An active uniform block and its size [byte]."""
-
     name: str
     index: int
     size: int
@@ -148,23 +139,19 @@ class BlockInfo:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """Interface of one linked program."""
-
     uniforms: dict[str, UniformInfo]  # By name
     attributes: tuple[AttributeInfo, ...]  # By location
     blocks: dict[str, BlockInfo]  # By name
     captures: tuple[str, ...]  # In order
-    signature: int = -1  # Number that stands for the attributes: equal ones have the same, and it is found at once
+    signature: int = -1  # Number of the combination of attributes; equal combinations have the same
 
 
 _SIGNATURES: dict[tuple[AttributeInfo, ...], int] = {}
-"""All combinations of attributes that were met so far."""
 _NUMBERS = itertools.count()
-"""Never the same twice, also where programs are built on several threads."""
+"""Thread-safe: programs are built on several threads."""
 
 
 def reflect(program: int) -> Reflection:
-    """Read the interface of a linked program."""
     attributes = _attributes(program)
     return Reflection(
         uniforms={info.name: info for info in _uniforms(program)},
@@ -180,8 +167,6 @@ def _parameter(program: int, name: int) -> int:
 
 
 class _Query:
-    """Output arguments shared by the glGetActive* functions."""
-
     def __init__(self, limit: int) -> None:
         self.text = ctypes.create_string_buffer(max(limit, 1) + 1)
         self.length = GL.GLsizei()
@@ -189,7 +174,6 @@ class _Query:
         self.type = GL.GLenum()
 
     def run(self, function: Any, program: int, index: int) -> tuple[str, int, int]:
-        """Name, array length and GL type of item `index`."""
         function(program, index, len(self.text), self.length, self.size, self.type, self.text)
         return self.text.value.decode("ascii"), int(self.size.value), int(self.type.value)
 
@@ -198,7 +182,7 @@ def _uniforms(program: int) -> list[UniformInfo]:
     query = _Query(_parameter(program, GL.GL_ACTIVE_UNIFORM_MAX_LENGTH))
     found = []
     for index in range(_parameter(program, GL.GL_ACTIVE_UNIFORMS)):
-        name, size, gl_type = query.run(raw.glGetActiveUniform, program, index)
+        name, size, gl_type = query.run(glGetActiveUniform, program, index)
         location = int(GL.glGetUniformLocation(program, name))
         if location >= 0:  # members of blocks have none
             found.append(UniformInfo(name.removesuffix("[0]"), location, uniform_type(gl_type), size))
@@ -209,7 +193,7 @@ def _attributes(program: int) -> tuple[AttributeInfo, ...]:
     query = _Query(_parameter(program, GL.GL_ACTIVE_ATTRIBUTE_MAX_LENGTH))
     found = []
     for index in range(_parameter(program, GL.GL_ACTIVE_ATTRIBUTES)):
-        name, _, gl_type = query.run(raw.glGetActiveAttrib, program, index)
+        name, _, gl_type = query.run(glGetActiveAttrib, program, index)
         location = int(GL.glGetAttribLocation(program, name))
         if location >= 0:  # built-ins such as gl_VertexID have none
             found.append(AttributeInfo(name, location, *ATTRIBUTE_TYPES[gl_type]))
@@ -231,4 +215,4 @@ def _blocks(program: int) -> list[BlockInfo]:
 def _captures(program: int) -> tuple[str, ...]:
     query = _Query(_parameter(program, GL.GL_TRANSFORM_FEEDBACK_VARYING_MAX_LENGTH))
     count = _parameter(program, GL.GL_TRANSFORM_FEEDBACK_VARYINGS)
-    return tuple(query.run(raw.glGetTransformFeedbackVarying, program, index)[0] for index in range(count))
+    return tuple(query.run(glGetTransformFeedbackVarying, program, index)[0] for index in range(count))

@@ -1,10 +1,11 @@
-"""Shader text: includes, injected definitions, and the origin of every line.  Pure text; knows no OpenGL."""
+"""Shader text: resolved includes, injected definitions, and the origin of every line.  Does not use OpenGL."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from sim.gl.errors import ShaderError, ShaderMessage
 from sim.gl.kernel_text import NOTHING, KernelText
 
 INCLUDE = re.compile(r"^\s*#\s*include\b(?P<rest>.*)$")
@@ -16,28 +17,9 @@ UNIFORM = re.compile(r"\buniform\s+(?:(?:lowp|mediump|highp)\s+)?\w+\s+(?P<names
 INJECTED = "<definitions>"
 
 
-class ShaderSourceError(Exception):
-    """A shader file is missing or its includes are wrong; the text reads `file:line: reason`.
-
-    Attributes:
-        files: Files involved, so that saving one of them can be answered with a new attempt.
-    """
-
-    def __init__(self, message: str, files: tuple[str, ...]) -> None:
-        super().__init__(message)
-        self.files = files
-
-
 @dataclass(frozen=True, slots=True)
 class ShaderSource:
-    """Resolved text of one stage.
-
-    Attributes:
-        name: Path of the root file, relative to the shader folder, with forward slashes.
-        text: What the compiler gets.
-        origins: (file, line) of every line of `text`; lines count from 1, and index 0 is line 1.
-        files: Every file that took part, the root first.
-    """
+    """Resolved text of one stage; `origins` has the (file, line) of every line."""
 
     name: str
     text: str
@@ -60,8 +42,6 @@ class ShaderSource:
 
 
 class _Resolver:
-    """Walk over the includes of one root file."""
-
     def __init__(self, read: Callable[[str], str]) -> None:
         self._read = read
         self.lines: list[str] = []
@@ -69,7 +49,6 @@ class _Resolver:
         self.files: list[str] = []
 
     def add(self, name: str, chain: tuple[str, ...]) -> None:
-        """Append the lines of a file, with its includes in their places."""
         self.files.append(name)
         chain = (*chain, name)
         for number, line in enumerate(self._read(name).splitlines(), start=1):
@@ -78,27 +57,27 @@ class _Resolver:
                 self.lines.append(line)
                 self.origins.append((name, number))
             else:
-                self._include(match["rest"], f"{name}:{number}", chain)
+                self._include(match["rest"], number, chain)
 
-    def _include(self, rest: str, place: str, chain: tuple[str, ...]) -> None:
+    def _include(self, rest: str, line: int, chain: tuple[str, ...]) -> None:
+        def error(reason: str) -> ShaderError:
+            return ShaderError([ShaderMessage(chain[-1], line, reason)], tuple(dict.fromkeys(self.files)))
+
         quoted = QUOTED.match(rest)
         if quoted is None:
-            raise self._error(f'{place}: expected #include "folder/file.glsl"')
+            raise error('expected #include "folder/file.glsl"')
         target = quoted["name"]
         if PurePosixPath(target).is_absolute() or ".." in PurePosixPath(target).parts or "\\" in target:
-            raise self._error(f"{place}: include {target!r} must be a path below the shader folder")
+            raise error(f"include {target!r} must be a path below the shader folder")
         if target in chain:
-            raise self._error(f"{place}: include cycle: {' -> '.join((*chain, target))}")
+            raise error(f"include cycle: {' -> '.join((*chain, target))}")
         if target in self.files:
             return
         try:
             self.add(target, chain)
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise self._error(f"{place}: cannot include {target!r}: {reason}") from error
-
-    def _error(self, message: str) -> ShaderSourceError:
-        return ShaderSourceError(message, tuple(dict.fromkeys(self.files)))
+        except (OSError, UnicodeDecodeError) as failure:
+            reason = getattr(failure, "strerror", None) or str(failure)
+            raise error(f"cannot include {target!r}: {reason}") from failure
 
 
 def resolve(
@@ -107,24 +86,28 @@ def resolve(
     defines: Mapping[str, object] | None = None,
     around: KernelText = NOTHING,
 ) -> ShaderSource:
-    """Resolve the includes of `name` and inject definitions after its #version line.
+    """Resolves the includes of a file and injects definitions after its #version line.
 
     Args:
-        name: Root file, as `read` understands it.
-        read: Text of a file by its name; raises OSError when there is none.
-        defines: Macro to value; True defines without a value, False and None leave it out.
-        around: Lines before and after all others; what is wrong with the latter is wrong at the end of the file.
+        read: Returns the text of a file by its name; raises OSError when there is none.
+        defines: Macro to value; True defines without a value, False and None skip the macro.
+        around: Lines before and after all others; errors in the latter are reported at the end of the file.
 
     Raises:
-        ShaderSourceError: Naming file and line, for a missing file, a malformed include or an include cycle.
+        ShaderError: With file and line, for a missing file, a malformed include or an include cycle.
     """
     resolver = _Resolver(read)
     try:
         resolver.add(name, ())
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise ShaderSourceError(f"{name}:1: cannot read: {reason}", (name,)) from error
-    injected, ending = [*around.head.splitlines(), *_define_lines(defines or {})], around.tail.splitlines()
+        raise ShaderError([ShaderMessage(name, 1, f"cannot read: {reason}")], (name,)) from error
+    define_lines = [
+        f"#define {key}" if value is True else f"#define {key} {value}"
+        for key, value in (defines or {}).items()
+        if value is not None and value is not False
+    ]
+    injected, ending = [*around.head.splitlines(), *define_lines], around.tail.splitlines()
     at = next((index + 1 for index, line in enumerate(resolver.lines) if VERSION.match(line)), 0)
     lines = [*resolver.lines[:at], *injected, *resolver.lines[at:], *ending]
     fake = [(INJECTED, number) for number in range(1, len(injected) + 1)]
@@ -133,16 +116,5 @@ def resolve(
     return ShaderSource(name, "\n".join(lines) + "\n", tuple(origins), tuple(dict.fromkeys(resolver.files)))
 
 
-def _define_lines(defines: Mapping[str, object]) -> list[str]:
-    lines = []
-    for key, value in defines.items():
-        if value is True:
-            lines.append(f"#define {key}")
-        elif value is not None and value is not False:
-            lines.append(f"#define {key} {value}")
-    return lines
-
-
 def reader(root: Path) -> Callable[[str], str]:
-    """A `read` function for files below `root`."""
     return lambda name: (root / name).read_text(encoding="utf-8")

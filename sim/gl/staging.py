@@ -1,28 +1,25 @@
-"""Copies of buffers on their way to the CPU: made on the GPU at once, and read when they are done."""
+"""Copies of buffers for the CPU: copied on the GPU at once, read when the copy is done."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.fence import Fence
+from sim.gl.readback import Fence
+
+if TYPE_CHECKING:
+    from sim.gl.context import Context
 
 SPARE = 8
-"""Most staging buffers that wait to be used again."""
+"""Maximum number of unused staging buffers that are kept for the next copies."""
 
 
 @dataclass(frozen=True, slots=True)
 class BufferSpan:
-    """The first elements of a buffer.
-
-    Attributes:
-        buffer: The buffer.
-        count: How many elements; all for None.
-    """
+    """The first `count` elements of a buffer, or all of them for None."""
 
     buffer: Buffer
     count: int | None = None
@@ -32,12 +29,11 @@ class BufferSpan:
         return self.buffer.size if self.count is None else self.count * self.buffer.dtype.itemsize
 
     def read(self) -> npt.NDArray[Any]:
-        """What it holds now; waits for the GPU."""
         return self.buffer.read(count=self.count)
 
 
 class StagedCopy:
-    """What some spans held at one moment; made by `StagingCopies`.  Let go of unread, it costs nothing more."""
+    """The contents of some spans at one moment; made by `StagingCopies`, and may be dropped unread."""
 
     def __init__(self, home: "StagingCopies", staging: Buffer, spans: Sequence[BufferSpan]) -> None:
         self._home, self._staging = home, staging
@@ -50,35 +46,29 @@ class StagedCopy:
 
     @property
     def passed(self) -> bool:
-        """Whether it is done, so that reading does not wait.  The context must be current."""
+        """Whether `read` returns without waiting.  The context must be current."""
         return self._fence.passed
 
     def read(self) -> list[npt.NDArray[Any]]:
-        """The contents of the spans, once; waits for the GPU where it is not done."""
+        """Returns the contents of the spans; call it once only.  Waits for the GPU unless `passed`."""
         content = self._staging.read(np.uint8, count=sum(dtype.itemsize * count for dtype, count in self._forms))
         self._fence.release()
         self._home.take_back(self._staging)
-        found, offset = [], 0
+        arrays, offset = [], 0
         for dtype, count in self._forms:
             end = offset + dtype.itemsize * count
-            found.append(content[offset:end].view(dtype))
+            arrays.append(content[offset:end].view(dtype))
             offset = end
-        return found
+        return arrays
 
 
 class StagingCopies:
-    """Makes copies, and uses their staging buffers again.
-
-    Args:
-        context: Where the buffers live.
-    """
-
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: "Context") -> None:
         self._context = context
         self._spare: list[Buffer] = []
 
     def begin(self, spans: Sequence[BufferSpan]) -> StagedCopy:
-        """Begins to copy; what is written into the buffers later does not change it."""
+        """Starts a copy of the current contents; later writes to the buffers do not change it."""
         size = sum(span.size for span in spans)
         fitting = [buffer for buffer in self._spare if size <= buffer.size <= 2 * size]
         if fitting:

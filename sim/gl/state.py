@@ -1,7 +1,7 @@
-"""PipelineState: all fixed-function state that a draw needs, as one value.
+"""PipelineState: all fixed-function state of a draw, as one value.
 
-The first `apply` after `Context.invalidate` sets everything and assumes nothing, because Qt composes the window with
-the same context.  Until the next one only groups that differ from the state applied last are set.
+The first `apply` after `Context.invalidate` sets everything, because Qt uses the same context to compose the window.
+Later ones set only the groups that differ from the last applied state.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ BLENDS: dict[str, tuple[int, int, int, int]] = {
     "premultiplied": (GL.GL_ONE, GL.GL_ONE_MINUS_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE_MINUS_SRC_ALPHA),
     "additive": (GL.GL_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE, GL.GL_ONE),
     "multiply": (GL.GL_DST_COLOR, GL.GL_ZERO, GL.GL_DST_ALPHA, GL.GL_ZERO),
-    # Sums of colours, and the product of what each layer lets through.
+    # Sums of colours, and the product of the transmittances of the layers.
     "weighted": (GL.GL_ONE, GL.GL_ONE, GL.GL_ZERO, GL.GL_ONE_MINUS_SRC_ALPHA),
 }
 
@@ -48,24 +48,23 @@ FILLS = {"fill": GL.GL_FILL, "line": GL.GL_LINE, "point": GL.GL_POINT}
 class PipelineState:
     """Fixed-function state of a draw; the defaults suit opaque surfaces."""
 
-    # depth_test, depth_write, depth_func: Depth buffer
     depth_test: bool = True
     depth_write: bool = True
     depth_func: Compare = "less"
     # Window depths of the near and far plane; a thin slice in front draws over everything else
     depth_range: tuple[float, float] = (0.0, 1.0)
-    depth_clamp: bool = False  # Whether what is beyond the near or far plane is drawn at its depth, not left out
-    blend: Blend = "none"  # How colours are combined
-    cull: Cull = "none"  # Faces left out; counter-clockwise is the front
-    fill: Fill = "fill"  # Polygons as surfaces, lines or points
-    polygon_offset: tuple[float, float] | None = None  # (factor, units), None for none; applies to whatever `fill` is
-    colour_mask: tuple[bool, bool, bool, bool] = (True, True, True, True)  # Channels written, in order RGBA
+    depth_clamp: bool = False  # Whether geometry beyond the near or far plane is drawn at its depth, not clipped
+    blend: Blend = "none"
+    cull: Cull = "none"  # Counter-clockwise faces are front faces
+    fill: Fill = "fill"
+    polygon_offset: tuple[float, float] | None = None  # (factor, units)
+    colour_mask: tuple[bool, bool, bool, bool] = (True, True, True, True)  # RGBA
     # (x, y, width, height) [pixel] from the lower left corner, or None
     scissor: tuple[int, int, int, int] | None = None
-    line_width: float = 1.0  # [pixel]; limited to what the driver allows, of which only 1 is guaranteed
-    program_point_size: bool = True  # Whether the shader's gl_PointSize counts
-    multisample: bool = True  # Whether samples are used where the target has them
-    alpha_coverage: bool = False  # Whether alpha says how many of the samples are covered
+    line_width: float = 1.0  # [pixel]; limited by the driver, only 1 is guaranteed
+    program_point_size: bool = True  # Whether gl_PointSize is used
+    multisample: bool = True  # Whether a multisampled target uses its samples
+    alpha_coverage: bool = False  # Whether alpha determines how many samples are covered
     srgb_write: bool = False  # Whether writes to sRGB attachments are encoded
     _values: tuple[object, ...] = field(init=False, repr=False, compare=False)
 
@@ -85,11 +84,11 @@ class PipelineState:
         context.applied_state = self
 
     def within(self, scissor: tuple[int, int, int, int] | None) -> "PipelineState":
-        """The same state, limited to a rectangle unless that is None."""
+        """The same state with a scissor rectangle; None leaves the state unchanged."""
         return self if scissor is None else replace(self, scissor=scissor)
 
     def _apply_depth(self, _context: "Context") -> None:
-        # Depth is not written while the test is off, so writing without testing means the test "always".
+        # OpenGL writes no depth while the test is off: writing without testing needs the test "always".
         _switch(GL.GL_DEPTH_TEST, self.depth_test or self.depth_write)
         GL.glDepthMask(self.depth_write)
         GL.glDepthFunc(COMPARES[self.depth_func] if self.depth_test else GL.GL_ALWAYS)

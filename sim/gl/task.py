@@ -1,4 +1,4 @@
-"""Work that is done in steps, so that whoever has little time can do a part of it in every turn."""
+"""Tasks: long work as a generator, so that a caller with little time can do a part of it at a time."""
 
 from collections.abc import Generator
 from typing import TypeVar
@@ -6,14 +6,13 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 Task = Generator[None, None, Result]
-"""Yields after every step and returns the result; dropping it gives the work up."""
+"""Yields after every step and returns the result; dropping it cancels the work."""
 
 
-def finish(steps: Task[Result]) -> Result:
-    """Does all steps at once; returns the result."""
+def finish(task: Task[Result]) -> Result:
     while True:
         try:
-            next(steps)
+            next(task)
         except StopIteration as done:
             result: Result = done.value
             return result

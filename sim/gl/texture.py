@@ -1,4 +1,4 @@
-"""Textures: images (`Texture2D`) and buffers seen as arrays of texels (`BufferTexture`), and their pixel formats."""
+"""Textures: images (`Texture2D`), buffers read as texels (`BufferTexture`, `TexelBuffer`), and pixel formats."""
 
 import ctypes
 from dataclasses import dataclass
@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl import raw
-from sim.gl.bootstrap import GL
+from sim.gl.bootstrap import GL, glGetTexImage, glTexImage2D, glTexSubImage2D
 from sim.gl.buffer import Buffer, Usage
-from sim.gl.context import SCRATCH_UNIT
 from sim.gl.errors import GLError, GLLimitError
 from sim.gl.objects import GLObject, new_name
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
+
+SCRATCH_UNIT = 15
+"""Texture unit for uploads, which then change no binding of a pass; 16 is the guaranteed number of units."""
 
 TEXTURE_MAX_ANISOTROPY = 0x84FE
 Wrap = Literal["repeat", "clamp", "mirror"]
@@ -29,22 +30,18 @@ WRAPS: dict[str, int] = {
 
 @dataclass(frozen=True, slots=True)
 class PixelFormat:
-    """How texels are stored and how they travel."""
-
     internal: int  # Storage on the GPU
-    transfer: int  # Channels of an upload or a read
+    transfer: int  # Channels in uploads and reads
     element: int  # GL type of one channel in transfer
     dtype: np.dtype  # numpy type of one channel; a packed depth-stencil word for depth24_stencil8
     channels: int  # Channels per texel in transfer
 
     @property
     def is_integer(self) -> bool:
-        """Whether shaders read it through an integer sampler."""
         return self.transfer in (GL.GL_RED_INTEGER, GL.GL_RG_INTEGER, GL.GL_RGBA_INTEGER)
 
     @property
     def is_depth(self) -> bool:
-        """Whether it attaches as depth (or depth and stencil)."""
         return self.transfer in (GL.GL_DEPTH_COMPONENT, GL.GL_DEPTH_STENCIL)
 
 
@@ -84,7 +81,6 @@ FORMATS: dict[str, PixelFormat] = {
 
 
 def pixel_format(name: str) -> PixelFormat:
-    """The format called `name`; KeyError naming the known ones otherwise."""
     try:
         return FORMATS[name]
     except KeyError:
@@ -92,8 +88,6 @@ def pixel_format(name: str) -> PixelFormat:
 
 
 class Texture(GLObject):
-    """A texture name with the target it binds to."""
-
     kind = "Texture"
     target = GL.GL_TEXTURE_2D
 
@@ -109,18 +103,15 @@ class Texture2D(Texture):
     """An image; row 0 is at v = 0.
 
     Args:
-        context: Where it lives.
         size: (width, height) [texel].
-        pixels: Format name, see `FORMATS`.
-        mipmaps: Whether there are smaller levels; `write_rows` fills one.
-        wrap: Behaviour outside 0 to 1.
-        filtering: Between texels; integer formats must use "nearest".
-        anisotropy: Wanted ratio, limited to what the driver offers; 1 is off.
+        pixels: Name of a format in `FORMATS`.
+        mipmaps: Whether to allocate smaller levels, which `write_rows` fills.
+        filtering: Integer formats always use "nearest".
+        anisotropy: Limited to the maximum of the driver; 1 is off.
         compare: Make a depth texture answer comparisons (`sampler2DShadow`).
-        label: Name in `Context.live`.
 
     Raises:
-        GLLimitError: If the size is not positive or beyond the driver's limit.
+        GLLimitError: If the size is not positive or exceeds the limit of the driver.
     """
 
     def __init__(
@@ -145,7 +136,7 @@ class Texture2D(Texture):
         self.mipmaps = mipmaps
         self.format = pixel_format(pixels)
         self.bind(SCRATCH_UNIT)
-        # Before there are texels: where the filter asks for smaller levels, drivers make room for all of them at once.
+        # Before the storage: if the filter needs smaller levels, drivers then allocate all of them at once.
         self._set_sampling(wrap, filtering, anisotropy, compare)
         self._allocate()
 
@@ -153,10 +144,7 @@ class Texture2D(Texture):
     def from_array(
         cls, context: "Context", array: npt.NDArray[Any], pixels: str | None = None, **options: Any
     ) -> "Texture2D":
-        """Texture from texels of shape (height, width) or (height, width, channels).
-
-        `pixels` is chosen from the type and the channels unless given; options as in the constructor.
-        """
+        """Texture from texels of shape (height, width[, channels]), which by default determine the format `pixels`."""
         if pixels is None:
             channels = 1 if array.ndim == 2 else array.shape[2]
             suffix = {"uint8": "8", "float32": "32f", "uint32": "32ui"}.get(array.dtype.name)
@@ -168,7 +156,7 @@ class Texture2D(Texture):
         return texture
 
     def sample(self, wrap: tuple[int, int], magnify: int, minify: int) -> None:
-        """Have it read so beyond its edges and between its texels, by numbers of OpenGL."""
+        """Sets wrap modes (s, t) and filters, as OpenGL constants."""
         self.bind(SCRATCH_UNIT)
         for parameter, value in (
             (GL.GL_TEXTURE_WRAP_S, wrap[0]), (GL.GL_TEXTURE_WRAP_T, wrap[1]),
@@ -177,25 +165,18 @@ class Texture2D(Texture):
             GL.glTexParameteri(self.target, parameter, value)
 
     def write(self, array: npt.NDArray[Any]) -> None:
-        """Replace all texels of the largest level, shape (height, width[, channels]).
+        """Replaces all texels of the largest level, shape (height, width[, channels]).
 
-        Raises:
-            GLError: If shape or type do not fit.
+        Raises GLError if shape or type do not fit.
         """
         if array.shape[:2] != self.size[::-1]:
             raise GLError(f"texture {self.label!r} of {self.size} cannot take texels of shape {array.shape}")
         self.write_rows(array)
 
     def write_rows(self, array: npt.NDArray[Any], *, level: int = 0, first: int = 0) -> None:
-        """Replace some rows of one level, shape (rows, width[, channels]); the other levels stay.
+        """Replaces some rows of one level from row `first` on, shape (rows, width[, channels]); level 0 is the largest.
 
-        Args:
-            array: Whole rows.
-            level: Which level; 0 is the largest.
-            first: Row that the array begins with.
-
-        Raises:
-            GLError: If shape or type do not fit.
+        Raises GLError if shape or type do not fit.
         """
         width, height = self.level_size(level)
         rows = len(array)
@@ -211,10 +192,9 @@ class Texture2D(Texture):
         GL.glPixelStorei(GL.GL_UNPACK_ALIGNMENT, 1)
         pointer = ctypes.c_void_p(data.ctypes.data)
         transfer, element = self.format.transfer, self.format.element
-        raw.glTexSubImage2D(self.target, level, 0, first, width, rows, transfer, element, pointer)
+        glTexSubImage2D(self.target, level, 0, first, width, rows, transfer, element, pointer)
 
     def level_size(self, level: int) -> tuple[int, int]:
-        """(width, height) of a level [texel]."""
         return max(1, self.size[0] >> level), max(1, self.size[1] >> level)
 
     def read(self, level: int = 0) -> npt.NDArray[Any]:
@@ -224,24 +204,15 @@ class Texture2D(Texture):
         self.bind(SCRATCH_UNIT)
         GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
         pointer = ctypes.c_void_p(out.ctypes.data)
-        raw.glGetTexImage(self.target, level, self.format.transfer, self.format.element, pointer)
+        glGetTexImage(self.target, level, self.format.transfer, self.format.element, pointer)
         return out
 
     def _allocate(self) -> None:
         levels = max(self.size).bit_length() if self.mipmaps else 1
         for level in range(levels):
             width, height = self.level_size(level)
-            raw.glTexImage2D(
-                self.target,
-                level,
-                self.format.internal,
-                width,
-                height,
-                0,
-                self.format.transfer,
-                self.format.element,
-                None,
-            )
+            storage, transfer, element = self.format.internal, self.format.transfer, self.format.element
+            glTexImage2D(self.target, level, storage, width, height, 0, transfer, element, None)
         GL.glTexParameteri(self.target, GL.GL_TEXTURE_MAX_LEVEL, levels - 1)
 
     def _set_sampling(self, wrap: Wrap, filtering: Filter, anisotropy: float, compare: bool) -> None:
@@ -262,10 +233,8 @@ class Texture2D(Texture):
 class BufferTexture(Texture):
     """A buffer read by `texelFetch` through a `samplerBuffer` (`usamplerBuffer` for integer formats).
 
-    It follows the buffer: writing, orphaning and resizing the buffer show at the next fetch.
-
-    Raises:
-        GLLimitError: If the buffer holds more texels than the driver can address.
+    Later writes to the buffer are visible at the next fetch.  Raises GLLimitError if it exceeds the limit of the
+    driver.
     """
 
     target = GL.GL_TEXTURE_BUFFER
@@ -288,7 +257,7 @@ class BufferTexture(Texture):
 
 
 class TexelBuffer(BufferTexture):
-    """A buffer and the texture over it, released together; `data` and `usage` as for `Buffer`."""
+    """A buffer and the texture over it, released together; `data`, `dtype` and `usage` as for `Buffer`."""
 
     def __init__(
         self,
@@ -296,10 +265,11 @@ class TexelBuffer(BufferTexture):
         data: npt.NDArray[Any] | int,
         pixels: str = "rgba32f",
         *,
+        dtype: npt.DTypeLike | None = None,
         usage: Usage = "static",
         label: str = "",
     ) -> None:
-        buffer = Buffer(context, data, usage=usage, label=label)
+        buffer = Buffer(context, data, dtype=dtype, usage=usage, label=label)
         try:
             super().__init__(context, buffer, pixels)
         except GLLimitError:

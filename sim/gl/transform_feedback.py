@@ -1,4 +1,4 @@
-"""Capture: kernels at work by transform feedback, without rasterising, with as few calls as it takes."""
+"""Runs kernels by transform feedback, without rasterising."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
     from sim.gl.kernel import Kernel
 
 GROUP = 3
-"""Vertices are captured as triangles: a software driver spends less per primitive (a tenth of the time of a skinning
-pass), and the order is the same."""
+"""Vertices are captured as triangles: a software driver spends less per primitive (10 % of a skinning pass), and the
+order is the same."""
 
 TRIPLES_FROM = 3072
-"""Records from which on a number that does not fill the last triangle is worth a second draw."""
+"""From this number of records on, a remainder that does not fill a triangle is worth a second draw."""
 
 
 def padded_count(count: int, per_vertex: int = 1) -> int:
-    """Number of records a buffer needs so that `count` of them can be captured in one draw."""
+    """Number of records that a buffer needs so that `count` of them can be captured in one draw."""
     group = GROUP * per_vertex
     return -(-count // group) * group
 
 
 class TransformFeedbackPass:
-    """Kernels that write into buffers while this is entered; made by `Kernel.writing`.
+    """Runs kernels that write into buffers, as a context manager; made by `Kernel.writing`.
 
-    A framebuffer must be bound, as always.  A buffer must not be source and target at once.  Targets are GL names.
+    A framebuffer must be bound.  A buffer must not be source and target at once.  Targets are GL names.
     """
 
     __slots__ = ("_each", "_kernel", "_source")
@@ -43,14 +43,14 @@ class TransformFeedbackPass:
 
     def __exit__(self, *_: object) -> None:
         GL.glDisable(GL.GL_RASTERIZER_DISCARD)
-        # Nothing stays bound where a pass might capture into it.
+        # Unbind the target: no later pass must capture into it.
         GL.glBindBufferBase(GL.GL_TRANSFORM_FEEDBACK_BUFFER, 0, 0)
 
     def use(self, kernel: "Kernel", source: VertexArray) -> None:
-        """Go on with this kernel, its uniforms and textures as they are now, and this source."""
+        """Continues with this kernel, its current uniforms and textures, and this source."""
         if kernel is not self._kernel:
             if kernel.back_end is not self._kernel.back_end:
-                raise GLError(f"{kernel.program.label}: another back end than that of the kernel before")
+                raise GLError(f"{kernel.program.label}: runs on another back end than the kernel before")
             kernel.program.use()
         elif source is self._source:
             return
@@ -58,11 +58,11 @@ class TransformFeedbackPass:
         source.bind(kernel.program, kernel.per_vertex)
 
     def send(self, location: int, values: tuple[float, float, float, float]) -> None:
-        """Give a vec4 of the kernel in use a value, see `Program.location`."""
+        """Sets a vec4 uniform of the current kernel, see `Program.location`."""
         GL.glUniform4f(location, *values)
 
     def write(self, target: int, first: int, count: int, *more: int) -> None:
-        """Write `count` records from `first` on, both in whole vertices; `more` targets for separate outputs."""
+        """Writes `count` records from `first` on, both whole vertices; `more` targets for separate outputs."""
         mode, rest = GL.GL_TRIANGLES, count % (GROUP * self._each)
         if rest:
             mode = GL.GL_POINTS
@@ -79,7 +79,7 @@ class TransformFeedbackPass:
         GL.glEndTransformFeedback()
 
     def writer(self, count: int) -> Callable[[int], None]:
-        """`write` for a loop over targets: takes the first records, a `padded_count` of them, time and again."""
+        """A fast `write` for loops over targets: always writes the first `count` records, a `padded_count`."""
         feedback, mode, vertices = GL.GL_TRANSFORM_FEEDBACK_BUFFER, GL.GL_TRIANGLES, count // self._each
         bind, draw = GL.glBindBufferBase, GL.glDrawArrays
         begin, end = GL.glBeginTransformFeedback, GL.glEndTransformFeedback

@@ -1,6 +1,6 @@
 """UniformBlock: values shared by all programs of a frame, laid out by the std140 rules.
 
-The GLSL text of the block and the bytes come from the same description, so the two sides cannot disagree.
+The GLSL text of the block and the bytes come from the same description.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ import numpy as np
 
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
+from sim.gl.objects import Owner
 from sim.gl.reflection import is_plain
 
 if TYPE_CHECKING:
@@ -31,20 +32,14 @@ STD140: dict[str, tuple[type, int, int, int, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class BlockField:
-    """Place of one member."""
-
     glsl: str  # Type of one element
-    count: int  # Array length; 0 for a member that is no array
-    # offset, stride: Bytes from the start of the block, and between elements of an array
-    offset: int
-    stride: int
+    count: int  # Array length; 0 for a single value
+    offset: int  # from the start of the block [byte]
+    stride: int  # between elements of an array [byte]
 
 
 def std140_layout(fields: dict[str, str | tuple[str, int]]) -> tuple[dict[str, BlockField], int]:
-    """Offsets of all members and the size of the block [byte].
-
-    Args:
-        fields: Name to GLSL type, or (type, length) for an array.
+    """Offsets of all members, each a GLSL type or (type, array length), and the size of the block [byte].
 
     Source: OpenGL 3.3 core specification, section 2.11.4, "Standard Uniform Block Layout".
     """
@@ -65,18 +60,10 @@ def std140_layout(fields: dict[str, str | tuple[str, int]]) -> tuple[dict[str, B
     return layout, -(-end // 16) * 16
 
 
-class UniformBlock:
-    """A std140 block with its buffer.
+class UniformBlock(Owner):
+    """A std140 block with its buffer; members are GLSL types or (type, array length), in order.
 
-    Every program of the context that declares a block of this name reads it, once `bind` was called in the frame.
-
-    Args:
-        context: Where it lives.
-        name: Name of the block in GLSL.
-        fields: Member to GLSL type or (type, length), in order.
-
-    Attributes:
-        size: Bytes of the block.
+    Every program of the context that declares a block of this name reads it after `bind`.
     """
 
     def __init__(self, context: "Context", name: str, fields: dict[str, str | tuple[str, int]]) -> None:
@@ -87,10 +74,10 @@ class UniformBlock:
         self._members = {member: _view(self._bytes, place) for member, place in self.layout.items()}
         self._plain: dict[str, object] = {}
         self._dirty = True
-        self.buffer = Buffer(context, self._bytes, usage="stream", label=f"block {name}")
+        self.buffer = self.owns(Buffer(context, self._bytes, usage="stream", label=f"block {name}"))
 
     def __setitem__(self, member: str, value: Any) -> None:
-        """Set a member; matrices row-major as numpy writes them.  Nothing is sent before `bind`."""
+        """Sets a member, matrices row-major; `bind` sends it."""
         if type(value) is tuple and self._plain.get(member) == value:
             return
         target = self._members[member]
@@ -107,25 +94,15 @@ class UniformBlock:
         return self._members[member]
 
     def bind(self) -> None:
-        """Send what changed and bind to the binding point of this name."""
+        """Sends changed values and binds the buffer to the binding point of this name."""
         if self._dirty:
             self.buffer.orphan(self._bytes)
             self._dirty = False
         GL.glBindBufferBase(GL.GL_UNIFORM_BUFFER, self.context.block_binding(self.name), self.buffer.name)
 
-    def declaration(self) -> str:
-        members = "".join(
-            f"    {field.glsl} {name}{f'[{field.count}]' if field.count else ''};\n"
-            for name, field in self.layout.items()
-        )
-        return f"layout(std140) uniform {self.name} {{\n{members}}};\n"
-
-    def release(self) -> None:
-        self.buffer.release()
-
 
 def _view(block: np.ndarray, place: BlockField) -> np.ndarray:
-    """The memory of one member as an array of values, matrices row-major, shape (elements, ...)."""
+    """The memory of one member, matrices row-major, shape (elements, ...)."""
     scalar, rows, components, _, _ = STD140[place.glsl]
     elements = max(place.count, 1)
     if rows == 1:

@@ -1,7 +1,7 @@
 """Vertex arrays: which buffers feed which attributes.
 
-Streams describe buffers by field names; the match with a program is by attribute name, so one VertexArray serves every
-program.  GL names are kept per attribute signature (names, locations, types), which a hot reload changes by itself.
+Streams describe buffers by field names; attributes of a program are matched by name, so one VertexArray serves every
+program.  GL names are kept per attribute signature (names, locations, types), which a hot reload may change.
 """
 
 import ctypes
@@ -49,11 +49,10 @@ ELEMENTS: dict[str, int] = {
 }
 
 
-TEXELS = {1: "r", 2: "rg", 4: "rgba"}
-"""Channels of texels by their number."""
+TEXELS = {1: "r", 2: "rg", 4: "rgba"}  # channel names by number
 
 MISSING_COMPONENTS = (0.0, 0.0, 0.0, 1.0)
-"""What OpenGL puts in place of components that a source lacks."""
+"""Defaults of OpenGL for components that a source lacks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,8 +62,8 @@ class Stream:
     The field `position` feeds the attribute `a_position`, unless `rename` says otherwise.
     """
 
-    buffer: Buffer  # Where the records are
-    dtype: np.dtype | None = None  # Structured type of a record; that of the buffer by default
+    buffer: Buffer
+    dtype: np.dtype | None = None  # Structured type of a record; by default the type of the buffer
     rename: Mapping[str, str] = field(default_factory=dict)  # Field name to attribute name
     normalised: frozenset[str] = frozenset()  # Integer fields that reach the shader as 0 to 1 (or -1 to 1)
     offset: int = 0  # First byte of the first record
@@ -75,7 +74,6 @@ class Stream:
         return self.buffer.dtype if self.dtype is None else self.dtype
 
     def attributes(self) -> dict[str, str]:
-        """Attribute name to field name."""
         return {self.rename.get(name, INPUT_PREFIX + name): name for name in self.layout.names or ()}
 
 
@@ -87,11 +85,9 @@ class VertexArray:
     """Streams, an optional index buffer, and constants for attributes without a stream.
 
     Args:
-        context: Where it lives.
         streams: Buffers with structured element types.
         indices: Triangle or line indices, uint8, uint16 or uint32 elements.
-        constants: Attribute name to the value used where no stream has it, up to 4 floats.
-        label: Name in `Context.live`.
+        constants: Values of attributes that no stream feeds, up to 4 floats.
     """
 
     def __init__(
@@ -124,12 +120,13 @@ class VertexArray:
         return self.vertex_count if self.indices is None else self.indices.count
 
     def bind(self, program: "Program", per_vertex: int = 1) -> None:
-        """Bind for a program whose vertices take so many records each; KeyError names an attribute without a stream."""
+        """Binds for a program whose vertices read `per_vertex` records; raises KeyError for an attribute without
+        values.
+        """
         signature = program.reflection.signature
-        found = self._owners.get(signature)
-        if found is None:
-            found = self._owners[signature] = self._build(program, per_vertex), self._constants_of(program)
-        owner, constants = found
+        if signature not in self._owners:
+            self._owners[signature] = self._build(program, per_vertex), self._constants_of(program)
+        owner, constants = self._owners[signature]
         GL.glBindVertexArray(owner.name)
         for constant in constants:
             GL.glVertexAttrib4f(*constant)
@@ -143,15 +140,7 @@ class VertexArray:
         first: int = 0,
         instances: int | None = None,
     ) -> None:
-        """Draw with a program, which is made current.
-
-        Args:
-            program: Its uniforms and textures are set before.
-            mode: Primitive.
-            count: Vertices or indices, all from `first` on by default.
-            first: First vertex or index.
-            instances: Number of instances; None draws without instancing.
-        """
+        """Draws with a program, by default all vertices or indices from `first` on; set its uniforms before."""
         program.use()
         self.bind(program)
         length = self.count - first if count is None else count
@@ -171,15 +160,10 @@ class VertexArray:
             GL.glDrawElementsInstanced(MODES[mode], length, element, start, instances)
 
     def texels(self, layouts: tuple[np.dtype, ...]) -> list[BufferTexture]:
-        """The streams of these records as a kernel by compute reads them, see `sim.gl.kernel_text.compute_text`.
-
-        Raises:
-            GLError: If one is missing, or begins within its buffer, or has other names for its fields.
-        """
-        found = self._texels.get(layouts)
-        if found is None:
-            found = self._texels[layouts] = [self._as_texels(layout) for layout in layouts]
-        return found
+        """The streams of these records as texels for a compute kernel; raises GLError if it cannot read them."""
+        if layouts not in self._texels:
+            self._texels[layouts] = [self._as_texels(layout) for layout in layouts]
+        return self._texels[layouts]
 
     def release(self) -> None:
         for owner, _ in self._owners.values():
@@ -195,7 +179,7 @@ class VertexArray:
         self._check_attributes(program)
         owner = _VertexArrayName(self.context, new_name(GL.glGenVertexArrays), self.label)
         GL.glBindVertexArray(owner.name)
-        for attribute in program.attributes:
+        for attribute in program.reflection.attributes:
             if attribute.name in self._sources:
                 _attach(attribute, *self._sources[attribute.name])
         if self.indices is not None:
@@ -216,17 +200,16 @@ class VertexArray:
         self._sources |= {attribute: (stream, name) for attribute, name in stream.attributes().items()}
 
     def _constants_of(self, program: "Program") -> list[tuple[float, ...]]:
-        """Location and four components of each attribute of a program that no stream feeds."""
-        found = []
-        for attribute in program.attributes:
+        constants = []
+        for attribute in program.reflection.attributes:
             if attribute.name not in self._sources:
                 value = tuple(self.constants[attribute.name])[:4]
-                found.append((attribute.location, *map(float, value + MISSING_COMPONENTS[len(value) :])))
-        return found
+                constants.append((attribute.location, *map(float, value + MISSING_COMPONENTS[len(value) :])))
+        return constants
 
     def _check_attributes(self, program: "Program") -> None:
         known = [*self._sources, *self.constants]
-        for attribute in program.attributes:
+        for attribute in program.reflection.attributes:
             if attribute.name not in known:
                 near = difflib.get_close_matches(attribute.name, known, n=3, cutoff=0.4) or sorted(known)
                 raise KeyError(

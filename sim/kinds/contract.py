@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.format_registry import Formats
+from sim.assets.formats import Formats
 from sim.assets.model import Bounds, CharacterModel, Material, Mesh
 from sim.maths.ramps import Ramp
 from sim.scene.params import Settings, validated
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.vectors import Vec3
 from sim.scene.view_state import ViewState
-from sim.scene.world_transforms import Figures, WorldTransforms
+from sim.scene.world_transforms import PosedCharacters, WorldTransforms
 
 if TYPE_CHECKING:
-    from sim.assets.mip_levels import MipImage
-    from sim.assets.strands.strand_set import StrandSet
+    from sim.assets.images import MipImage
+    from sim.assets.strands import StrandSet
     from sim.kinds.packing import State
 
 Pixels = npt.NDArray[np.uint8]
@@ -301,7 +301,7 @@ class World:
     """
 
     scene: Scene
-    characters: Figures
+    characters: PosedCharacters
     places: WorldTransforms
     meshes: Mapping[str, Mesh]
     images: Mapping[Path, Pixels]
@@ -490,7 +490,7 @@ class System:
         return None
 
     def measures(self) -> Mapping[str, float]:
-        """Figures about how it is now, for tables and maps, by name; waits for the GPU."""
+        """PosedCharacters about how it is now, for tables and maps, by name; waits for the GPU."""
         return {}
 
     def snapshot(self) -> "State":

@@ -1,6 +1,6 @@
-"""What each frame of a scene costs, over the loops in which it was shown.
+"""Cost of each frame of the scene over the loops in which it was drawn.
 
-Every picture is put to the frame that is nearest. Bands are passes down to a depth, each without the bands
+A measured frame counts for the nearest frame of the scene. Bands are passes down to a depth, each without the bands
 that are parts of it, so that they add up to the total.
 """
 
@@ -11,31 +11,35 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.profile.history import Float64
+from sim.profile.history import Float64, Int64
 from sim.profile.sample import SEPARATOR, FrameSample, parent_of
 
 LOOPS = 32
-"""Newest pictures of a frame that its median is taken of."""
+"""Newest measurements of a frame that its median is taken of."""
+
 BINS_MAX = 4096
 """Longer animations put several frames together."""
+
+_TOTAL = ""
+"""The path of the sum of all bands."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameCosts:
-    """What the frames of an animation cost, as far as they were shown."""
+    """Costs of the frames of an animation that were measured so far."""
 
     frames: Float64  # Frame at the middle of each bin, shape (N,), ascending
     stride: int  # Frames in a bin
-    pictures: npt.NDArray[np.int64]  # Pictures that were drawn of it, shape (N,)
-    # Median of each pass over the newest pictures [s], shape (N,) each, those of one group together, in the order of
-    # their first runs
+    pictures: Int64  # Measurements of each bin, shape (N,)
+    # Median of each pass over the newest measurements [s], shape (N,) each, those of one group together, in the order
+    # of their first runs
     bands: dict[str, Float64]
     median: Float64  # Of the total [s], shape (N,)
     worst: Float64  # Largest total since the start [s], shape (N,)
-    worst_number: npt.NDArray[np.int64]  # Number of the measured frame that had it, shape (N,)
+    worst_number: Int64  # Number of the measured frame that had it, shape (N,)
 
     def bin_at(self, frame: float) -> int | None:
-        """Index of the bin that a fractional frame lies in; None where nothing is known."""
+        """Index of the bin of a fractional frame; None if it was not measured."""
         if not len(self.frames):
             return None
         nearest = int(np.argmin(np.abs(self.frames - frame)))
@@ -49,13 +53,13 @@ class FrameCosts:
 
 
 class FrameCollector:
-    """Collects measured frames; each costs a few writes for every pass.
+    """Collects measured frames; adding one costs a few writes for every pass.
 
     Args:
         depth: How many names of a path a band has at most.
 
     Attributes:
-        version: Changes with everything that is added.
+        version: Changes with every frame.
     """
 
     def __init__(self, depth: int = 2) -> None:
@@ -64,37 +68,35 @@ class FrameCollector:
         self.clear()
 
     def clear(self, frame_count: int = 0) -> None:
-        """Forgets everything.
+        """Removes all frames.
 
         Args:
-            frame_count: Frames of the animation that comes next; 0 where that is not known.
+            frame_count: Frames of the animation that comes next; 0 if that is not known.
         """
         self._stride = max(math.ceil(frame_count / BINS_MAX), 1)
-        self._rings: dict[str, npt.NDArray[np.float32]] = {}
-        self._medians: dict[str, Float64] = {}
-        self._totals = np.full((0, LOOPS), np.nan, dtype=np.float32)
-        self._median = np.empty(0)
+        # By path and for the total: the newest measurements of each bin, shape (bins, LOOPS), and their medians
+        self._rings = {_TOTAL: np.empty((0, LOOPS), dtype=np.float32)}
+        self._medians: dict[str, Float64] = {_TOTAL: np.empty(0)}
         self._worst = np.empty(0)
-        self._number = np.empty(0, dtype=np.int64)
-        self._pictures = np.empty(0, dtype=np.int64)
+        self._number, self._pictures = (np.empty(0, dtype=np.int64) for _ in range(2))
         self._stale: set[int] = set()
         self.version += 1
 
     def add(self, sample: FrameSample, frame: float) -> None:
-        """Takes a measured picture of a fractional frame; one whose times were lost, or of no frame, is left out."""
+        """Adds a measured frame of the fractional frame `frame`; frames with lost times or outside are ignored."""
         if not sample.is_whole or not 0.0 <= frame < BINS_MAX * self._stride:
             return
         where = int(frame + 0.5) // self._stride
         self._make_room(where)
         bands = _bands(sample, self._depth)
+        bands[_TOTAL] = total = sum(bands.values())
         for path in [path for path in bands if path not in self._rings]:
-            # In earlier pictures it did not run.
-            self._rings[path] = np.where(np.isnan(self._totals), np.nan, np.float32(0.0)).astype(np.float32)
+            # It did not run in earlier frames.
+            self._rings[path] = np.where(np.isnan(self._rings[_TOTAL]), np.nan, np.float32(0.0)).astype(np.float32)
             self._medians[path] = np.where(self._pictures > 0, 0.0, np.nan)
-        column, total = int(self._pictures[where]) % LOOPS, sum(bands.values())
+        column = int(self._pictures[where]) % LOOPS
         for path, ring in self._rings.items():
             ring[where, column] = bands.get(path, 0.0)
-        self._totals[where, column] = total
         if not self._pictures[where] or total > self._worst[where]:
             self._worst[where], self._number[where] = total, sample.number
         self._pictures[where] += 1
@@ -102,10 +104,9 @@ class FrameCollector:
         self.version += 1
 
     def costs(self) -> FrameCosts:
-        """What is known by now; looks at those frames only that were shown since the last call."""
+        """Costs by now; computes medians only of frames that were added since the last call."""
         rows = np.array(sorted(self._stale), dtype=np.int64)
         self._stale.clear()
-        self._median[rows] = _medians(self._totals[rows])
         for path, ring in self._rings.items():
             self._medians[path][rows] = _medians(ring[rows])
         known = np.flatnonzero(self._pictures)
@@ -113,8 +114,8 @@ class FrameCollector:
             frames=np.asarray(known * self._stride + 0.5 * (self._stride - 1), dtype=np.float64),
             stride=self._stride,
             pictures=self._pictures[known],
-            bands={path: self._medians[path][known] for path in _grouped(self._medians)},
-            median=self._median[known],
+            bands={path: self._medians[path][known] for path in _grouped([path for path in self._medians if path])},
+            median=self._medians[_TOTAL][known],
             worst=self._worst[known],
             worst_number=self._number[known],
         )
@@ -124,24 +125,21 @@ class FrameCollector:
         if where < size:
             return
         more = min(max(where + 1, 2 * size, 64), BINS_MAX + 1) - size
-        rows = np.full((more, LOOPS), np.nan, dtype=np.float32)
-        self._totals = np.concatenate([self._totals, rows])
+        rows, blank, zeros = np.full((more, LOOPS), np.nan, np.float32), np.full(more, np.nan), np.zeros(more, np.int64)
         self._rings = {path: np.concatenate([ring, rows]) for path, ring in self._rings.items()}
-        blank = np.full(more, np.nan)
         self._medians = {path: np.concatenate([medians, blank]) for path, medians in self._medians.items()}
-        self._median, self._worst = (np.concatenate([values, blank]) for values in (self._median, self._worst))
-        zeros = np.zeros(more, dtype=np.int64)
+        self._worst = np.concatenate([self._worst, blank])
         self._number, self._pictures = (np.concatenate([values, zeros]) for values in (self._number, self._pictures))
 
 
 def _bands(sample: FrameSample, depth: int) -> dict[str, float]:
-    """Times of the passes down to a depth, each without those of its parts."""
+    """Times of the passes down to a depth, each without the times of its parts."""
     bands: dict[str, float] = {}
-    for one in sample.slices:
-        if one.path.count(SEPARATOR) < depth:
-            bands[one.path] = bands.get(one.path, 0.0) + one.gpu
-            if parent_of(one.path) in bands:
-                bands[parent_of(one.path)] -= one.gpu
+    for part in sample.slices:
+        if part.path.count(SEPARATOR) < depth:
+            bands[part.path] = bands.get(part.path, 0.0) + part.gpu
+            if parent_of(part.path) in bands:
+                bands[parent_of(part.path)] -= part.gpu
     return {path: max(time, 0.0) for path, time in bands.items()}
 
 

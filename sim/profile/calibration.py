@@ -1,20 +1,19 @@
-"""Whether the timer of the graphics card can be trusted: it is compared with a wall clock around finished work.
+"""Calibration of the GPU timer against a wall clock around finished work.
 
-On a software renderer its stamps are taken where pictures are rasterised, while transform feedback runs earlier on the
-calling thread, so that it reports a small part of the time or none.
+On a software renderer, timestamps are taken where images are rasterised, while transform feedback runs earlier on the
+calling thread, so that the timer reports only a small part of the time or none.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sim.profile.sample import TimeSource
-from sim.profile.status import Calibration
+from sim.profile.sample import Calibration, TimeSource
 
 TOLERANCE = 0.2
-"""By which part the timer may differ from the clock."""
+"""Relative difference between timer and clock that is accepted."""
 
 LONG_ENOUGH = 2e-3
-"""Work is repeated until it takes this long [s], so that waiting for it and handing it out hardly count."""
+"""Work is repeated until it takes this long [s], so that submitting and waiting hardly count."""
 
 REPEATS_MAX = 512
 ROUNDS = 3
@@ -23,15 +22,15 @@ DISTRUSTED = (
     "llvmpipe", "lavapipe", "softpipe", "swrast", "openswr", "swiftshader", "software", "gdi generic", "basic render",
     "svga3d", "virgl",
 )  # fmt: skip
-"""Parts of the names of renderers that run on the processor, or on a card at the other end of a virtual machine."""
+"""Parts of the names of renderers that run on the CPU, or on a GPU behind a virtual machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
     """One run of known work."""
 
-    timer: float  # Its time by the timer [s]; NaN or not positive where that says nothing
-    clock: float  # Its time by a clock around finished work [s]
+    timer: float  # Time by the timer [s]; NaN or not positive if it is meaningless
+    clock: float  # Time by a clock around finished work [s]
 
     @property
     def ratio(self) -> float:
@@ -40,19 +39,19 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What the timer said of one kind of work."""
+    """Timer against clock for one kind of work."""
 
-    name: str  # Words for it: "a transform feedback"
-    ratio: float  # Timer over clock, median of several rounds
+    name: str  # Description: "a transform feedback"
+    ratio: float  # Timer / clock, median of several rounds
 
 
 def try_out(name: str, run: Callable[[int], Timing], *, quick: bool = False) -> Trial:
-    """Times one kind of work.
+    """Measures one kind of work.
 
     Args:
-        name: Words for it.
-        run: Does the work so many times, and times that.
-        quick: Once and for a short time, where the answer decides nothing.
+        name: Description for messages.
+        run: Does the work so many times and measures it.
+        quick: Once and for a short time, if the result decides nothing.
     """
     enough, rounds = (LONG_ENOUGH / 4.0, 1) if quick else (LONG_ENOUGH, ROUNDS)
     repeats = 1
@@ -64,17 +63,17 @@ def try_out(name: str, run: Callable[[int], Timing], *, quick: bool = False) -> 
 
 
 def is_distrusted(renderer: str) -> bool:
-    """Whether the timer of a renderer is not asked, whatever it says of known work."""
+    """Whether the timer of a renderer is never used, whatever it reports for known work."""
     name = renderer.lower()
     return any(part in name for part in DISTRUSTED)
 
 
 def verdict(renderer: str, trials: Sequence[Trial]) -> Calibration:
-    """What measures from now on.
+    """The source of GPU times to use.
 
     Args:
         renderer: Name of the driver.
-        trials: What the timer said; none where there is no timer.
+        trials: Results; none without a timer.
     """
     driver = renderer.split(" ", 1)[0] or "the driver"
     if not trials:
@@ -84,6 +83,6 @@ def verdict(renderer: str, trials: Sequence[Trial]) -> Calibration:
     if abs(worst.ratio - 1.0) > TOLERANCE:
         return Calibration(TimeSource.CLOCK, f"{driver}: {reported}", worst.ratio, renderer)
     if is_distrusted(renderer):
-        reason = f"{driver} is no graphics card that could be trusted here; {reported}"
+        reason = f"{driver} is not a GPU whose timer is reliable; {reported}"
         return Calibration(TimeSource.CLOCK, reason, worst.ratio, renderer)
     return Calibration(TimeSource.TIMER, f"{driver}: {reported}", worst.ratio, renderer)

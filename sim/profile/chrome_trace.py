@@ -1,9 +1,9 @@
-"""Timings in the trace event format of Chrome, which Perfetto and chrome://tracing open.
+"""Timings in Chrome's trace event format, which Perfetto and chrome://tracing open.
 
-The file is a JSON object with "traceEvents" (Duffy, "Trace Event Format", 2016): process and tracks are named by
-metadata events, passes are complete events ("X") with begin and duration in microseconds, and every frame has a mark.
-Slices of one track nest without exception, also after rounding to nanoseconds: a part never leaves the pass it belongs
-to, and neighbours never overlap.
+The file is a JSON object with "traceEvents" (Duffy, "Trace Event Format", 2016): metadata events name process and
+tracks, passes are complete events ("X") with begin and duration in microseconds, and every frame has a mark. Slices of
+one track nest without exception, also after rounding to nanoseconds: a part never leaves its pass, and neighbours never
+overlap.
 """
 
 import functools
@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sim.assets.load_watch import LoadWatch
+from sim.assets.raw import LoadWatch
 from sim.export.atomic_file import atomic_file
-from sim.profile.recording import TimingRecording, conditions, source_text
+from sim.profile.history import TimingRecording, conditions, source_text
 from sim.profile.sample import SEPARATOR, FrameSample, Slice, name_of
 
 PROCESS = 1
@@ -31,13 +31,11 @@ def write_chrome_trace(path: Path, recording: TimingRecording, watch: LoadWatch 
     """Writes a recording as a trace; the file appears complete or not at all.
 
     Args:
-        path: File to write.
-        recording: What to write.
-        watch: Told how far it is, and asked whether to go on; counts frames.
+        watch: Reports progress and cancels; counts frames.
 
     Raises:
         OSError: If the file cannot be written.
-        sim.assets.raw.LoadCancelled: If the watch says so.
+        sim.assets.raw.LoadCancelled: If the watch cancels.
     """
     watch = watch or LoadWatch()
     watch.total = len(recording.samples)
@@ -54,12 +52,12 @@ def write_chrome_trace(path: Path, recording: TimingRecording, watch: LoadWatch 
 
 @dataclass
 class _Track:
-    """Lays the slices of one track out so that they nest; times are whole nanoseconds."""
+    """Places the slices of one track so that they nest; times are whole nanoseconds."""
 
     number: int  # Of the track
     category: str  # Of its slices
-    free: int = 0  # Where the next outermost slice may begin
-    # Slices that the next one can be a part of: path, where the next part may begin, end
+    free: int = 0  # Begin of the next outermost slice at the earliest
+    # Slices that the next one can be a part of: path, begin of the next part at the earliest, end
     open: list[tuple[str, int, int]] = field(default_factory=list)
 
     def place(self, path: str, begin: int, length: int) -> tuple[int, int]:
@@ -78,7 +76,7 @@ class _Track:
         return begin, end - begin
 
     def end_frame(self) -> None:
-        """The next slice is a part of nothing before."""
+        """The next slice is not a part of earlier ones."""
         self.open.clear()
 
 
@@ -101,10 +99,10 @@ def _frames(recording: TimingRecording) -> Iterator[list[str]]:
         start = round((sample.begin - recording.samples[0].begin) * _NS)
         about = _json(_about(sample))[1:-1]
         events = [_mark(sample, start)]
-        for one in sample.slices:
-            events.append(_slice(cpu, one, start, one.begin, one.cpu, about))
-            if not math.isnan(one.gpu) and not math.isnan(one.gpu_begin):
-                events.append(_slice(gpu, one, start, one.gpu_begin, one.gpu, about))
+        for part in sample.slices:
+            events.append(_slice(cpu, part, start, part.begin, part.cpu, about))
+            if not math.isnan(part.gpu) and not math.isnan(part.gpu_begin):
+                events.append(_slice(gpu, part, start, part.gpu_begin, part.gpu, about))
         cpu.end_frame()
         gpu.end_frame()
         yield events
@@ -119,14 +117,14 @@ def _mark(sample: FrameSample, start: int) -> str:
     })  # fmt: skip
 
 
-def _slice(track: _Track, one: Slice, start: int, begin: float, length: float, about: str) -> str:
-    """Put together by hand: there may be a million, and what takes long in each is the same in all of a frame."""
-    ts, dur = track.place(one.path, start + round(begin * _NS), round(length * _NS))
-    gpu_ms = "null" if math.isnan(one.gpu) else f"{one.gpu * 1e3:.6f}"
+def _slice(track: _Track, part: Slice, start: int, begin: float, length: float, about: str) -> str:
+    """Formats without the JSON encoder: there may be a million slices."""
+    ts, dur = track.place(part.path, start + round(begin * _NS), round(length * _NS))
+    gpu_ms = "null" if math.isnan(part.gpu) else f"{part.gpu * 1e3:.6f}"
     return (
-        f'{{"ph": "X", "name": {_text(name_of(one.path))}, "cat": "{track.category}", "pid": {PROCESS}, '
-        f'"tid": {track.number}, "ts": {ts / 1e3:.3f}, "dur": {dur / 1e3:.3f}, "args": {{"pass": {_text(one.path)}, '
-        f'{about}, "gpu_ms": {gpu_ms}, "cpu_ms": {one.cpu * 1e3:.6f}}}}}'
+        f'{{"ph": "X", "name": {_text(name_of(part.path))}, "cat": "{track.category}", "pid": {PROCESS}, '
+        f'"tid": {track.number}, "ts": {ts / 1e3:.3f}, "dur": {dur / 1e3:.3f}, "args": {{"pass": {_text(part.path)}, '
+        f'{about}, "gpu_ms": {gpu_ms}, "cpu_ms": {part.cpu * 1e3:.6f}}}}}'
     )
 
 

@@ -1,12 +1,12 @@
 """Whether one recording is slower than another, and by how much.
 
 The difference of the medians comes with a confidence interval by the circular block bootstrap (Politis and Romano,
-"A circular block-resampling procedure for stationary data", 1992): frames that follow each other cost alike, so whole
-blocks of neighbours are drawn, not single frames. How long a block is follows from how long the memory of the frames is
-(Politis and White, "Automatic block-length selection for the dependent bootstrap", 2004, as corrected by Patton,
-Politis and White 2009), taken for whether a frame is above the median, which is what moves a median. The median of a
-drawn series is read off the sorted frames at the drawn share (Bahadur, "A note on quantiles in large samples", 1966),
-which needs sums of blocks only. Few blocks widen the interval as Student's t does. Draws are the same every time.
+"A circular block-resampling procedure for stationary data", 1992): consecutive frames cost alike, so whole blocks of
+neighbours are drawn, not single frames. The block length follows from the memory of the frames (Politis and White,
+"Automatic block-length selection for the dependent bootstrap", 2004, as corrected by Patton, Politis and White 2009),
+computed for whether a frame is above the median, which is what moves a median. The median of a drawn series is read off
+the sorted frames at the drawn share (Bahadur, "A note on quantiles in large samples", 1966), which needs only sums of
+blocks. Few blocks widen the interval as Student's t does. The draws are the same every time.
 """
 
 import math
@@ -19,16 +19,16 @@ from sim.profile.history import Float64
 CONFIDENCE = 0.95
 DRAWS = 2000
 FRAMES_MIN = 20
-"""Fewer frames say nothing about their median."""
+"""Fewer frames do not determine their median."""
 _PERCENT = f"{CONFIDENCE * 100.0:g} %"
 _SEED = 20
 _MEMORY_SHARE = 3
-"""A block is at most this part of the frames."""
+"""A block is at most this fraction of the frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingComparison:
-    """Medians of two recordings and how sure their difference is."""
+    """Medians of two recordings and the confidence interval of their difference."""
 
     # median_a, median_b: Of the frames whose times are known [s]; NaN without any
     median_a: float
@@ -42,18 +42,18 @@ class RecordingComparison:
     frames_b: int
 
     @property
-    def is_told(self) -> bool:
-        """Whether the difference is more than chance: the interval leaves 0 out."""
+    def is_significant(self) -> bool:
+        """Whether the interval excludes 0."""
         return self.lo > 0.0 or self.hi < 0.0
 
     @property
     def change(self) -> float:
-        """Difference as a share of A's median; NaN where that is 0."""
+        """Difference as a fraction of A's median; NaN if that is 0."""
         return self.difference / self.median_a if self.median_a > 0.0 else math.nan
 
 
 def compare(a: Float64, b: Float64) -> RecordingComparison:
-    """Compares times of frames [s], shapes (A,) and (B,), in the order in which they were measured; NaN is left out."""
+    """Compares times of frames [s], shapes (A,) and (B,), in the order of measurement; NaN is left out."""
     series = [values[~np.isnan(values)] for values in (a, b)]
     medians = [float(np.median(values)) if len(values) else math.nan for values in series]
     blocks = [block_length(values) for values in series]
@@ -66,27 +66,28 @@ def compare(a: Float64, b: Float64) -> RecordingComparison:
     return RecordingComparison(medians[0], medians[1], medians[1] - medians[0], lo, hi, *map(len, series))
 
 
-def verdict(found: RecordingComparison, a: str = "A", b: str = "B") -> str:
+def verdict(comparison: RecordingComparison, a: str = "A", b: str = "B") -> str:
     """The comparison as a sentence, in milliseconds.
 
     Args:
-        found: The comparison.
-        a, b: What to call the recordings.
+        a, b: Names of the recordings.
     """
-    if math.isnan(found.lo):
-        return f"Too few frames to compare: {found.frames_a} and {found.frames_b}, {FRAMES_MIN} of each are needed"
-    lo, hi, difference = found.lo, found.hi, found.difference
-    if not found.is_told:
-        reported = f"{_ms(difference, '+')} ms, {_PERCENT} CI {_ms(lo, '+')} to {_ms(hi, '+')} ms"
-        return f"No difference that can be told between {a} and {b}: {reported}"
+    if math.isnan(comparison.lo):
+        counts = f"{comparison.frames_a} and {comparison.frames_b}"
+        return f"Too few frames to compare: {counts}, {FRAMES_MIN} of each are needed"
+    lo, hi, difference = (1e3 * seconds for seconds in (comparison.lo, comparison.hi, comparison.difference))
+    if not comparison.is_significant:
+        reported = f"{_digits(difference, '+')} ms, {_PERCENT} CI {_digits(lo, '+')} to {_digits(hi, '+')} ms"
+        return f"No significant difference between {a} and {b}: {reported}"
     word = "slower" if difference > 0.0 else "faster"
-    share = "" if math.isnan(found.change) else f" ({_digits(abs(found.change) * 100.0)} %)"
+    share = "" if math.isnan(comparison.change) else f" ({_digits(abs(comparison.change) * 100.0)} %)"
     least, most = sorted((abs(lo), abs(hi)))
-    return f"{b} is {_ms(abs(difference))} ms{share} {word} than {a}; {_PERCENT} CI {_ms(least)} to {_ms(most)} ms"
+    interval = f"{_PERCENT} CI {_digits(least)} to {_digits(most)} ms"
+    return f"{b} is {_digits(abs(difference))} ms{share} {word} than {a}; {interval}"
 
 
 def block_length(values: Float64) -> int:
-    """How many neighbouring frames are drawn together, from the memory of whether they are above their median.
+    """Neighbouring frames that are drawn together, from the memory of whether frames are above their median.
 
     Args:
         values: Times without NaN, shape (N,).
@@ -130,14 +131,14 @@ def _memory(correlation: Float64, insignificant: float, run: int) -> int:
 
 
 def _drawn_medians(values: Float64, block: int, random: np.random.Generator) -> Float64:
-    """Medians of `DRAWS` series that were put together from blocks, shape (DRAWS,)."""
+    """Medians of `DRAWS` series of drawn blocks, shape (DRAWS,)."""
     count = len(values)
     ordered = np.sort(values)
     below = np.array(values <= ordered[(count - 1) // 2], dtype=float)
     circle = np.concatenate([[0.0], np.cumsum(np.concatenate([below, below[: block - 1]]))])
     sums = circle[block:] - circle[:-block]
     pieces = max(count // block, 1)
-    # What a draw adds is one of few numbers, so how often each is drawn is enough.
+    # A draw adds one of few numbers, so it is enough to draw how often each occurs.
     kinds, often = np.unique(np.rint(sums), return_counts=True)
     shares = random.multinomial(pieces, often / count, DRAWS) @ kinds / (pieces * block)
     # A series with a smaller share below the median has its own median as much higher.
@@ -146,9 +147,9 @@ def _drawn_medians(values: Float64, block: int, random: np.random.Generator) -> 
 
 
 def _widening(blocks: int) -> float:
-    """How much wider an interval is whose spread is known from a few blocks only.
+    """Factor for an interval whose spread is estimated from a few blocks only.
 
-    Student's t in place of the normal distribution (its expansion: Abramowitz and Stegun 26.7.5), and the spread of a
+    Student's t in place of the normal distribution (expansion: Abramowitz and Stegun 26.7.5), and the spread of a
     sample drawn from itself, which is too small.
     """
     z, freedom = 1.959964, max(blocks - 1, 1)
@@ -156,11 +157,7 @@ def _widening(blocks: int) -> float:
     return student / z * math.sqrt(blocks / freedom)
 
 
-def _ms(seconds: float, sign: str = "") -> str:
-    """Milliseconds with three digits that count."""
-    return _digits(seconds * 1e3, sign)
-
-
 def _digits(value: float, sign: str = "") -> str:
+    """Three significant digits."""
     size = math.floor(math.log10(abs(value))) if value else 0
     return f"{value:{sign if value else ''}.{min(max(2 - size, 0), 5)}f}".replace("-", "−")

@@ -1,6 +1,6 @@
-"""Recorder: runs of passes become frames, and frames become samples once their times are known.
+"""Recording of passes: runs of passes become frames, and frames become samples once their times are known.
 
-It knows no OpenGL: the stamps that it measures with are handed over.
+Needs no OpenGL: timestamps come from a `Stamps` object.
 """
 
 import math
@@ -10,8 +10,77 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sim.profile.run import Run, place
 from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
+
+SLASH = "∕"
+"""Replaces a slash in the name of a node, which would read as another pass."""
+
+
+class Run:
+    """One run of a pass; the context manager that the program enters.
+
+    Args:
+        name: The pass, "cloth".
+        detail: Which of several, "Cape"; "" if there is one.
+        is_host: Whether it submits no work to the GPU.
+
+    Attributes:
+        path: Path of the pass with its detail.
+        group: Path without the detail; "" if it has none.
+        parent: The enclosing run.
+        begin: Begin of its submission [s].
+        cpu: Submission time [s].
+        waited: Overhead of measuring before it, then within it [s].
+        first, last: Timestamps around its work; None for a run on the CPU alone.
+    """
+
+    __slots__ = ("begin", "cpu", "detail", "first", "group", "is_host", "last", "name", "owner", "parent", "path",
+                 "waited")  # fmt: skip
+
+    def __init__(self, owner: "Recorder", name: str, detail: str = "", *, is_host: bool = False) -> None:
+        self.owner = owner
+        self.name, self.detail, self.is_host = name, detail, is_host
+        self.path = self.group = ""
+        self.parent: Run | None = None
+        self.begin = self.cpu = self.waited = 0.0
+        self.first: Any = None
+        self.last: Any = None
+
+    def __enter__(self) -> "Run":
+        self.owner.enter(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.owner.leave(self)
+
+
+class EmptyRun:
+    """A run that measures nothing; there is one for the whole program.
+
+    Both ends are a built-in function that takes anything and returns "": calling it costs a tenth of a microsecond less
+    than two methods, and every pass of every frame goes through here.
+    """
+
+    __slots__ = ()
+    __enter__ = staticmethod("".format)
+    __exit__ = staticmethod("".format)
+
+
+NO_RUN = EmptyRun()
+
+
+def place(run: Run, parent: Run | None, known: dict[tuple[str, str, str], tuple[str, str]]) -> None:
+    """Sets path and group of a run; `known` caches texts."""
+    key = (parent.path if parent is not None else "", run.name, run.detail)
+    found = known.get(key)
+    if found is None:
+        above, name, detail = key
+        name = name.replace("/", SLASH)
+        full = f"{above}/{name}" if above else name
+        found = known[key] = (f"{full}/{detail.replace('/', SLASH)}", full) if detail else (full, "")
+    run.path, run.group = found
+    run.parent = parent
+
 
 Span = tuple[float, float]
 LOST: Span = (math.nan, math.nan)
@@ -19,56 +88,55 @@ SLACK = 1e-3
 """A span may be this much longer [s] than the time that passed, since two clocks are compared."""
 
 LEAN = 2e-6
-"""A part may begin before or end after its whole by this much [s], since stamps are as coarse as a microsecond."""
+"""A part may begin before or end after its pass by this much [s]: timestamps are as coarse as a microsecond."""
 
 DEPTH = 5
-"""Pictures after which times that are not known yet are given up."""
+"""Frames after which times that are still unknown are given up."""
 
 WARM_UP = 3
-"""Frames after switching on or a rebuild of shaders that are not samples: drivers finish shaders at the first use."""
+"""Frames that are discarded after switching on or a rebuild of shaders: drivers finish shaders at the first use."""
 
 PAUSE = 0.25
-"""Without a picture for this long [s] nothing was drawn, unless something runs."""
+"""Gap without a frame [s] that counts as a pause, unless something is playing."""
 
 PAIRING = 1.0
 """Time between two comparisons of the clocks [s]."""
 
 JUMP, DRIFT = 1e-3, 1e-4
-"""The clocks may part by this much [s], and by this part of the time that passed."""
+"""The clocks may drift apart by this much [s], plus this fraction of the time that passed."""
 
 RUNS_MAX = 4096
-"""Passes between two pictures; more pile up while nothing is drawn, and then are no frame."""
+"""Passes between two frames; more pile up while nothing is drawn and are discarded."""
 
 COSTS_KEPT = 61
 
 
 class Stamps(Protocol):
-    """What a recorder measures with; a stamp is an opaque value.
+    """Source of timestamps; a timestamp is an opaque value.
 
     Attributes:
-        source: What the times are.
+        source: Meaning of the times.
     """
 
     source: TimeSource
 
     def stamp(self) -> Any:
-        """Puts a stamp behind all work that was handed out."""
+        """Puts a timestamp behind all submitted work."""
 
     def time_of(self, stamp: Any) -> float | None:
-        """When the work before a stamp was done, by the clock of the stamps [s]; None while that is not known."""
+        """Time at which the work before a timestamp was done [s]; None while it is unknown."""
 
     def give_back(self, stamp: Any) -> None:
-        """Says that a stamp is not needed any more."""
+        """Recycles a timestamp."""
 
     def offset(self) -> tuple[float, float]:
-        """By how much the clock of the stamps is ahead of the processor's, and how far off that may be [s]."""
+        """Clock of the timestamps minus the CPU's, and the error of that [s]."""
 
-    def release(self) -> None:
-        """Deletes what stamps are made of."""
+    def release(self) -> None: ...
 
 
 class ClockStamps:
-    """Times of finished work: waits for all that was handed out, then reads the processor's clock.
+    """Times of finished work: waits for all submitted work, then reads the CPU's clock.
 
     Args:
         finish: Returns when all work is done.
@@ -81,28 +149,23 @@ class ClockStamps:
         self._finish, self._clock = finish, clock
 
     def stamp(self) -> float:
-        """The time, once all work is done [s]."""
         self._finish()
         return self._clock()
 
     def time_of(self, stamp: float) -> float | None:
-        """The stamp itself [s]."""
         return stamp
 
-    def give_back(self, stamp: float) -> None:
-        """Nothing to do."""
+    def give_back(self, stamp: float) -> None: ...
 
     def offset(self) -> tuple[float, float]:
-        """Nothing: it is the same clock."""
         return 0.0, 0.0
 
-    def release(self) -> None:
-        """Nothing to delete."""
+    def release(self) -> None: ...
 
 
 @dataclass(slots=True)
 class PendingFrame:
-    """A frame between its picture and its times."""
+    """A frame whose times are not known yet."""
 
     # number, begin, since, moment: As in `FrameSample`
     number: int
@@ -110,14 +173,14 @@ class PendingFrame:
     since: float
     moment: SceneMoment
     runs: list[Run]  # Every run, a pass before its parts
-    offset: float  # Clock of the stamps minus the processor's [s]
-    age: int = 0  # Pictures that were finished since
-    is_disjoint: bool = False  # Whether the clock of the stamps jumped meanwhile, so that no span means anything
+    offset: float  # Clock of the timestamps minus the CPU's [s]
+    age: int = 0  # Frames that were finished since
+    is_disjoint: bool = False  # Whether the clock of the timestamps jumped, which makes all spans meaningless
     lost: int = 0  # GPU times that were lost, known once it is settled
     _spans: dict[int, Span] = field(default_factory=dict)
 
     def read(self, stamps: Stamps, now: float) -> bool:
-        """Takes the times of all stamps if they are known; asks for the last ones first and never waits."""
+        """Reads all timestamps if they are known, the last ones first; never waits."""
         times: dict[int, Span] = {}
         for run in reversed(self.runs):
             if run.is_host:
@@ -133,8 +196,8 @@ class PendingFrame:
                 self._lose(run)
         return True
 
-    def cancel_preparing(self) -> None:
-        """The times came too late: all are lost."""
+    def lose_all(self) -> None:
+        """Marks all times as lost."""
         for run in self.runs:
             if not run.is_host:
                 self._lose(run)
@@ -158,7 +221,7 @@ class PendingFrame:
         )
 
     def _is_sound(self, run: Run, now: float) -> bool:
-        """Whether a span is one: neither zero nor negative nor longer than time itself, and inside its whole."""
+        """Whether a span is positive, not longer than the time that passed, and inside its pass."""
         first, last = self._spans[id(run)]
         if self.is_disjoint or not 0.0 < last - first <= now - run.begin + SLACK:
             return False
@@ -174,15 +237,15 @@ class Recorder:
     """Measures passes.
 
     Args:
-        stamps: What GPU times come from; owned from now on.
+        stamps: Source of GPU times; the recorder releases it.
         clock: Monotonic time [s].
         number: Number of the first frame.
 
     Attributes:
         number: Number of the next frame.
-        latency: Pictures drawn before the newest known times were known.
+        latency: Frames drawn before the newest known times were known.
         dropped: GPU times of passes that were lost.
-        discarded: Frames left out as warm-up.
+        discarded: Warm-up frames.
         is_closed: Whether it was closed; runs that are still open then end without a measurement.
     """
 
@@ -210,28 +273,26 @@ class Recorder:
 
     @property
     def own_time(self) -> float:
-        """Time in the instrument's own calls since the last frame, without waiting for work of the passes [s]."""
+        """Overhead since the last frame, without waiting for work of the passes [s]."""
         waiting = self._stamping if self.source is TimeSource.CLOCK else 0.0
         return self._waited + self._own - waiting
 
     @property
     def cost(self) -> float:
-        """Time in the instrument's own calls for each frame [s], median of the last ones."""
+        """Overhead for each frame [s], median of the last ones."""
         return statistics.median(self._costs) if self._costs else 0.0
 
     @property
     def waiting(self) -> float:
-        """The part of the cost that is waiting for work of the passes [s]; none with a timer."""
+        """Part of the cost that waits for work of the passes [s]; 0 with a timer."""
         waits = self._stampings and self.source is TimeSource.CLOCK
         return statistics.median(self._stampings) if waits else 0.0
-
-    # --- runs -----------------------------------------------------------------------------------------
 
     def enter(self, run: Run) -> None:
         if self.is_closed:
             return
         at = self._clock()
-        if self._open is None and not self._takes_more():
+        if self._open is None and len(self._runs) >= RUNS_MAX:
             self._abandon()
         if not self._runs:
             self._begin = at
@@ -262,14 +323,11 @@ class Recorder:
         if not run.is_host:
             self._stamping += after - at
 
-    # --- frames ---------------------------------------------------------------------------------------
-
     def finish_frame(self, moment: SceneMoment, *, running: bool = True) -> int | None:
-        """All since the last call is one frame; returns its number, None where it is no sample.
+        """Ends a frame, which is everything since the last call; returns its number, or None if it is discarded.
 
         Args:
-            moment: Where the scene stands.
-            running: Whether another picture follows by itself, so that a long interval is a slow frame and no pause.
+            running: Whether another frame follows by itself, so that a long interval is a slow frame and not a pause.
 
         Raises:
             ValueError: If a run is still open.
@@ -294,7 +352,7 @@ class Recorder:
         return frame.number if taken else None
 
     def poll(self) -> list[FrameSample]:
-        """Frames whose times are known by now, in order; waits for nothing."""
+        """Frames whose times are known by now, in order; never waits."""
         at = self._clock()
         samples: list[FrameSample] = []
         while self._ring:
@@ -302,7 +360,7 @@ class Recorder:
             if not frame.read(self._stamps, at):
                 if frame.age < DEPTH:
                     break
-                frame.cancel_preparing()
+                frame.lose_all()
             self._ring.popleft()
             frame.give_back(self._stamps)
             self.dropped += frame.lost
@@ -312,17 +370,15 @@ class Recorder:
         return samples
 
     def warm_up(self) -> None:
-        """Leaves out the next frames, because shaders are built anew."""
+        """Discards the next frames because shaders are rebuilt."""
         self._warming = WARM_UP
 
     def close(self) -> None:
-        """Ends measuring; what is not known yet is lost."""
+        """Ends measuring; pending frames are lost."""
         self.is_closed = True
         self._ring.clear()
         self._runs = []
         self._stamps.release()
-
-    # --- parts ----------------------------------------------------------------------------------------
 
     def _take(self, frame: PendingFrame) -> bool:
         if self._warming:
@@ -335,12 +391,12 @@ class Recorder:
         return True
 
     def _since(self) -> float:
-        """Time between the begins of two frames; NaN where nothing was drawn between."""
+        """Time between the begins of two frames; NaN if there was a pause."""
         follows = self._was_running or self._begin - self._last_end < PAUSE
         return self._begin - self._last_begin if follows else math.nan
 
     def _has_jumped(self, now: float) -> bool:
-        """Compares the clocks now and then; a jump of one spoils all frames that are under way."""
+        """Compares the clocks from time to time; a jump of one spoils all pending frames."""
         if now - self._paired_at < PAIRING:
             return False
         offset, error = self._stamps.offset()
@@ -351,11 +407,8 @@ class Recorder:
         self._offset, self._error, self._paired_at = offset, error, now
         return jumped
 
-    def _takes_more(self) -> bool:
-        return len(self._runs) < RUNS_MAX
-
     def _abandon(self) -> None:
-        """Forgets what piled up while nothing was drawn: it belongs to no picture, so no time of one is lost."""
+        """Discards runs that piled up while nothing was drawn."""
         for run in self._runs:
             if not run.is_host:
                 self._stamps.give_back(run.first)

@@ -1,27 +1,52 @@
-"""Translucent bodies, glassy and lit from above."""
+"""Translucent bodies, such as colliders."""
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.state import PipelineState
-
-if TYPE_CHECKING:
-    from sim.render.items import BodyItem
-    from sim.render.pass_context import PassContext
+from sim.gl.vertex_array import VertexArray
+from sim.render.items import WHOLE, DrawChunk, Item, Stage
+from sim.render.pass_context import PassContext
+from sim.render.pick_pass import PickPass
+from sim.render.surface import DrawRange
 
 _WIRE_ALPHA = 0.6
 _STATE = PipelineState(depth_write=False, blend="alpha", cull="back")
 
 
-class BodyPass:
-    """Draws bodies after everything opaque."""
+@dataclass(eq=False, kw_only=True)
+class BodyItem(Item):
+    """A translucent body with normals, rigidly placed; alpha is the opacity of a face seen head on."""
 
+    stages: tuple[Stage, ...] = ("glass", "pick")
+    faces: VertexArray
+    world_from_body: npt.NDArray[np.float64]
+    colour: tuple[float, float, float, float]
+    wire: VertexArray | None = None
+
+    @property
+    def middle(self) -> npt.NDArray[np.float64]:
+        return self.world_from_body[:3, 3]
+
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:  # noqa: ARG002
+        if stage == "glass":
+            ctx.get(BodyPass).draw(self, ctx)
+        else:
+            ranges = (DrawRange(-1, 0, self.faces.count // 3, False),)
+            ctx.get(PickPass).faces(ctx, self.faces, self.world_from_body, ranges)
+
+
+class BodyPass(Owner):
     def __init__(self, _context: Context, library: ShaderLibrary) -> None:
         self._program = library.program("viewport/body.vert", "viewport/body.frag")
         self._wire = library.program("viewport/wire.vert", "viewport/flat.frag")
 
-    def draw(self, body: "BodyItem", ctx: "PassContext") -> None:
+    def draw(self, body: BodyItem, ctx: PassContext) -> None:
         _STATE.apply(ctx.context)
         self._program["u_world_from_model"] = body.world_from_body
         self._program["u_colour"] = body.colour
@@ -30,6 +55,3 @@ class BodyPass:
             self._wire["u_world_from_model"], self._wire["u_depth_bias"] = body.world_from_body, 0.0
             self._wire["u_colour"] = (*body.colour[:3], _WIRE_ALPHA)
             body.wire.draw(self._wire, "lines")
-
-    def release(self) -> None:
-        """Owns nothing."""

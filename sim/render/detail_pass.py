@@ -1,37 +1,102 @@
-"""Lines and points over the surfaces, in one colour or in those of a ramp."""
+"""Lines and points over the surfaces, in one colour or in the colours of a ramp."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.program import Program
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
+from sim.gl.vertex_array import VertexArray
 from sim.maths.ramps import Ramp, ramp_colours
-
-if TYPE_CHECKING:
-    from sim.render.items import LinesItem, PointsItem
-    from sim.render.pass_context import PassContext
+from sim.render.items import WHOLE, DrawChunk, Item, Stage
+from sim.render.pass_context import PassContext
+from sim.render.pick_pass import PickPass
+from sim.scene.vectors import Vec3
 
 THIN = 1.0
-"""Widest line that every driver draws by itself [px]."""
+"""Guaranteed maximum width of lines [px]."""
 
 _ON_TOP = PipelineState(depth_test=False, depth_write=False)
 _IN_PLACE = PipelineState()
 
 
-class DetailPass:
-    """Draws after the surfaces."""
+@dataclass(eq=False, kw_only=True)
+class LinesItem(Item):
+    """Lines in the world.
 
+    Attributes:
+        vertices: `a_position` in the world [m], three or four components; `a_scalar` for a ramp.
+        strip: Whether each line begins at the end of the previous one.
+        colour: sRGB-encoded; None for the ramp.
+        scalar_scale: Ramp coordinate per unit of the scalar.
+        width: On the screen [px].
+        on_top: Whether they are visible through everything.
+        first, count: Range of vertices; None for all that follow the first.
+    """
+
+    stages: tuple[Stage, ...] = ("detail", "pick")
+    is_thin: bool = True
+    vertices: VertexArray
+    strip: bool = False
+    colour: Vec3 | None = None
+    scalar_scale: float = 1.0
+    width: float = 1.0
+    on_top: bool = False
+    first: int = 0
+    count: int | None = None
+
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:  # noqa: ARG002
+        mode: Literal["line_strip", "lines"] = "line_strip" if self.strip else "lines"
+        if stage == "pick":
+            ctx.get(PickPass).thin(ctx, self.vertices, mode, self.first, self.count)
+        else:
+            ctx.get(DetailPass).lines(self, mode, ctx)
+
+
+@dataclass(eq=False, kw_only=True)
+class PointsItem(Item):
+    """Points in the world, drawn as small shaded balls or rings; attributes as for `LinesItem`.
+
+    Attributes:
+        size: Width on the screen [px]; None for a width that decreases with the distance.
+        is_ring: Whether they are rings with dark rims.
+        shader: Vertex shader that computes the positions, with its `defines` and `uniforms`.
+    """
+
+    stages: tuple[Stage, ...] = ("detail", "pick")
+    is_thin: bool = True
+    vertices: VertexArray
+    colour: Vec3 | None = None
+    scalar_scale: float = 1.0
+    size: float | None = None
+    is_ring: bool = False
+    on_top: bool = False
+    first: int = 0
+    count: int | None = None
+    shader: str = "viewport/detail.vert"
+    defines: Mapping[str, object] = field(default_factory=dict)
+    uniforms: Mapping[str, object] = field(default_factory=dict)
+
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:  # noqa: ARG002
+        if stage == "pick":
+            ctx.get(PickPass).thin(ctx, self.vertices, "points", self.first, self.count)
+        else:
+            ctx.get(DetailPass).points(self, ctx)
+
+
+class DetailPass(Owner):
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._library = library
         colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
-        self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
+        self._ramp = self.owns(Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp"))
 
-    def lines(self, lines: "LinesItem", mode: Literal["lines", "line_strip"], ctx: "PassContext") -> None:
+    def lines(self, lines: LinesItem, mode: Literal["lines", "line_strip"], ctx: PassContext) -> None:
         """Draws lines into the bound framebuffer; wide ones as quads."""
         wide = lines.width > THIN
         program = self._program("viewport/detail.vert", lines.colour is None, {"WIDE": True} if wide else {})
@@ -40,7 +105,7 @@ class DetailPass:
         (_ON_TOP if lines.on_top else _IN_PLACE).within(ctx.scissor).apply(ctx.context)
         lines.vertices.draw(program, mode, first=lines.first, count=lines.count)
 
-    def points(self, points: "PointsItem", ctx: "PassContext") -> None:
+    def points(self, points: PointsItem, ctx: PassContext) -> None:
         """Draws points into the bound framebuffer."""
         defines = {"POINTS": True, **points.defines, **({"RING": True} if points.is_ring else {})}
         program = self._program(points.shader, points.colour is None, defines)
@@ -51,15 +116,12 @@ class DetailPass:
         (_ON_TOP if points.on_top else _IN_PLACE).within(ctx.scissor).apply(ctx.context)
         points.vertices.draw(program, "points", first=points.first, count=points.count)
 
-    def release(self) -> None:
-        self._ramp.release()
-
     def _program(self, shader: str, is_scalar: bool, defines: Mapping[str, Any]) -> Program:
         geometry = "viewport/wide.geom" if "WIDE" in defines else None
         scalar = {"SCALAR": True} if is_scalar else {}
         return self._library.program(shader, "viewport/detail.frag", geometry, defines={**scalar, **defines})
 
-    def _colour(self, program: Program, item: "LinesItem | PointsItem") -> None:
+    def _colour(self, program: Program, item: LinesItem | PointsItem) -> None:
         if item.colour is None:
             program["u_ramp"], program["u_ramp_scale"] = self._ramp, item.scalar_scale
         else:

@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,8 +12,13 @@ from pyglm import glm
 
 from sim.assets.model import Bounds
 from sim.maths.srgb import light_of
-from sim.render.ground_shadow import NO_SHADOW, GroundRectangle, shadow_rectangle
-from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
+from sim.render.shadow_projection import (
+    NO_SHADOW,
+    GroundRectangle,
+    shadow_clip_from_world,
+    shadow_rectangle,
+    texture_from_world,
+)
 from sim.scene.camera import Camera, view_from_world
 from sim.scene.vectors import Vec3
 from sim.scene.view import ViewSettings
@@ -40,14 +46,14 @@ _GROUND = (0.24, 0.22, 0.20)
 
 @dataclass(frozen=True, slots=True)
 class PointLight:
-    """A point light that is drawn with.
+    """A point light.
 
     Attributes:
         position: In the world [m].
-        reach: Distance at which it has its nominal intensity [m].
+        reach: Distance of its nominal intensity [m].
         colour: sRGB-encoded.
-        intensity: Irradiance on a surface that faces it at its reach.
-        shadow: Whether it casts one, as the first lamp of a frame.
+        intensity: Irradiance on a surface that faces it at distance `reach`.
+        shadow: Whether it casts a shadow; only the first light of a frame does.
     """
 
     position: Vec3
@@ -59,13 +65,9 @@ class PointLight:
 
 @dataclass(frozen=True, slots=True)
 class BoundingSphere:
-    """Sphere around what is shown [m]; the shadow map, depth range and grid adapt to it.
+    """Sphere around the visible objects [m]; the shadow map, depth range and grid adapt to it.
 
-    Attributes:
-        centre: Its middle.
-        radius: Positive.
-        box: What is shown, without the ground below it; None for nothing.
-        around: Box around all that may be seen, which the shadow need not reach; None for nothing beyond the sphere.
+    `box` holds them without the ground, `around` also holds particles; None if there are none.
     """
 
     centre: glm.dvec3
@@ -101,11 +103,10 @@ class Frame:
 
     @cached_property
     def eye(self) -> glm.dvec3:
-        """Place of the camera [m]."""
         return self.camera.position()
 
     def distances(self, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """How far from the camera points (N, 3) are [m], shape (N,); along its view where that is parallel."""
+        """Distances of points (N, 3) from the camera [m], shape (N,); along the view direction if orthographic."""
         offsets = places - np.array(self.eye)
         if self.camera.orthographic:
             along: npt.NDArray[np.float64] = offsets @ -np.array(self._rotation[2])
@@ -118,12 +119,11 @@ class Frame:
 
     @cached_property
     def _depth(self) -> float:
-        """Depth [m] of the centre of the subject."""
         return glm.dot(self._rotation[2], self.eye - self.subject.centre)
 
     @cached_property
     def depth_range(self) -> tuple[float, float]:
-        """Near and far distance [m] that hold the subject and the ground around it."""
+        """Near and far distance [m] that include the subject and the ground around it."""
         radius = self.subject.radius
         outer_near, outer_far = self._depths_around()
         far = max((glm.distance(self.subject.centre, self.eye) + radius) * 4.0 + 10.0 * radius, outer_far)
@@ -133,7 +133,7 @@ class Frame:
         return max(nearest, min(self.camera.distance * 0.02, far * 1e-3), far * 1e-5), far
 
     def _depths_around(self) -> tuple[float, float]:
-        """Depths [m] of the nearest and the farthest corner of the box around everything; no bounds without one."""
+        """Depths [m] of the nearest and the farthest corner of the box `around`; infinite bounds without one."""
         around = self.subject.around
         if around is None:
             return math.inf, -math.inf
@@ -142,7 +142,7 @@ class Frame:
         return sum(glm.min(low, high)), sum(glm.max(low, high))
 
     def _nearest_ground(self) -> float:
-        """Depth [m] at which a perspective picture first shows the plane y = 0: at its lower or upper edge."""
+        """Depth [m] at which a perspective view first shows the plane y = 0, at its lower or upper edge."""
         height, (_, up, back) = self.eye.y, self._rotation
         approach = self.camera.tangent * abs(up.y) + math.copysign(back.y, back.y * height)
         return abs(height) / approach if approach > 0.0 else math.inf
@@ -161,30 +161,30 @@ class Frame:
 
     @property
     def depth_terms(self) -> tuple[float, float]:
-        """Third and fourth element of the third row of the projection, which tell depth [m] from window depth."""
+        """Third and fourth element of the third row of the projection; they convert window depth to depth [m]."""
         return self._clip_from_view[2].z, self._clip_from_view[3].z
 
     @property
     def height_terms(self) -> tuple[float, float, float, float]:
-        """What tells the height [m] of a place in clip coordinates, as its product; zeros where no ground is drawn."""
+        """Vector whose product with clip coordinates is the height [m]; zeros if no ground is drawn."""
         if not (self.view.grid or self.view.axes):
             return (0.0, 0.0, 0.0, 0.0)
         return glm.row(self._world_from_clip, 1).to_tuple()
 
     @property
     def middle_depth(self) -> float:
-        """Depth [m] of the middle of the subject, at least a part of its size."""
+        """Depth [m] of the centre of the subject, at least half its radius."""
         return max(self._depth, 0.5 * self.subject.radius)
 
     @cached_property
     def shadow_clip_from_world(self) -> glm.dmat4:
-        """Projection of the shadow map; from straight above where there is no light."""
+        """Projection of the shadow map; from straight above without a light."""
         centre, radius = self.subject.centre, self.subject.radius
         light = self.lights[0].position if self.lights else centre + glm.dvec3(0.0, 4.0 * radius, 0.0)
         return shadow_clip_from_world(light, centre, radius)
 
     def ground_shadow(self) -> GroundRectangle:
-        """Where on the ground the shadow can be, with a margin for its soft edge."""
+        """Region of the ground that the shadow can reach, with a margin for its soft edge."""
         box = self.subject.box
         if box is None or not self.casts_shadow:
             return NO_SHADOW
@@ -196,7 +196,6 @@ class Frame:
         return bool(self.lights) and self.lights[0].shadow
 
     def members(self) -> dict[str, npt.ArrayLike]:
-        """Values of the uniform block."""
         view = self.view
         positions, colours = _packed_lights(self.lights)
         return {
@@ -221,7 +220,6 @@ Vec4 = tuple[float, float, float, float]
 
 @functools.lru_cache(maxsize=16)
 def _packed_lights(lights: tuple[PointLight, ...]) -> tuple[tuple[Vec4, ...], tuple[Vec4, ...]]:
-    """Positions and reaches, colours and whether they cast the shadow, `LIGHT_LIMIT` each."""
     dark: list[Vec4] = [(0.0, 0.0, 0.0, 0.0)] * (LIGHT_LIMIT - len(lights))
     positions = [(*light.position, light.reach) for light in lights]
     colours = [_scaled(light_of(light.colour), light.intensity) for light in lights]
@@ -233,3 +231,25 @@ def _packed_lights(lights: tuple[PointLight, ...]) -> tuple[tuple[Vec4, ...], tu
 def _scaled(colour: Vec3, factor: float) -> Vec3:
     red, green, blue = colour
     return red * factor, green * factor, blue * factor
+
+
+def joined(boxes: Sequence[Bounds]) -> Bounds | None:
+    """Smallest box that holds all boxes; None if there are none."""
+    if len(boxes) < 2:
+        return boxes[0] if boxes else None
+    lowest, highest = (box.lo for box in boxes), (box.hi for box in boxes)
+    return Bounds(functools.reduce(np.minimum, lowest), functools.reduce(np.maximum, highest))
+
+
+def subject_of(surfaces: Sequence[Bounds], particles: Sequence[Bounds], target: Vec3) -> BoundingSphere:
+    """The bounding sphere of boxes of surfaces and of particles; around the target [m] if there are none."""
+    # Particles cast little shadow: they do not enlarge the sphere, so the shadow map stays sharp.
+    box = joined(surfaces or particles)
+    if box is None:
+        return BoundingSphere(glm.dvec3(*target), 1.0)
+    # The sphere extends to the ground, to include the shadow.
+    (left, lowest, far), (right, top, near) = box.lo.tolist(), box.hi.tolist()
+    bottom = min(lowest, max(0.0, lowest - max(right - left, top - lowest, near - far)))
+    centre = glm.dvec3((left + right) / 2.0, (bottom + top) / 2.0, (far + near) / 2.0)
+    radius = math.dist((left, bottom, far), (right, top, near)) / 2.0
+    return BoundingSphere(centre, max(radius, 1e-4), box, joined([box, *particles]))

@@ -1,31 +1,28 @@
-"""One picture: which stages draw what, in which order, in which part of the image."""
+"""FrameRenderer: draws the stages of one image in order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.task import Task
 from sim.gl.uniform_block import UniformBlock
 from sim.guard import Guard
-from sim.render.background_pass import BackgroundPass
-from sim.render.blended_order import farthest_first
 from sim.render.body_pass import BodyPass
 from sim.render.detail_pass import DetailPass
 from sim.render.frame import FIELDS, Frame
-from sim.render.ground_pass import GroundPass
-from sim.render.guide_pass import GuidePass
+from sim.render.ground_pass import BackgroundPass, GroundPass
 from sim.render.items import Item, Stage
 from sim.render.mesh_pass import MeshPass
-from sim.render.outline_pass import OutlinePass
-from sim.render.overlay_pass import bone_pass, marker_pass
-from sim.render.overlay_records import mark_records
+from sim.render.overlay_pass import GuidePass, bone_pass, mark_records, marker_pass
 from sim.render.pass_context import PassContext, Passes, Scissor
+from sim.render.pick_pass import OutlinePass
 from sim.render.render_view import RenderView, divider_pixel
 from sim.render.shadow_pass import CASTING, ShadowPass
+from sim.render.surface import farthest_first
 from sim.render.target import RenderTarget
 from sim.render.transparent import TransparentPass
 from sim.scene.view import SkinningComparison, ViewSettings
@@ -37,35 +34,22 @@ DRAFT_SAMPLES = 0
 Staged = dict[Stage, list[Item]]
 
 
-@dataclass(frozen=True, slots=True)
-class ViewRegion:
-    """Part of the picture that shows one way of skinning."""
+class FrameRenderer(Owner):
+    """All passes of an image, and the target they draw into.
 
-    second: bool
-    scissor: Scissor
-
-
-class FrameRenderer:
-    """All passes of a picture, and the target they draw into.
-
-    Attributes:
-        context: Where everything lives.
-        passes: What items draw with.
-        block: Constants of the frame, which shaders read.
-        target: What is drawn into.
-        depth_terms: What tells the depth [m] of what is in it; whether that is of a parallel view is the last.
+    `depth_terms` are the `Frame.depth_terms` of the last image, and 1 if it is orthographic.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self.context = context
-        self.passes = Passes(context, library, guard)
-        self.block = UniformBlock(context, "Frame", FIELDS)
-        self.target = RenderTarget(context)
+        self.target = self.owns(RenderTarget(context))
+        self.block = self.owns(UniformBlock(context, "Frame", FIELDS))
+        self.passes = self.owns(Passes(context, library, guard))
         self.depth_terms = (0.0, 0.0, 0.0)
-        # What most pictures need is compiled now, not when the first of them waits for it.
-        for made in (BackgroundPass, ShadowPass, MeshPass, GroundPass, DetailPass, BodyPass, GuidePass, bone_pass,
+        # Compile the common shaders now, not during the first frame.
+        for pass_class in (BackgroundPass, ShadowPass, MeshPass, GroundPass, DetailPass, BodyPass, GuidePass, bone_pass,
                      marker_pass, OutlinePass):  # fmt: skip
-            self.passes.get(made)
+            self.passes.get(pass_class)
 
     def bind(self, frame: Frame) -> None:
         for member, value in frame.members().items():
@@ -74,7 +58,7 @@ class FrameRenderer:
         self.depth_terms = (*frame.depth_terms, float(frame.camera.orthographic))
 
     def draw(self, render_view: RenderView, size: tuple[int, int], plan: "FramePlan") -> Task[None]:
-        """Draws a shot into the target at a size [px]; there are steps where the plan has some."""
+        """Draws a view into the target at a size [px]; yields wherever the plan does."""
         frame = render_view.frame(*size)
         self.bind(frame)
         with plan.scope("background"):
@@ -83,11 +67,11 @@ class FrameRenderer:
         shadow_map = self.passes.get(ShadowPass).map
         staged: Staged = {}
         outlined: list[tuple[list[Item], PassContext]] = []
-        for region in _regions(render_view.view, size):
-            look = render_view.display(second=region.second)
-            items = render_view.items_of(look) if region.second else render_view.items
+        for is_second, scissor in _regions(render_view.view, size):
+            display = render_view.display(second=is_second)
+            items = render_view.items_of(display) if is_second else render_view.items
             staged = _staged(items)
-            ctx = PassContext(self.passes, frame, look, target, frame.clip_from_world, shadow_map, region.scissor)
+            ctx = PassContext(self.passes, frame, display, target, frame.clip_from_world, shadow_map, scissor)
             outlined.append(([item for item in items if render_view.overlay.outlines(item)], ctx))
             yield from self._draw_region(staged, ctx, plan)
         ctx = PassContext(self.passes, frame, render_view.display(), target, frame.clip_from_world, shadow_map)
@@ -97,17 +81,17 @@ class FrameRenderer:
             with plan.scope(staged["transparent"][0].group):
                 transparent = self.passes.get(TransparentPass)
                 yield from transparent.draw(staged["transparent"], self.target, ctx, plan)
-        for items, region_painter in outlined:
+        for items, region_ctx in outlined:
             if items:
                 with plan.scope("outline"):
-                    self.passes.get(OutlinePass).draw(items, region_painter, render_view.outlined)
+                    self.passes.get(OutlinePass).draw(items, region_ctx, render_view.outlined)
         with plan.scope("overlay"):
             yield from plan.draw(staged["overlay"], "overlay", ctx)
             if render_view.overlay.marks:
                 self.passes.get(marker_pass).draw(mark_records(render_view.marks, render_view.overlay.selected_nodes))
 
     def draw_alone(self, render_view: RenderView, size: tuple[int, int], plan: "FramePlan") -> Task[None]:
-        """Draws what has a surface, and what is transparent, over nothing; alpha tells how much is covered."""
+        """Draws surfaces and transparent items only, over nothing; alpha is the coverage."""
         frame = render_view.frame(*size)
         self.bind(frame)
         target = self.target.begin(*size, render_view.view.samples)
@@ -123,19 +107,13 @@ class FrameRenderer:
             yield from self.passes.get(TransparentPass).draw(staged["transparent"], self.target, ctx, plan)
 
     def cast(self, items: Sequence[Item], ctx: PassContext, plan: "FramePlan") -> Task[None]:
-        """Draws what the first lamp sees into the shadow map, and binds the target of the painter again."""
+        """Draws the shadow map of the first light, and binds the target of the context again."""
         shadow = self.passes.get(ShadowPass)
         shadow.begin()
-        frame, look = ctx.frame, ctx.display
-        caster = PassContext(
-            self.passes, frame, look, shadow.target, frame.shadow_clip_from_world, shadow.map, state=CASTING
-        )
+        projection = ctx.frame.shadow_clip_from_world
+        caster = PassContext(self.passes, ctx.frame, ctx.display, shadow.target, projection, shadow.map, state=CASTING)
         yield from plan.draw(sorted(items, key=lambda item: item.is_late), "shadow", caster)
         ctx.target.bind()
-
-    def release(self) -> None:
-        for owner in (self.passes, self.block, self.target):
-            owner.release()
 
     def _draw_region(self, staged: Staged, ctx: PassContext, plan: "FramePlan") -> Task[None]:
         if ctx.frame.casts_shadow:
@@ -151,11 +129,10 @@ class FrameRenderer:
 
 
 def _farthest_first(items: Sequence[Item], frame: Frame) -> list[Item]:
-    """Items in the order in which they are laid over each other."""
-    places = [item.middle for item in items]
-    if not places:
+    if not items:
         return []
-    distances = frame.distances(np.array([np.zeros(3) if place is None else place for place in places]))
+    centres = [np.zeros(3) if item.middle is None else item.middle for item in items]
+    distances = frame.distances(np.array(centres))
     distances[[item.is_endless for item in items]] = np.inf
     return [items[number] for number in farthest_first(distances)]
 
@@ -168,9 +145,10 @@ def _staged(items: Sequence[Item]) -> Staged:
     return staged
 
 
-def _regions(view: ViewSettings, size: tuple[int, int]) -> tuple[ViewRegion, ...]:
+def _regions(view: ViewSettings, size: tuple[int, int]) -> tuple[tuple[bool, Scissor], ...]:
+    """Regions of the image: whether the second skinning method is shown, and the scissor rectangle."""
     if view.comparison is not SkinningComparison.SPLIT:
-        return (ViewRegion(False, None),)
+        return ((False, None),)
     width, height = size
     split = divider_pixel(view.divider, width)
-    return ViewRegion(False, (0, 0, split, height)), ViewRegion(True, (split, 0, width - split, height))
+    return (False, (0, 0, split, height)), (True, (split, 0, width - split, height))

@@ -1,39 +1,31 @@
-"""Lays pictures of other moments over a picture."""
+"""Ghosts: images of other moments, blended over the current image."""
 
 from dataclasses import dataclass
 
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import VertexArray
 from sim.scene.vectors import Vec3
 
 _OVER = PipelineState(blend="alpha", depth_test=False, depth_write=False)
 
 
 DepthTerms = tuple[float, float, float]
-"""Third and fourth element of the third row of a projection, and 1 where it is parallel."""
+"""Third and fourth element of the third row of a projection, and 1 if it is orthographic."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageWithDepth:
-    """A picture with its depth."""
-
     picture: Framebuffer
     terms: DepthTerms
 
 
 @dataclass(frozen=True, slots=True)
 class GhostStyle:
-    """How a ghost is drawn.
-
-    Attributes:
-        colour: Of its line, and of its tint; sRGB-encoded.
-        tint: How much there is of that inside, 0 to 1, against its own colours.
-        inside, line: Opacities.
-    """
+    """Opacities inside and of the outline; amount of tint inside, 0 to 1; colour of both, sRGB-encoded."""
 
     colour: Vec3
     tint: float
@@ -41,14 +33,7 @@ class GhostStyle:
     line: float
 
 
-class GhostPass:
-    """Draws over a framebuffer.
-
-    Args:
-        context: Where it lives.
-        library: Where programs come from.
-    """
-
+class GhostPass(Owner):
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context = context
         self._programs = {
@@ -57,7 +42,7 @@ class GhostPass:
             )
             for masked in (False, True)
         }
-        self._nothing = VertexArray(context, label="ghosts")
+        self._no_vertices = library.no_vertices
 
     def draw(
         self,
@@ -67,27 +52,19 @@ class GhostPass:
         scene: ImageWithDepth,
         mask: Texture2D | None = None,
     ) -> None:
-        """Lays a ghost, a picture with alpha and depth of the same size, over a framebuffer.
+        """Blends a ghost, an image with alpha and depth, over a framebuffer of the same size.
 
-        Args:
-            output: What is drawn over.
-            ghost: See `Engine.silhouette`.
-            look: How.
-            scene: Depth of what is nearer than the ghost, or not; of the same size.
-            mask: What the ghost stays behind wherever it is, likewise with alpha.
+        It is hidden by the depth of the scene, and always behind the opaque parts of `mask`.
         """
         output.bind()
         program = self._programs[mask is not None]
-        for name, depicted in (("ghost", ghost), ("scene", scene)):
-            assert depicted.picture.depth is not None
-            program[f"u_{name}_depth"], program[f"u_{name}_terms"] = depicted.picture.depth, depicted.terms
+        for name, image in (("ghost", ghost), ("scene", scene)):
+            assert image.picture.depth is not None
+            program[f"u_{name}_depth"], program[f"u_{name}_terms"] = image.picture.depth, image.terms
         program["u_ghost"] = ghost.picture.colours[0]
         if mask is not None:
             program["u_mask"] = mask
         program["u_tint"] = (*look.colour, look.tint)
         program["u_opacity"] = (look.inside, look.line)
         _OVER.apply(self._context)
-        self._nothing.draw(program, "triangles", count=3)
-
-    def release(self) -> None:
-        self._nothing.release()
+        self._no_vertices.draw(program, "triangles", count=3)

@@ -1,34 +1,49 @@
-"""Ground plane: grid, axes and the shadow of the scene."""
+"""Background gradient, and the ground plane: grid, axes and the shadow of the scene."""
 
 import math
 from collections.abc import Mapping
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.program import Program
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import VertexArray
 from sim.render.frame import Frame
 
 
 def cell_size(radius: float) -> float:
-    """Edge of the small grid cells [m]: a power of ten, about a tenth of what is shown."""
+    """Edge of the small grid cells [m]: a power of ten, about a tenth of the subject."""
     return float(10.0 ** math.floor(math.log10(max(radius, 1e-6) * 0.35)))
 
 
-_STATE = PipelineState(depth_write=False, blend="alpha", depth_func="less_equal", depth_clamp=True)
-"""What lies beyond the far plane is drawn at its depth, which is that of the background."""
+_BACKGROUND = PipelineState(depth_test=False, depth_write=False)
+_GROUND = PipelineState(depth_write=False, blend="alpha", depth_func="less_equal", depth_clamp=True)
+"""Depth clamp draws the ground beyond the far plane at the depth of the background."""
 
 HORIZON = 100.0
-"""Distance to the end of the grid, as a multiple of that at which its small cells have vanished."""
+"""Distance to the end of the grid, as a multiple of the distance at which its small cells have faded out."""
 
 
-class GroundPass:
-    """Draws after the surfaces, blended over the background.
+class BackgroundPass(Owner):
+    """Draws the background gradient; must be the first pass."""
 
-    The shadow costs more than everything else, so the ground is drawn in two parts: a rectangle that holds the
-    shadow, and a ring around it that leaves the shadow map alone.
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._context = context
+        self._program = library.program("viewport/fullscreen.vert", "viewport/background.frag")
+        self._no_vertices = library.no_vertices
+
+    def draw(self) -> None:
+        _BACKGROUND.apply(self._context)
+        self._no_vertices.draw(self._program, count=3)
+
+
+class GroundPass(Owner):
+    """Draws the ground after the surfaces, blended over the background.
+
+    The shadow costs more than everything else, so the ground has two parts: a rectangle around the shadow, and a ring
+        around
+    it that does not read the shadow map.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -36,10 +51,10 @@ class GroundPass:
         files = "viewport/ground.vert", "viewport/ground.frag"
         self._ring = library.program(*files)
         self._shadowed = library.program(*files, defines={"SHADOWED": True})
-        self._nothing = VertexArray(context, label="ground")
+        self._no_vertices = library.no_vertices
 
     def draw(self, frame: Frame, shadow_map: Texture2D, scissor: tuple[int, int, int, int] | None) -> None:
-        _STATE.within(scissor).apply(self._context)
+        _GROUND.within(scissor).apply(self._context)
         fade = max(frame.subject.radius * 9.0, frame.camera.distance * 1.6)
         shadow = frame.ground_shadow()
         x, _, z = frame.subject.centre
@@ -62,10 +77,7 @@ class GroundPass:
             self._shadowed["u_shadow_map"] = shadow_map
             self._draw_part(self._shadowed, uniforms, 4)
 
-    def release(self) -> None:
-        self._nothing.release()
-
     def _draw_part(self, program: Program, uniforms: Mapping[str, object], corners: int) -> None:
         for name, value in uniforms.items():
             program[name] = value
-        self._nothing.draw(program, "triangle_strip", count=corners)
+        self._no_vertices.draw(program, "triangle_strip", count=corners)

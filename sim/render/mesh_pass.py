@@ -1,29 +1,30 @@
-"""Surfaces: shaded, wireframe, normals, or a scalar through a colour ramp."""
+"""Surfaces: shaded, as wireframe, with normals, or with a scalar through a colour ramp."""
 
 import enum
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.program import Program
 from sim.gl.state import Cull, PipelineState
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
 from sim.maths.ramps import Ramp, ramp_colours
-from sim.render.blended_order import farthest_first
-from sim.render.surface import DrawRange, GpuMaterial, Spans, culling, spans
+from sim.render.items import WHOLE, DrawChunk, Item, Stage
+from sim.render.pass_context import PassContext
+from sim.render.pick_pass import PickPass
+from sim.render.render_view import DisplayOptions
+from sim.render.shadow_pass import ShadowPass
+from sim.render.surface import DrawRange, GpuMaterial, Spans, culling, farthest_first, spans
 from sim.scene.view import DisplayMode
 
-if TYPE_CHECKING:
-    from sim.render.items import SurfaceItem
-    from sim.render.pass_context import PassContext
-
-SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow shows, takes more
+SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow is visible, uses more
 
 _FACES: dict[Cull, PipelineState] = {
     "none": PipelineState(cull="none"),
@@ -52,7 +53,7 @@ _FEATURES_OF = {
 
 
 class Scalar(enum.Enum):
-    """Number per vertex that the surface shows, by the macro of its shader variant."""
+    """The number per vertex that a surface shows; the value is the macro of the shader variant."""
 
     NONE = ""
     WEIGHT = "SCALAR_WEIGHT"
@@ -60,24 +61,77 @@ class Scalar(enum.Enum):
 
 
 class Arrays(Protocol):
-    """Vertex arrays of a surface; `SurfaceArrays` is one."""
+    """Vertex arrays of a surface, for instance `SurfaceArrays`."""
 
     @property
     def triangles(self) -> VertexArray:
-        """Faces, with position, normal, texcoord and the scalars that are shown."""
+        """Faces with position, normal, texcoord and the scalars."""
 
     def edges(self, shown: Spans) -> VertexArray:
-        """Lines along every edge of the shown triangles."""
+        """Lines along all edges of the shown triangles."""
 
 
 class MaterialSource(Protocol):
-    """Gives the materials of draw ranges; `Materials` is one."""
+    """Returns the materials of draw ranges, for instance `Materials`."""
 
-    def get(self, index: int, textured: bool) -> GpuMaterial:
-        """The material of a draw range, plain unless textured."""
+    def get(self, index: int, textured: bool) -> GpuMaterial: ...
 
 
-class MeshPass:
+@dataclass(eq=False, kw_only=True)
+class SurfaceItem(Item):
+    """A surface.
+
+    Attributes:
+        texture_origin_bottom: Whether v = 0 is the bottom row.
+        scalar_scale: Ramp coordinate per unit of the scalar.
+        emission: Emitted light, linear RGB.
+        is_coloured: Whether vertex colours multiply the colours of the materials.
+        middles: Approximate centres of the ranges in the world [m], shape (R, 3), to sort transparent ones.
+    """
+
+    stages: tuple[Stage, ...] = ("shadow", "opaque", "pick")
+    arrays: Arrays
+    materials: MaterialSource
+    ranges: tuple[DrawRange, ...]
+    world_from_model: npt.NDArray[np.float64]
+    texture_origin_bottom: bool = True
+    scalar: Scalar = Scalar.NONE
+    scalar_scale: float = 1.0
+    emission: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    is_coloured: bool = False
+    middles: npt.NDArray[np.float64] | None = None
+
+    @property
+    def middle(self) -> npt.NDArray[np.float64] | None:
+        return None if self.middles is None or not len(self.middles) else self.middles.mean(axis=0)
+
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:  # noqa: ARG002
+        if stage == "opaque":
+            ctx.get(MeshPass).draw(self, ctx)
+        elif stage == "glass":
+            ctx.get(MeshPass).draw_blended(self, ctx)
+        elif stage == "shadow":
+            solid = [part for part in self.ranges if not self.materials.get(part.material, True).is_blended]
+            ctx.get(ShadowPass).cast(ctx, self.arrays.triangles, self.world_from_model, spans(solid))
+        else:
+            ctx.get(PickPass).faces(ctx, self.arrays.triangles, self.world_from_model, self.ranges)
+
+    def pieces(self, display: DisplayOptions) -> Iterator[tuple[Item, DisplayOptions]]:
+        mode = display.settings.display
+        lined = mode in (DisplayMode.WIREFRAME, DisplayMode.SHADED_WIRE)
+        if mode is not DisplayMode.WIREFRAME:
+            shown = display.displaying(DisplayMode.SHADED) if lined else display
+            made = {}
+            for p in self.ranges:
+                material = self.materials.get(p.material, display.settings.textures)
+                made[material.texture, material.features, p.is_flat] = p
+            for part in made.values():
+                yield replace(self, ranges=(part,)), shown
+        if lined:
+            yield self, display
+
+
+class MeshPass(Owner):
     """Draws surfaces from skinned vertices; sets all state it needs."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -85,9 +139,9 @@ class MeshPass:
         self._variants: dict[tuple[bool, int, Scalar, frozenset[str]], Program] = {}
         self._wire = library.program("viewport/wire.vert", "viewport/flat.frag")
         colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
-        self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
+        self._ramp = self.owns(Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp"))
 
-    def draw(self, surface: "SurfaceItem", ctx: "PassContext") -> None:
+    def draw(self, surface: SurfaceItem, ctx: PassContext) -> None:
         display = ctx.display.settings.display
         if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
             self._draw_faces(surface, display, ctx, blended=False)
@@ -96,16 +150,12 @@ class MeshPass:
         elif display is DisplayMode.SHADED_WIRE:
             self._draw_edges(surface, (0.02, 0.03, 0.04, 0.30), ctx.scissor)
 
-    def draw_blended(self, surface: "SurfaceItem", ctx: "PassContext") -> None:
-        """Draws what shows through, over everything that does not."""
+    def draw_blended(self, surface: SurfaceItem, ctx: PassContext) -> None:
         display = ctx.display.settings.display
         if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
             self._draw_faces(surface, display, ctx, blended=True)
 
-    def release(self) -> None:
-        self._ramp.release()
-
-    def _draw_faces(self, surface: "SurfaceItem", display: DisplayMode, ctx: "PassContext", *, blended: bool) -> None:
+    def _draw_faces(self, surface: SurfaceItem, display: DisplayMode, ctx: PassContext, *, blended: bool) -> None:
         normals = display is DisplayMode.NORMALS and surface.scalar is Scalar.NONE
         placement, begun = surface.world_from_model, None
         for part in self._ordered(surface, ctx) if blended else surface.ranges:
@@ -125,16 +175,14 @@ class MeshPass:
                 surface.arrays.triangles.draw(program, first=part.first_triangle * 3, count=part.triangle_count * 3)
 
     @staticmethod
-    def _ordered(surface: "SurfaceItem", ctx: "PassContext") -> Sequence[DrawRange]:
-        """Ranges, the farthest first."""
+    def _ordered(surface: SurfaceItem, ctx: PassContext) -> Sequence[DrawRange]:
         if surface.middles is None or len(surface.ranges) < 2:
             return surface.ranges
         return [surface.ranges[number] for number in farthest_first(ctx.frame.distances(surface.middles))]
 
-    def _begin(self, program: Program, surface: "SurfaceItem", ctx: "PassContext") -> None:
-        placement = surface.world_from_model
-        program["u_world_from_model"] = placement
-        program["u_world_from_normal"] = _normal_matrix(placement)
+    def _begin(self, program: Program, surface: SurfaceItem, ctx: PassContext) -> None:
+        program["u_world_from_model"] = surface.world_from_model
+        program["u_world_from_normal"] = _normal_matrix(surface.world_from_model)
         program["u_texture_origin_bottom"] = surface.texture_origin_bottom
         program["u_shadow_map"] = ctx.shadow_map
         program["u_ramp"] = self._ramp
@@ -142,8 +190,8 @@ class MeshPass:
         program["u_emission"] = surface.emission
 
     @staticmethod
-    def _features(surface: "SurfaceItem", material: GpuMaterial, is_flat: bool, *, plain: bool) -> frozenset[str]:
-        """Macros of the shader; without colours only what decides where there is something, and how it lies."""
+    def _features(surface: SurfaceItem, material: GpuMaterial, is_flat: bool, *, plain: bool) -> frozenset[str]:
+        """Macros of the shader; a plain surface keeps only the macros for shape and coverage."""
         features = material.features & {"MASK"} if plain else material.features
         if is_flat:
             features |= {"FLAT"}
@@ -166,7 +214,7 @@ class MeshPass:
         return self._variants[key]
 
     def _draw_edges(
-        self, surface: "SurfaceItem", colour: tuple[float, ...], scissor: tuple[int, int, int, int] | None
+        self, surface: SurfaceItem, colour: tuple[float, ...], scissor: tuple[int, int, int, int] | None
     ) -> None:
         _EDGES.within(scissor).apply(self._context)
         self._wire["u_world_from_model"] = surface.world_from_model
@@ -176,7 +224,7 @@ class MeshPass:
 
 
 def _states(placement: npt.NDArray[np.float64], double_sided: bool, *, blended: bool) -> tuple[PipelineState, ...]:
-    """One state, or two where the backs of what shows through are drawn before its fronts."""
+    """One state, or two to draw the back faces of a transparent surface before its front faces."""
     cull = culling(placement, double_sided)
     if not blended:
         return (_FACES[cull],)
@@ -196,10 +244,10 @@ def _set_material(program: Program, material: GpuMaterial, features: frozenset[s
 
 
 def _normal_matrix(placement: npt.NDArray[np.float64]) -> tuple[tuple[float, float, float], ...]:
-    """Inverse transpose of the linear part up to a factor: cofactors, defined for flat scales too.
+    """Inverse transpose of the linear part up to a factor: cofactors, which also exist for flat scales.
 
-    A mirroring placement leaves normals pointing inwards, and the shader turns them over again, because the faces
-    are seen from behind then.
+    With a mirroring placement normals point inwards; the shader flips them, because the faces are then seen from
+    behind.
     """
     (a, b, c, _), (d, e, f, _), (g, h, i, _), _ = placement.tolist()
     return (

@@ -1,4 +1,4 @@
-"""What items draw with: the passes of a context, and the picture that they draw for."""
+"""The passes of a context, and the image that items draw into."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from pyglm import glm
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.state import PipelineState
 from sim.gl.task import Task
 from sim.gl.texture import Texture2D
@@ -25,12 +26,11 @@ PLAIN = PipelineState()
 DONE = object()
 
 
-class Passes:
-    """Gives the one pass of a class, which owns programs and buffers that items share.
+class Passes(Owner):
+    """Creates and owns one pass of each class; passes own programs and buffers that items share.
 
     Attributes:
-        context: Where they live.
-        guard: What goes wrong with items is theirs alone.
+        guard: Restricts errors of an item to its node.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
@@ -38,32 +38,29 @@ class Passes:
         self._made: dict[Callable[..., Any], Any] = {}
 
     def get(self, cls: Callable[..., P]) -> P:
-        """The pass, made by `cls(context, library)` when it is asked for first."""
+        """The pass, created by `cls(context, library)` at the first call."""
         if cls not in self._made:
-            self._made[cls] = cls(self.context, self._library)
-        found: P = self._made[cls]
-        return found
+            self._made[cls] = self.owns(cls(self.context, self._library))
+        made: P = self._made[cls]
+        return made
 
     def release(self) -> None:
-        for made in self._made.values():
-            made.release()
+        super().release()
         self._made.clear()
 
 
 @dataclass(frozen=True, slots=True)
 class PassContext:
-    """A stage of a picture, as items draw it.
+    """A stage of an image, for drawing items.
 
     Attributes:
-        passes: What they share.
-        frame: Constants of the picture; bound for the shaders.
+        frame: Constants of the image; bound for the shaders.
         display: How objects are shown.
-        target: What is drawn into, and bound.
-        clip_from_world: The projection onto it.
-        shadow_map: What the first lamp sees.
-        scissor: Part of the picture that is drawn.
-        state: Fixed-function state where the stage demands one: in shadows and where what is transparent gathers.
-        scene_depth: Depth of everything opaque, for what fades before it; None elsewhere.
+        target: Bound framebuffer.
+        clip_from_world: Projection to the target.
+        scissor: Region of the image to draw.
+        state: Fixed-function state if the stage demands one: in shadows and order-independent transparency.
+        scene_depth: Depth of everything opaque, for soft particles; None in other stages.
     """
 
     passes: Passes
@@ -84,23 +81,23 @@ class PassContext:
         return self.passes.get(cls)
 
     def draw(self, item: "Item", stage: "Stage", *part: "DrawChunk") -> None:
-        """Draws an item, or a part of it, in a stage; where that goes wrong, it is left out from then on."""
+        """Draws an item, or a chunk of it, in a stage; an item that raises is skipped from then on."""
         self._guarded(item, lambda: item.draw(stage, self, *part))
 
     def set_up(self, item: "Item", stage: "Stage", part: "DrawChunk", piece: int) -> Task[None]:
-        """Does what its parts need, see `Item.set_up`; in the same way."""
+        """Prepares chunks of an item, see `Item.set_up`, with the same guard."""
         steps = item.set_up(stage, self, part, piece)
         while self._guarded(item, lambda: next(steps, DONE)) is None:
             yield
 
     def _guarded(self, item: "Item", work: Callable[[], object]) -> object:
-        """What some work for an item gives; `DONE` where that goes wrong, and from then on."""
+        """Result of a call for an item; `DONE` if it raises or has raised before."""
         if self.passes.guard.is_out(item.node.id):
             return DONE
-        found: object = DONE
+        result: object = DONE
         with self.passes.guard.of(item.node) as guarded:
-            found = work()
+            result = work()
         if guarded.failed:
             self.context.invalidate()
             self.target.bind()
-        return found
+        return result

@@ -1,4 +1,4 @@
-"""How large things become in a picture."""
+"""Size of objects on the screen."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,24 +8,19 @@ from pyglm import glm
 from sim.assets.model import Bounds
 
 SPRITE_PIXELS = 48.0
-"""Widest point sprite [px]; in wider ones it shows that a point vanishes when its centre leaves the picture."""
+"""Maximum width of point sprites [px]; wider ones visibly vanish when their centre leaves the image."""
 
 
 @dataclass(frozen=True)
 class Projection:
-    """What sizes depend on.
-
-    Attributes:
-        clip_from_world: The projection.
-        viewport: Width and height of the target [px].
-    """
+    """A projection to a target of a size [px]."""
 
     clip_from_world: glm.dmat4
     viewport: tuple[int, int]
 
     @cached_property
     def scale(self) -> tuple[float, float]:
-        """Change of clip x and y over a metre across the view: the rows of a view are of length 1."""
+        """Change of clip x and y per metre across the view (the rows of a view matrix have length 1)."""
         across, upward = glm.row(self.clip_from_world, 0), glm.row(self.clip_from_world, 1)
         return glm.length(across.xyz), glm.length(upward.xyz)
 
@@ -35,23 +30,19 @@ class Projection:
         return x, y, z, w
 
     def pixels(self, width: float, w: float) -> float:
-        """Width on the target [px] of something of a width [m], where the projection has this w."""
+        """Width on the target [px] of an object of a width [m] at this w."""
         return width * self.scale[1] * self.viewport[1] / (2.0 * w)
 
     def nearest(self, box: Bounds) -> float:
-        """Smallest w in a box of the world: the depth [m] of its nearest corner with perspective, 1 without."""
+        """Smallest w in a box of the world: the depth [m] of its nearest corner in perspective, else 1."""
         *row, near = self._depth_row
         for part, low, high in zip(row, box.lo.tolist(), box.hi.tolist(), strict=True):
             near += part * (low if part > 0.0 else high)
         return float(near)
 
     def takes_sprites(self, largest: float, box: Bounds | None, limit: float) -> bool:
-        """Whether particles no wider than this [m] stay small enough for point sprites all over a box.
-
-        Args:
-            largest: Width [m].
-            box: Where the particles are; None where that is not known.
-            limit: Largest point of the driver [px].
+        """Whether particles up to a width [m] in a box are small enough for point sprites of the driver, up to `limit`
+        [px].
         """
         near = self.nearest(box) if box is not None else 0.0
         return near > 0.0 and self.pixels(largest, near) <= min(SPRITE_PIXELS, limit)

@@ -1,4 +1,4 @@
-"""What a picture shows: a camera, lamps, and the views of everything that is visible."""
+"""RenderView: the camera, lights and views of one image."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,33 +22,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JointRef:
-    """A joint of a figure."""
-
     node: NodeId
     joint: int
 
 
 @dataclass(frozen=True, slots=True)
 class ParticleRef:
-    """A particle of a node."""
-
     node: NodeId
     particle: int
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What the editor draws over the scene; a plain picture has none of it.
+    """Editor graphics over the scene; empty in rendered images.
 
     Attributes:
         selected: The selected joint, whose weights the heat map shows.
-        hovered: The joint under the mouse.
-        selected_nodes: The selected nodes; of a joint its figure.
-        marks: Whether nodes and held particles are marked.
-        difference_scale: Distance [file units] at the upper end of the difference ramp; a twentieth of each
-            figure's extent for None.
-        hovered_particle: The particle that is under the mouse, or held by it.
-        particles: The selected particles of each node.
+        selected_nodes: The selected nodes; for a joint its character.
+        marks: Whether nodes and held particles have marks.
+        difference_scale: Distance [file units] at the upper end of the difference ramp; None for a twentieth of the
+            extent of each character.
+        hovered_particle: The particle under the mouse, or held by it.
     """
 
     selected: JointRef | None = None
@@ -60,20 +54,13 @@ class Overlay:
     particles: Mapping[NodeId, tuple[int, ...]] = field(default_factory=dict)
 
     def outlines(self, item: "Item") -> bool:
-        """Whether an item gets an outline: its node is selected, and not a joint of it."""
+        """Whether to outline an item: its node is selected, and not one of its joints."""
         return self.selected is None and item.node.id in self.selected_nodes and item.has_outline
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayOptions:
-    """How objects are to be shown.
-
-    Attributes:
-        settings: View settings of the scene.
-        overlay: What the editor marks.
-        second: Show the second of two compared ways of skinning.
-        colliders: What there is to collide with now.
-    """
+    """How objects are displayed; `second` selects the second of two compared skinning methods."""
 
     settings: ViewSettings
     overlay: Overlay
@@ -81,21 +68,13 @@ class DisplayOptions:
     colliders: Colliders = NO_COLLIDERS
 
     def displaying(self, display: DisplayMode) -> "DisplayOptions":
-        """The same with surfaces drawn in another way."""
+        """The same with another display mode for surfaces."""
         return replace(self, settings=msgspec.structs.replace(self.settings, display=display))
 
 
 @dataclass(frozen=True, eq=False)
 class RenderView:
-    """A camera and everything it sees.
-
-    Attributes:
-        camera, view, lamps, subject: Where from, how, in which light, and around what.
-        views: What is visible, in the order of drawing.
-        overlay: What the editor marks.
-        colliders: What there is to collide with now.
-        outlined: Box that holds what is selected [m].
-    """
+    """A camera and the visible views in drawing order; `outlined` is the box of the selected objects [m]."""
 
     camera: Camera
     view: ViewSettings
@@ -111,7 +90,7 @@ class RenderView:
 
     @cached_property
     def items(self) -> "tuple[Item, ...]":
-        """What is drawn, as the first way of skinning has it."""
+        """Items to draw; in a split view with the first skinning method."""
         return self.items_of(self.display())
 
     def items_of(self, display: DisplayOptions) -> "tuple[Item, ...]":
@@ -122,15 +101,14 @@ class RenderView:
         return [mark for view in self.views for mark in view.marks()]
 
     def frame(self, width: int, height: int) -> Frame:
-        """Constants of the picture at a size [px]."""
         return Frame(self.camera, self.view, self.lights, self.subject, width, height)
 
     def look_at(self, width: int, x: float) -> DisplayOptions:
-        """How objects are shown in column `x` of a picture `width` pixels wide."""
+        """Display options in column `x` of an image `width` pixels wide."""
         split = self.view.comparison is SkinningComparison.SPLIT
         return self.display(second=split and x >= divider_pixel(self.view.divider, width))
 
 
 def divider_pixel(divider: float, width: int) -> int:
-    """Column where the right half of the split view begins."""
+    """First column of the right half of the split view."""
     return int(np.clip(round(divider * width), 0, width))

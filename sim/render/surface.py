@@ -1,6 +1,6 @@
-"""What passes draw of a character: vertex arrays, draw ranges and materials."""
+"""Surfaces of characters on the GPU: vertex arrays, draw ranges, materials, and the order of transparent parts."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Sampled, Section
+from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Sampled, Section, Skin
 from sim.characters.materials import overridden_materials
 from sim.characters.settings import DoubleSided, MaterialLook, look_of
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_upload import upload_buffer
+from sim.gl.buffer import Buffer, upload_buffer
 from sim.gl.context import Context
+from sim.gl.objects import Owner
 from sim.gl.state import Cull
 from sim.gl.task import Task
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
-from sim.render.edges import unique_edges
 from sim.render.texture_upload import REPEATED
 
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
@@ -31,7 +30,7 @@ Images = Mapping[ImageSource, npt.NDArray[np.uint8]]
 
 @dataclass(frozen=True, slots=True)
 class DrawRange:
-    """Consecutive triangles of one material, or -1 for the plain one; how their backs are drawn, and whether flat."""
+    """Consecutive triangles of one material, -1 for the plain one."""
 
     material: int
     first_triangle: int
@@ -43,13 +42,8 @@ class DrawRange:
 def draw_ranges(
     mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = (), apart: Collection[int] = ()
 ) -> tuple[DrawRange, ...]:
-    """Sections with neighbours that are drawn alike merged: many sections often share one material.
-
-    Args:
-        mesh: The mesh.
-        sides: Which of them show their backs.
-        hidden: Names of sections that are left out.
-        apart: Materials of those that are not merged, as they are drawn in an order of their own.
+    """Draw ranges of the visible sections; neighbours with equal appearance are merged unless the material is in
+    `apart`.
     """
     ranges: list[DrawRange] = []
     for section in mesh.sections:
@@ -67,7 +61,6 @@ def draw_ranges(
 
 
 def spans(ranges: Iterable[DrawRange]) -> Spans:
-    """Triangles of draw ranges, whatever they look like; neighbours are one span."""
     joined: list[tuple[int, int]] = []
     for part in ranges:
         if joined and sum(joined[-1]) == part.first_triangle:
@@ -78,12 +71,24 @@ def spans(ranges: Iterable[DrawRange]) -> Spans:
 
 
 def culling(world_from_model: npt.NDArray[np.float64], double_sided: bool) -> Cull:
-    """Which faces are left out; a mirroring placement turns the winding of all of them over."""
+    """Which faces to cull; a mirroring placement reverses the winding."""
     if double_sided:
         return "none"
     (a, b, c, _), (d, e, f, _), (g, h, i, _), _ = world_from_model.tolist()
     mirrored = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) < 0.0
     return "front" if mirrored else "back"
+
+
+def unique_edges(triangles: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Every edge of a triangle list (T, 3) once, as sorted index pairs (E, 2), lower index first."""
+    pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    pairs.sort(axis=1)
+    # One 64-bit key per edge sorts several times faster than rows.
+    keys = np.unique((pairs[:, 0].astype(np.uint64) << np.uint64(32)) | pairs[:, 1])
+    edges = np.empty((len(keys), 2), dtype=np.uint32)
+    edges[:, 0] = keys >> np.uint64(32)
+    edges[:, 1] = keys & np.uint64(0xFFFFFFFF)
+    return edges
 
 
 def _continues(last: DrawRange, section: Section, double_sided: bool) -> bool:
@@ -97,10 +102,9 @@ class GpuMaterial:
     """A material with its texture, or the shared white texel.
 
     Attributes:
-        diffuse, specular, roughness, texture: What every one has.
-        features: Macros of what it has beyond, as `shaders/viewport/mesh.frag` knows them.
-        values: Uniforms of these.
-        is_blended: Whether what is behind it shows through.
+        features: Macros of optional features, see `shaders/viewport/mesh.frag`.
+        values: Uniforms of these features.
+        is_blended: Whether it is transparent.
     """
 
     diffuse: tuple[float, float, float]
@@ -115,13 +119,7 @@ class GpuMaterial:
 def material_on_gpu(
     material: Material, texture: Texture2D, more: Mapping[Sampled, Texture2D] | None = None
 ) -> GpuMaterial:
-    """What the shader takes of a material.
-
-    Args:
-        material: The material.
-        texture: Its colours.
-        more: Its further textures, by where their images are and how these are read.
-    """
+    """Converts a material with its base colour texture, and further textures by image and sampler, for the shader."""
     # Blinn-Phong exponent to GGX roughness: n = 2 / a^4 - 2, Walter et al. 2007 with a = roughness^2.
     roughness = float(np.clip((2.0 / (material.shininess + 2.0)) ** 0.25, 0.15, 1.0))
     values: dict[str, Any] = {}
@@ -155,22 +153,18 @@ def material_on_gpu(
     return GpuMaterial(material.diffuse, material.specular, roughness, texture, frozenset(features), values, is_blended)
 
 
-class Materials:
-    """Materials and textures of one model; an image used by several is uploaded once.
+class Materials(Owner):
+    """Materials and textures of one model, which it owns; an image used by several is uploaded once.
 
-    Args:
-        context: Where they live.
-        model: Whose materials they are.
-        textures: Its images on the GPU by where they are and how they are read, owned from now on.
-
-    Attributes:
-        drawn: The materials, in the order of the file; another tuple where any of them is another.
+    `drawn` has the materials in the order of the file; it is a new tuple after every change.
     """
 
     def __init__(self, context: Context, model: CharacterModel, textures: Mapping[Sampled, Texture2D]) -> None:
-        self._context, self._model, self._own = context, model, textures
-        self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
-        self._taken: tuple[object, object] | None = None
+        self._model, self._own = model, textures
+        for texture in textures.values():
+            self.owns(texture)
+        self._white = self.owns(Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white"))
+        self._applied: tuple[object, object] | None = None
         self._plain = self._uploaded(Material("", None, None, diffuse=PLAIN_DIFFUSE), MaterialLook(), {})
         self.drawn: tuple[GpuMaterial, ...] = ()
         self.dress((), {})
@@ -180,26 +174,17 @@ class Materials:
         return frozenset(number for number, material in enumerate(self.drawn) if material.is_blended)
 
     def dress(self, looks: tuple[MaterialLook, ...], others: Mapping[Path, Texture2D]) -> None:
-        """Takes what settings say in place of the file; nothing is done for what it took last.
-
-        Args:
-            looks: What is other of single materials.
-            others: Textures that these may name, by path; surfaces of those that are not there have none.
-        """
-        if self._taken is not None and self._taken[0] is looks and self._taken[1] is others:
+        """Applies overrides of single materials, and textures for them by path; missing textures are ignored."""
+        if self._applied is not None and self._applied[0] is looks and self._applied[1] is others:
             return
-        self._taken = looks, others
+        self._applied = looks, others
         materials = overridden_materials(self._model, looks)
         textures = {**self._own, **{(path, REPEATED): texture for path, texture in others.items()}}
         self.drawn = tuple(self._uploaded(material, look_of(looks, material.name), textures) for material in materials)
 
     def get(self, index: int, textured: bool) -> GpuMaterial:
-        """The material of a draw range; without textures every one is the plain material."""
+        """The material of a draw range; without textures always the plain material."""
         return self.drawn[index] if textured and 0 <= index < len(self.drawn) else self._plain
-
-    def release(self) -> None:
-        for texture in (self._white, *self._own.values()):
-            texture.release()
 
     def _uploaded(self, material: Material, look: MaterialLook, textures: Mapping[Sampled, Texture2D]) -> GpuMaterial:
         used = material.sampled("texture")
@@ -209,8 +194,8 @@ class Materials:
         return material_on_gpu(replace(material, diffuse=diffuse), texture or self._white, textures)
 
 
-class MeshBuffers:
-    """Static buffers of one mesh, shared by every surface that shows it; it owns what it is given."""
+class MeshBuffers(Owner):
+    """Static buffers of one mesh, shared by all surfaces that show it; it owns its arguments."""
 
     def __init__(
         self,
@@ -223,6 +208,9 @@ class MeshBuffers:
     ) -> None:
         self.context, self._mesh, self.colours = context, mesh, colours
         self.texcoords, self.triangles, self.scalars = texcoords, triangles, scalars
+        for buffer in (texcoords, triangles, scalars, colours):
+            if buffer is not None:
+                self.owns(buffer)
         self._edges: tuple[Spans, Buffer] | None = None
 
     @classmethod
@@ -238,36 +226,23 @@ class MeshBuffers:
         return cls(context, mesh, texcoords, triangles, scalars, colours)
 
     def edges(self, shown: Spans) -> Buffer:
-        """Index pairs of every edge of the shown triangles; made anew when others are shown."""
+        """Index pairs of all edges of the shown triangles; rebuilt when `shown` changes."""
         if self._edges is None or self._edges[0] != shown:
             if self._edges is not None:
-                self._edges[1].release()
+                self.disown(self._edges[1])
             parts = [self._mesh.triangles[first : first + count] for first, count in shown]
             triangles = np.concatenate([self._mesh.triangles[:0], *parts])
-            self._edges = (shown, Buffer(self.context, unique_edges(triangles).ravel(), label="edges"))
+            buffer = Buffer(self.context, unique_edges(triangles).ravel(), label="edges")
+            self._edges = shown, self.owns(buffer)
         return self._edges[1]
 
     def set_scalars(self, values: npt.NDArray[np.float32]) -> None:
-        """One number per vertex for the colour ramp, shape (V,)."""
+        """Sets one number per vertex for the colour ramp, shape (V,)."""
         self.scalars.write(np.ascontiguousarray(values, np.float32).view(SCALAR))
 
-    def release(self) -> None:
-        for buffer in (self.texcoords, self.triangles, self.scalars, self.colours):
-            if buffer is not None:
-                buffer.release()
-        if self._edges is not None:
-            self._edges[1].release()
-            self._edges = None
 
-
-class SurfaceArrays:
-    """Vertex arrays that join skinned vertices with the static buffers of their mesh.
-
-    Args:
-        static: Static buffers of the mesh.
-        skinned: Records with fields position and normal.
-        other: A second skinned buffer, to show the distance to it.
-    """
+class SurfaceArrays(Owner):
+    """Vertex arrays of skinned vertices and the static buffers of their mesh; `other` is compared with `skinned`."""
 
     def __init__(self, static: MeshBuffers, skinned: Buffer, other: Buffer) -> None:
         self._static, self._skinned = static, skinned
@@ -275,19 +250,51 @@ class SurfaceArrays:
         streams = [Stream(skinned), Stream(static.texcoords), Stream(static.scalars), Stream(other, rename=renamed)]
         if static.colours is not None:
             streams.append(Stream(static.colours))
-        self.triangles = VertexArray(static.context, streams, indices=static.triangles, label="surface")
+        self.triangles = self.owns(VertexArray(static.context, streams, indices=static.triangles, label="surface"))
         self._edges: VertexArray | None = None
 
     def edges(self, shown: Spans) -> VertexArray:
-        """Lines along every edge of the shown triangles; made when first asked for."""
+        """Lines along all edges of the shown triangles; created at the first call."""
         indices = self._static.edges(shown)
         if self._edges is None or self._edges.indices is not indices:
-            if self._edges is not None:
-                self._edges.release()
-            self._edges = VertexArray(self._static.context, [Stream(self._skinned)], indices=indices, label="edges")
+            self.disown(self._edges)
+            streams = [Stream(self._skinned)]
+            self._edges = self.owns(VertexArray(self._static.context, streams, indices=indices, label="edges"))
         return self._edges
 
-    def release(self) -> None:
-        self.triangles.release()
-        if self._edges is not None:
-            self._edges.release()
+
+@dataclass(frozen=True, slots=True)
+class SortAnchors:
+    """Centres of the boxes of draw ranges in bind space, shape (R, 3), by which transparent ranges are sorted.
+
+    `entries` is the palette entry with the most weight in each range, shape (R,); None for a mesh without joints.
+    """
+
+    middles: npt.NDArray[np.float64]
+    entries: npt.NDArray[np.intp] | None
+
+    def posed(
+        self, world_from_model: npt.NDArray[np.float64], palette: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        """Centres in the world [m], shape (R, 3), for a placement (4, 4) and a palette (P, 4, 4)."""
+        points = np.append(self.middles, np.ones((len(self.middles), 1)), axis=1)[..., None]
+        matrices = world_from_model if self.entries is None else world_from_model @ palette.take(self.entries, 0)
+        placed: npt.NDArray[np.float64] = (matrices @ points)[:, :3, 0]
+        return placed
+
+
+def anchors_of(mesh: Mesh, skin: Skin | None, ranges: Sequence[DrawRange]) -> SortAnchors:
+    middles, entries = np.zeros((len(ranges), 3)), np.zeros(len(ranges), np.intp)
+    for row, part in enumerate(ranges):
+        used = np.unique(mesh.triangles[part.first_triangle : part.first_triangle + part.triangle_count])
+        places = mesh.positions[used].astype(np.float64)
+        middles[row] = (places.min(axis=0) + places.max(axis=0)) / 2.0
+        if skin is not None:
+            entries[row] = np.bincount(skin.joints[used].ravel(), skin.weights[used].ravel()).argmax()
+    return SortAnchors(middles, entries if skin is not None else None)
+
+
+def farthest_first(distances: npt.ArrayLike) -> list[int]:
+    """Indices in drawing order, back to front; equal distances keep their order."""
+    order: list[int] = np.argsort(-np.asarray(distances, np.float64), kind="stable").tolist()
+    return order

@@ -1,14 +1,15 @@
-"""The multisampled picture that all passes draw into before it reaches the window or a file."""
+"""The multisampled image that all passes draw into, before it is copied to the window or a file."""
 
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
+from sim.gl.objects import Owner
 from sim.gl.texture import Texture2D
 
 
-class RenderTarget:
-    """Colour and depth, re-created when the size changes; one for each number of samples in use.
+class RenderTarget(Owner):
+    """Colour and depth, one framebuffer for each number of samples in use; created again when the size changes.
 
-    The engine owns it so that window and files get the same picture whatever the window's surface offers.
+    Window and files get the same image, independent of the format of the window.
     """
 
     def __init__(self, context: Context) -> None:
@@ -23,30 +24,28 @@ class RenderTarget:
         if self._size != (width, height):
             self.release()
             self._size = (width, height)
-        target = self._targets.get(samples)
-        if target is None:
-            target = self._targets[samples] = Framebuffer(self._context, self._size, samples=samples, label="picture")
+        if samples not in self._targets:
+            self._targets[samples] = self.owns(Framebuffer(self._context, self._size, samples=samples, label="picture"))
+        target = self._targets[samples]
         target.clear()
         self._current = target
         return target
 
     @property
     def current(self) -> Framebuffer:
-        """What `begin` bound last."""
         assert self._current is not None
         return self._current
 
     def copy(self) -> Texture2D:
-        """The picture so far with its samples averaged; leaves another framebuffer bound."""
+        """Returns the image so far, samples averaged; leaves another framebuffer bound."""
         resolved = self._single_sampled()
         self.current.resolve_to(resolved)
         return resolved.colours[0]
 
     def finish(self, output: Framebuffer) -> None:
-        """Copies the picture to `output`, averaging the samples.
+        """Copies the image to `output`, averaging the samples through an intermediate image of the same format.
 
-        The average goes through a single-sampled image of our own format: a blit that averages samples demands
-        equal formats, and the window's may differ.
+        A blit that averages samples demands equal formats, and the window may have another one.
         """
         if not self.current.samples:
             self.current.resolve_to(output)
@@ -56,13 +55,11 @@ class RenderTarget:
         resolved.resolve_to(output)
 
     def release(self) -> None:
-        for framebuffer in (*self._targets.values(), self._resolved):
-            if framebuffer is not None:
-                framebuffer.release()
+        super().release()
         self._targets.clear()
         self._resolved = self._current = None
 
     def _single_sampled(self) -> Framebuffer:
         if self._resolved is None:
-            self._resolved = Framebuffer(self._context, self._size, depth=None, label="resolved picture")
+            self._resolved = self.owns(Framebuffer(self._context, self._size, depth=None, label="resolved picture"))
         return self._resolved

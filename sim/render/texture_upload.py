@@ -1,9 +1,9 @@
-"""Images that reach the GPU in steps of bounded size, with the smaller levels that were made beforehand."""
+"""Uploads images in steps of bounded size, with mipmaps made beforehand."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from sim.assets.mip_levels import MipImage
+from sim.assets.images import MipImage
 from sim.assets.model import IMAGES, ImageSource, Material, Sampled, Sampler
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -15,13 +15,13 @@ MipImages = Mapping[ImageSource, MipImage]
 
 REPEATED = Sampler()
 STEP_BYTES = 1 << 20
-"""Bytes of one step; a software driver takes about a millisecond, as it stores texels in tiles."""
+"""Bytes of one step; a software driver takes about a millisecond."""
 
 
 def upload_images(
     context: Context, images: MipImages, materials: Iterable[Material]
 ) -> Task[Mapping[Sampled, Texture2D]]:
-    """Textures of materials, one for each image and way of reading it."""
+    """Textures of materials, one for each image and sampler."""
     textures: dict[Sampled, Texture2D] = {}
     for used in (material.sampled(name) for material in materials for name in IMAGES):
         if used is not None and used[0] in images and used not in textures:
@@ -31,17 +31,7 @@ def upload_images(
 
 
 def upload_image(context: Context, image: MipImage, label: str = "", sampler: Sampler = REPEATED) -> Task[Texture2D]:
-    """A texture of an image; one that is larger than the driver takes begins with a smaller level.
-
-    Args:
-        context: Where it lives.
-        image: Colours in sRGB, with all its levels.
-        label: As of `Texture2D`.
-        sampler: How it is read.
-
-    Raises:
-        GLLimitError: From the first step, if the image has no texels.
-    """
+    """Uploads an sRGB image with all its levels; if it exceeds the limit of the driver, without the largest ones."""
     # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
     ratio = 1.0 if context.capabilities.is_software or sampler.min_filter != REPEATED.min_filter else 8.0
     levels = image.within(context.capabilities.max_texture_size).levels
@@ -68,7 +58,7 @@ def upload_image(context: Context, image: MipImage, label: str = "", sampler: Sa
 
 
 class SharedTextures(Service):
-    """Images that settings name, on the GPU; nodes that name the same one share it."""
+    """Textures of the images that settings name; nodes that name the same image share it."""
 
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
         self._context = context
@@ -80,7 +70,7 @@ class SharedTextures(Service):
         return path in self._known and self._known[path][0] is image
 
     def upload(self, path: Path, image: MipImage) -> Task[None]:
-        """Brings an image to the GPU in small steps; the next call of `of` has to ask for it.
+        """Uploads an image in small steps; the next call of `of` must include it.
 
         Raises:
             GLError: From a step, if the driver cannot hold it.
@@ -88,10 +78,9 @@ class SharedTextures(Service):
         self._keep(path, image, (yield from upload_image(self._context, image, path.name)))
 
     def of(self, images: Mapping[Path, MipImage]) -> Mapping[Path, Texture2D]:
-        """Their textures, the same mapping for the same one; brings at once what is not there, and forgets the rest.
+        """Textures of these images; uploads missing ones at once and releases all others.
 
-        Raises:
-            GLError: If the driver cannot hold them.
+        Returns the same mapping for the same argument.  Raises GLError if the driver cannot hold them.
         """
         if images is not self._images:
             for path, image in images.items():

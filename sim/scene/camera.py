@@ -1,8 +1,8 @@
-"""Camera as a value: orbit around a target, perspective or orthographic.
+"""Orbit camera as a value, perspective or orthographic.
 
-World space is right-handed, y up, metres.  Matrices multiply column vectors and are named destination_from_source.
-Single vectors and matrices are those of GLM in double precision, which cost a tenth of small arrays; numpy reads them.
-GLM takes whole tuples in single precision, so vectors are made of unpacked ones: `glm.dvec3(*place)`.
+World space is right-handed, y up, in metres. Matrices multiply column vectors and are named destination_from_source.
+Single vectors and matrices are GLM types in double precision, which cost a tenth of small numpy arrays.
+GLM reads whole tuples in single precision, so vectors are made from unpacked ones: `glm.dvec3(*point)`.
 """
 
 import itertools
@@ -24,38 +24,38 @@ DIRECTIONS = {
     "top": (0.0, 90.0),
     "bottom": (0.0, -90.0),
 }
-"""Yaw and pitch [°] of the views with names: from +z, -z, +x, -x, +y and -y."""
+"""Yaw and pitch [°] of the named views: from +z, -z, +x, -x, +y and -y."""
 
 _FRAME_MARGIN = 1.12
-"""Size of the picture relative to a box that is framed in it."""
+"""Size of the image relative to a box that is framed in it."""
 
 _NEAREST = 1e-3
-"""Distance [m] from which something without size is framed."""
+"""Distance [m] from which a point is framed."""
 
 
 _FLAT, _STEEP = 0.02, 75.0
-"""Height of a box to its sides below which it is looked at from above, and how far from above [°]."""
+"""Ratio of height to sides below which a box is framed from above, and the pitch for that [°]."""
 
 
 class Camera(msgspec.Struct, frozen=True, kw_only=True):
-    """Orbit camera; view state, saved but not undone.
+    """Orbit camera; part of the view state: saved but not undone.
 
-    At yaw 0 and pitch 0 the camera looks along -z from +z (front view); positive yaw moves it towards +x,
-    positive pitch moves it up.
+    At yaw 0 and pitch 0 the camera looks along -z from +z (front view); positive yaw moves it towards +x, positive
+    pitch moves it up.
     """
 
     target: Annotated[
-        Place, param("Point the camera turns about.", unit="m", lo=-FAR, hi=FAR, bounded=False)
+        Place, param("Point the camera orbits.", unit="m", lo=-FAR, hi=FAR, bounded=False)
     ] = (0.0, 1.0, 0.0)  # fmt: skip
-    yaw: Annotated[float, param("Turn about the world's y axis.", unit="°", lo=-MOST, hi=MOST)] = 30.0
-    pitch: Annotated[float, param("Height of the camera over the horizon.", unit="°", lo=-90.0, hi=90.0)] = 15.0
+    yaw: Annotated[float, param("Rotation about the world's y axis.", unit="°", lo=-MOST, hi=MOST)] = 30.0
+    pitch: Annotated[float, param("Elevation above the horizon.", unit="°", lo=-90.0, hi=90.0)] = 15.0
     distance: Annotated[float, param("Distance from the target.", unit="m", lo=1e-4, hi=1e7)] = 4.0
-    orthographic: Annotated[bool, param("Draw without perspective.")] = False
-    field_of_view: Annotated[float, param("Vertical opening angle.", unit="°", lo=1.0, hi=150.0)] = 40.0
+    orthographic: Annotated[bool, param("Orthographic projection.")] = False
+    field_of_view: Annotated[float, param("Vertical field of view.", unit="°", lo=1.0, hi=150.0)] = 40.0
 
     @property
     def tangent(self) -> float:
-        """Half the height of a perspective picture at a depth of one metre [m]."""
+        """Half the height of a perspective image at a depth of one metre [m]."""
         return math.tan(math.radians(self.field_of_view) / 2.0)
 
     def rotation(self) -> glm.dmat3:
@@ -65,7 +65,6 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return glm.dmat3(cy, 0.0, -sy, -sy * sp, cp, -cy * sp, sy * cp, sp, cy * cp)
 
     def position(self) -> glm.dvec3:
-        """Eye point in the world [m]."""
         return glm.dvec3(*self.target) + self.rotation()[2] * self.distance
 
     def view_from_world(self) -> glm.dmat4:
@@ -83,51 +82,50 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return self.clip_from_view(aspect, near, far) * self.view_from_world()
 
     def ray(self, ndc_x: float, ndc_y: float, aspect: float) -> tuple[glm.dvec3, glm.dvec3]:
-        """Origin [m] and unit direction in the world through a point of the picture.
+        """Origin [m] and unit direction in the world through a point of the image.
 
         Args:
-            ndc_x: Horizontal place from -1 (left) to 1.
-            ndc_y: Vertical place from -1 (bottom) to 1.
-            aspect: Width / height of the picture.
+            ndc_x: -1 (left) to 1.
+            ndc_y: -1 (bottom) to 1.
+            aspect: Width / height of the image.
         """
         right, up, back = self.rotation()
         eye = glm.dvec3(*self.target) + back * self.distance
         aside = (right * (ndc_x * aspect) + up * ndc_y) * self.tangent
         return (eye + aside * self.distance, -back) if self.orthographic else (eye, glm.normalize(aside - back))
 
-    def moved(self, way: glm.dvec3) -> "Camera":
-        """The same view from elsewhere; the way is in the world [m]."""
-        return msgspec.structs.replace(self, target=(glm.dvec3(*self.target) + way).to_tuple())
+    def moved(self, offset: glm.dvec3) -> "Camera":
+        return msgspec.structs.replace(self, target=(glm.dvec3(*self.target) + offset).to_tuple())
 
     def over(self, lo: Iterable[float], hi: Iterable[float]) -> "Camera":
-        """The same, but from above where the box from `lo` to `hi` [m] lies so flat that it would hardly be seen."""
+        """The camera, turned to look from above if the box from `lo` to `hi` [m] is almost flat."""
         wide, high, deep = (top - bottom for bottom, top in zip(lo, hi, strict=True))
         return msgspec.structs.replace(self, pitch=_STEEP) if high < _FLAT * min(wide, deep) else self
 
     def framed(self, lo: Iterable[float], hi: Iterable[float], aspect: float = 1.0) -> "Camera":
-        """Same direction, moved so that the box from `lo` to `hi` [m] just fits into the picture, with a margin."""
+        """The camera, moved along its direction so that the box from `lo` to `hi` [m] fits the image with a margin."""
         low, high = glm.dvec3(*lo), glm.dvec3(*hi)
         turn, half = self.rotation(), self.tangent / _FRAME_MARGIN
         corners = [glm.dvec3(*side) * (high - low) * turn for side in itertools.product((-0.5, 0.5), repeat=3)]
-        reaches = [(max(abs(x) / (half * aspect), abs(y) / half), z) for x, y, z in corners]
-        distance = max(reach if self.orthographic else reach + z for reach, z in reaches)
+        needed = [(max(abs(x) / (half * aspect), abs(y) / half), z) for x, y, z in corners]
+        distance = max(size if self.orthographic else size + z for size, z in needed)
         target = ((low + high) / 2.0).to_tuple()
         return msgspec.structs.replace(self, target=target, distance=min(max(distance, _NEAREST), 1e7))
 
 
 def view_from_world(rotation: glm.dmat3, eye: glm.dvec3) -> glm.dmat4:
-    """Rigid transform into the space of an eye [m] whose right, up and backward axes are the columns of a rotation."""
+    """Rigid transform into the space of an eye [m]; columns of the rotation are its right, up and backward axes."""
     return glm.translate(glm.dmat4(glm.transpose(rotation)), -eye)
 
 
 def perspective(half_x: float, half_y: float, near: float, far: float) -> glm.dmat4:
-    """Projection to OpenGL clip space of a picture of this half width and height at a depth of one metre [m]."""
-    # That of GLM itself is in single precision.
+    """Projection to OpenGL clip space; half width and height are of the image at a depth of one metre [m]."""
+    # GLM's own function is in single precision.
     depth, x, y = near - far, 1.0 / half_x, 1.0 / half_y
     return glm.dmat4(x, 0, 0, 0, 0, y, 0, 0, 0, 0, (far + near) / depth, -1.0, 0, 0, 2.0 * far * near / depth, 0)
 
 
 def orthographic(half_x: float, half_y: float, near: float, far: float) -> glm.dmat4:
-    """Projection to OpenGL clip space of a picture of this half width and height [m] at every depth."""
+    """Projection to OpenGL clip space; half width and height of the image [m] are equal at every depth."""
     depth, x, y = near - far, 1.0 / half_x, 1.0 / half_y
     return glm.dmat4(x, 0, 0, 0, 0, y, 0, 0, 0, 0, 2.0 / depth, 0, 0, 0, (far + near) / depth, 1)

@@ -1,4 +1,4 @@
-"""The only notification about the scene: what changed, and what that costs."""
+"""The only notification about the scene: what changed, and its effect on the engine."""
 
 import enum
 from dataclasses import dataclass
@@ -8,8 +8,6 @@ from sim.scene.scene import ParamRef, Scene, part_of
 
 
 class ChangeKind(enum.Enum):
-    """What happened to the scene."""
-
     VALUE = "value"
     ADDED = "node added"
     REMOVED = "node removed"
@@ -22,7 +20,6 @@ class Change:
     """One change of the scene.
 
     Attributes:
-        kind: What happened.
         ref: The value for `VALUE`; for a node `ParamRef(id, "node", "")`; None for several and for `REPLACED`.
         effect: What the change costs the engine.
     """
@@ -33,6 +30,6 @@ class Change:
 
 
 def value_change(scene: Scene, ref: ParamRef) -> Change:
-    """Change notice for one value, with the effect its declaration names."""
+    """Notification of one value, with the effect of its declaration."""
     record = param_of(type(part_of(scene, ref.owner, ref.part)), ref.name)
     return Change(ChangeKind.VALUE, ref, record.declared.effect)

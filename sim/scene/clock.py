@@ -1,8 +1,7 @@
-"""Real time turned into fixed steps, and a meter of how well drawing keeps up.
+"""Conversion of real time into fixed simulation steps, and a meter of the frame rate.
 
-Simulation advances in steps of one length whatever the frame rate, so that results depend on settings
-alone.  What does not fit into a frame is dropped and reported, never queued: a slow frame must not make the
-next one slower.
+The simulation advances in steps of one length at any frame rate, so that results depend on settings alone. Steps that
+do not fit into a frame are dropped and reported, never queued: a slow frame must not slow down the next one.
 """
 
 import itertools
@@ -11,17 +10,17 @@ from collections import deque
 from dataclasses import dataclass
 
 _ROUNDING = 1e-9
-"""Share of a step by which a sum of elapsed times may miss a whole step through rounding."""
+"""Rounding error of a sum of elapsed times, as a fraction of a step."""
 
 
 STEP_TIME = 1.0 / 60.0
-"""One simulation step [s] of scene time, for everything that is simulated; finer steps are substeps."""
+"""Scene time of one simulation step [s], for all systems; smaller steps are substeps."""
 
 
 def step_end(start: float, step: int) -> float:
-    """Moment of the scene [s] at which a step ends that is counted from a start [s]; step 0 is the start.
+    """Scene time [s] at which a step ends, counted from a start [s]; step 0 is the start.
 
-    As a clock that goes step by step shows it: it adds, and does not multiply.
+    Sums up `STEP_TIME` instead of multiplying, so that it gives the same bits as a clock that steps.
     """
     while len(_SUMS) <= step:
         _SUMS.append(_SUMS[-1] + STEP_TIME)
@@ -29,7 +28,7 @@ def step_end(start: float, step: int) -> float:
 
 
 def step_at(start: float, time: float) -> int:
-    """The step that ends nearest to a moment of the scene [s], counted from a start [s]; negative before it."""
+    """Step whose end is nearest to a scene time [s], counted from a start [s]; negative before it."""
     return round((time - start) / STEP_TIME)
 
 
@@ -38,12 +37,12 @@ _SUMS = [0.0]
 
 @dataclass(frozen=True, slots=True)
 class FrameTime:
-    """What one drawn frame means for the simulation.
+    """Simulation work of one frame.
 
     Attributes:
         steps: Fixed steps to take now.
-        alpha: Share of a step that has passed since the last one, 0 to 1; drawing blends the last two states.
-        dropped: Steps that were due and are left out.
+        alpha: Fraction of a step that has passed since the last one, 0 to 1; drawing blends the last two states.
+        dropped: Steps that were due and are skipped.
     """
 
     steps: int
@@ -55,14 +54,16 @@ class FixedStep:
     """Counts fixed steps out of real time.
 
     Source: Fiedler 2004, "Fix your timestep!".
+
+    Args:
+        dt: Length of a step [s].
+        max_steps: Most steps of one frame.
+
+    Raises:
+        ValueError: If either is not positive.
     """
 
     def __init__(self, dt: float, max_steps: int) -> None:
-        """Set up for steps of `dt` [s], at most `max_steps` for one frame.
-
-        Raises:
-            ValueError: If either is not positive.
-        """
         if not (dt > 0.0 and math.isfinite(dt)) or max_steps < 1:
             raise ValueError(f"a clock needs a positive step and count, not {dt} s and {max_steps}")
         self.dt = dt
@@ -70,7 +71,7 @@ class FixedStep:
         self._left = 0.0
 
     def advance(self, elapsed: float) -> FrameTime:
-        """Account for `elapsed` [s]; time that runs backwards or is not a number counts as none."""
+        """Adds `elapsed` [s]; time that runs backwards or is not a number counts as none."""
         if 0.0 < elapsed < math.inf:
             self._left += elapsed / self.dt
         due = int(self._left + _ROUNDING)
@@ -80,7 +81,7 @@ class FixedStep:
 
     @property
     def share(self) -> float:
-        """Share of a step that has passed since the last one, 0 to 1."""
+        """Fraction of a step that has passed since the last one, 0 to 1."""
         return min(self._left, 1.0)
 
     def reset(self) -> None:
@@ -89,13 +90,13 @@ class FixedStep:
 
 @dataclass(frozen=True, slots=True)
 class FrameRate:
-    """How drawing went over the last while.
+    """Frame rate over a window of time.
 
     Attributes:
-        per_second: Frames drawn per second; 0 before the second frame.
+        per_second: Frames per second; 0 before the second frame.
         longest: Longest time between two frames [s].
         dropped: Frames that the target rate had room for and that were not drawn.
-        slow: Whether more than a tenth of the frames were dropped, so that playback skips to keep real time.
+        slow: Whether more than a tenth of the frames were dropped, so that playback skips frames to keep real time.
     """
 
     per_second: float
@@ -105,14 +106,17 @@ class FrameRate:
 
 
 class FrameMeter:
-    """Measures the frame rate over a window of time."""
+    """Measures the frame rate.
+
+    Args:
+        target: Frames per second to compare with.
+        window: Time that is measured [s].
+
+    Raises:
+        ValueError: If either is not positive.
+    """
 
     def __init__(self, target: float = 60.0, window: float = 1.0) -> None:
-        """Compare with `target` frames per second over the last `window` [s].
-
-        Raises:
-            ValueError: If either is not positive.
-        """
         if not (target > 0.0 and window > 0.0):
             raise ValueError(f"a meter needs a positive rate and window, not {target} and {window}")
         self.target = target
@@ -120,7 +124,7 @@ class FrameMeter:
         self._times: deque[float] = deque()
 
     def drawn(self, now: float) -> FrameRate:
-        """Note a frame drawn at `now` [s] of a monotonic clock."""
+        """Adds a frame drawn at `now` [s] of a monotonic clock."""
         if self._times and now < self._times[-1]:
             self._times.clear()
         self._times.append(now)
@@ -138,5 +142,5 @@ class FrameMeter:
         return FrameRate(len(gaps) / span, max(gaps), dropped, dropped > 0.1 * (len(gaps) + dropped))
 
     def pause(self) -> None:
-        """Forget the past: nothing was to be drawn for a while, and that is no dropped frame."""
+        """Clears the window; call it when drawing stops, so that the gap is not counted as dropped frames."""
         self._times.clear()

@@ -1,7 +1,7 @@
-"""Handles that move, turn and scale an object in the picture: where they are, which one is hit, what a drag does.
+"""Transform handles: their geometry, hit test and what a drag does.
 
-Pure geometry; painting and mouse events are someone else's.  Handles 0, 1, 2 belong to the axes x, y, z; `FREE`
-moves in the plane of the view, or scales all axes alike.
+Painting and mouse events are elsewhere. Handles 0, 1, 2 belong to the axes x, y, z; `FREE` moves in the plane of the
+view, or scales all axes alike.
 """
 
 import enum
@@ -37,8 +37,6 @@ _SMALLEST_SCALE = 1e-3
 
 
 class HandleMode(enum.Enum):
-    """What dragging does."""
-
     MOVE = "move"
     ROTATE = "rotate"
     SCALE = "scale"
@@ -46,13 +44,12 @@ class HandleMode(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class HandleView:
-    """The picture that the handles are seen in: camera, and width and height [px]."""
+    """The view in which the handles are drawn: camera, and width and height [px]."""
 
     camera: Camera
     size: tuple[float, float]
 
     def ray(self, cursor: tuple[float, float]) -> tuple[glm.dvec3, glm.dvec3]:
-        """Origin and direction in the world through a pixel."""
         width, height = self.size
         ndc = 2.0 * cursor[0] / width - 1.0, 1.0 - 2.0 * cursor[1] / height
         return self.camera.ray(*ndc, width / height)
@@ -61,23 +58,21 @@ class HandleView:
         """Pixels (N, 2) of points of the world (N, 3); NaN behind the camera."""
         return project_points(self.camera, self.size, points)[0]
 
-    def metres_per_pixel(self, place: glm.dvec3) -> float:
-        """Size of a pixel at a place of the world [m]."""
+    def metres_per_pixel(self, point: glm.dvec3) -> float:
+        """Size of a pixel at a point of the world [m]."""
         camera = self.camera
         depth = camera.distance
         if not camera.orthographic:
-            depth = glm.dot(camera.position() - place, camera.rotation()[2])
+            depth = glm.dot(camera.position() - point, camera.rotation()[2])
         return 2.0 * camera.tangent * max(depth, 1e-6) / max(self.size[1], 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Handles:
-    """Handles of one object in one picture.
+    """Handles of one object in one view.
 
     Attributes:
-        mode: What dragging does.
-        view: The picture.
-        centre: Place of the object in the world [m].
+        centre: Position of the object in the world [m].
         axes: Columns are unit directions of the handles in the world.
     """
 
@@ -92,7 +87,7 @@ class Handles:
         return REACH * self.view.metres_per_pixel(self.centre)
 
     def curve(self, handle: int) -> Float64:
-        """Points of an axis handle in the world [m]: two ends, or a ring about the axis, shape (N, 3)."""
+        """Points of a handle in the world [m], shape (N, 3): two ends of an axis, or a ring about it."""
         axis = self.axes[handle]
         if self.mode is not HandleMode.ROTATE:
             return np.array([self.centre, self.centre + axis * self.length])
@@ -101,7 +96,6 @@ class Handles:
         return ring
 
     def hit(self, cursor: tuple[float, float]) -> int | None:
-        """The handle under the cursor, or None."""
         middle = self.view.pixels([self.centre])[0].tolist()
         if self.mode is not HandleMode.ROTATE and math.dist(middle, cursor) <= _FREE_GRAB:
             return FREE
@@ -111,16 +105,13 @@ class Handles:
 
 
 def handles_of(mode: HandleMode, view: HandleView, world_from_parent: Float64, transform: Transform) -> Handles:
-    """Handles of a placed object.
+    """Handles of an object.
 
-    Moving and turning go along the axes of the parent, which is what the numbers of the transform mean; scaling goes
-    along the object's own axes.
+    Moving and rotating use the axes of the parent, which is what the numbers of the transform mean; scaling uses the
+    axes of the object.
 
     Args:
-        mode: What dragging does.
-        view: The picture.
-        world_from_parent: What the transform is relative to, shape (4, 4); the identity for most objects.
-        transform: Placement of the object.
+        world_from_parent: Parent frame of the transform, shape (4, 4); the identity for most objects.
     """
     placed = glm.dmat4(world_from_parent)
     linear = glm.dmat3(placed)
@@ -134,14 +125,14 @@ def dragged(
     handles: Handles, handle: int, press: tuple[float, float], cursor: tuple[float, float], world_from_parent: Float64,
     transform: Transform,
 ) -> Transform:  # fmt: skip
-    """The transform after a drag from the place of the press to the cursor.
+    """The transform after a drag from the press to the cursor.
 
     Args:
-        handles: Handles as they were at the press.
-        handle: Which of them is held.
-        press, cursor: Start and present place of the mouse [px].
-        world_from_parent: What the transform is relative to.
-        transform: Placement at the press; every call starts from it, so nothing adds up.
+        handles: Handles at the press.
+        handle: The one that is dragged.
+        press, cursor: Start and present position of the mouse [px].
+        world_from_parent: Parent frame of the transform, shape (4, 4).
+        transform: Transform at the press; every call starts from it, so errors do not add up.
     """
     if handles.mode is HandleMode.MOVE:
         moved = handles.centre + _shift(handles, handle, press, cursor)
@@ -162,14 +153,13 @@ def moved_along(
     mode: HandleMode, world_from_parent: Float64, change: tuple[Transform, Transform], other_from: Float64,
     other: Transform,
 ) -> Transform:  # fmt: skip
-    """The transform of something that is dragged along: moved alike, turned about the same centre, scaled alike.
+    """Transform of an object that follows a dragged one: same motion, rotation about the same centre, same scaling.
 
     Args:
-        mode: What dragging does.
-        world_from_parent: What the transform that is dragged is relative to, shape (4, 4).
+        world_from_parent: Parent frame of the dragged transform, shape (4, 4).
         change: That transform before and now.
-        other_from: What the other one is relative to, shape (4, 4).
-        other: The other one before.
+        other_from: Parent frame of the follower, shape (4, 4).
+        other: The follower before.
     """
     before, now = change
     if mode is HandleMode.SCALE:
@@ -192,23 +182,21 @@ def _turn_of(transform: Transform) -> glm.dquat:
 
 
 def _shift(handles: Handles, handle: int, press: tuple[float, float], cursor: tuple[float, float]) -> glm.dvec3:
-    """Way from press to cursor in the world [m], along the axis or in the plane of the view."""
+    """Offset from press to cursor in the world [m], along the axis or in the plane of the view."""
     if handle == FREE:
         normal = handles.view.camera.rotation()[2]
         start = ray_plane(*handles.view.ray(press), handles.centre, normal)
         end = ray_plane(*handles.view.ray(cursor), handles.centre, normal)
         return glm.dvec3() if start is None or end is None else end - start
-    return handles.axes[handle] * (_along(handles, handle, cursor) - _along(handles, handle, press))
-
-
-def _along(handles: Handles, handle: int, cursor: tuple[float, float]) -> float:
-    return along_axis(handles.view, handles.centre, handles.axes[handle], cursor)
+    axis = handles.axes[handle]
+    start, end = (along_axis(handles.view, handles.centre, axis, point) for point in (press, cursor))
+    return axis * (end - start)
 
 
 def along_axis(view: HandleView, centre: glm.dvec3, axis: glm.dvec3, cursor: tuple[float, float]) -> float:
-    """Place on an axis through a centre that is nearest to the ray through the cursor [m].
+    """Position on an axis through a centre that is nearest to the ray through the cursor [m].
 
-    0 where the axis points at the eye.
+    0 if the axis points at the eye.
     """
     origin, direction = view.ray(cursor)
     between = centre - origin
@@ -221,7 +209,7 @@ def along_axis(view: HandleView, centre: glm.dvec3, axis: glm.dvec3, cursor: tup
 
 
 def _turn(handles: Handles, handle: int, press: tuple[float, float], cursor: tuple[float, float]) -> float:
-    """Angle about an axis from press to cursor [rad], as it is seen around the centre of the handles."""
+    """Angle about an axis from press to cursor [rad], seen around the centre of the handles."""
     x, y = handles.view.pixels([handles.centre])[0].tolist()
     # Pixels count downwards, so the angle on the screen has the opposite sense.
     angle = math.atan2(press[1] - y, press[0] - x) - math.atan2(cursor[1] - y, cursor[0] - x)
@@ -230,15 +218,14 @@ def _turn(handles: Handles, handle: int, press: tuple[float, float], cursor: tup
 
 
 def _factor(handles: Handles, handle: int, press: tuple[float, float], cursor: tuple[float, float]) -> float:
-    """Ratio by which the drag makes the handle longer."""
     if handle == FREE:
         return math.exp((press[1] - cursor[1]) / REACH)
-    start, end = _along(handles, handle, press), _along(handles, handle, cursor)
+    start, end = (along_axis(handles.view, handles.centre, handles.axes[handle], point) for point in (press, cursor))
     return end / start if abs(start) > 1e-9 else 1.0
 
 
 def polyline_distance(points: Float64, cursor: tuple[float, float]) -> float:
-    """Distance on the screen [px] from the cursor to a polyline (N, 2); infinite where it is not visible."""
+    """Distance on the screen [px] from the cursor to a polyline (N, 2); infinite if it is not visible."""
     start, end = points[:-1], points[1:]
     along = end - start
     square = np.maximum(np.sum(along**2, axis=1), 1e-12)

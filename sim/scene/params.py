@@ -1,8 +1,8 @@
 """Settings are declared once; everything else derives from the declaration.
 
-A settings class is a frozen `msgspec.Struct` whose fields are annotated with `param(...)`.  msgspec
-enforces type and hard range while decoding; `params_of` gives the inspector, the command line, the
-documentation and the tests one normalised record per field.  This module knows no Qt and no OpenGL.
+A settings class is a frozen `msgspec.Struct` whose fields are annotated with `param(...)`. msgspec enforces type and
+hard range while decoding; `params_of` gives the inspector, the command line, the guide and the tests one record per
+field. This module needs no Qt and no OpenGL.
 """
 
 import enum
@@ -24,12 +24,13 @@ Suffixes = Callable[[], tuple[str, ...]]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user may set of a node; the type of it is the kind of the node.
+    """Settings of a node; their type is the type of the node.
 
     Attributes:
         kind: Name of the kind, the key of its settings in the project file.
-        is_character: Whether its nodes are read from model files and posed, so that bones and skin can carry others.
-        is_group: Whether its nodes hold others, which are hidden, locked and removed with them.
+        is_character: Whether its nodes are read from model files and posed, so that others can be attached to bones and
+            skin.
+        is_group: Whether its nodes contain others, which are hidden, locked and removed with them.
     """
 
     kind: ClassVar[str] = ""
@@ -37,9 +38,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     is_group: ClassVar[bool] = False
 
     def part(self, name: str) -> msgspec.Struct | None:
-        """A value within these settings whose parameters have addresses of their own; None for none of that name.
+        """A nested value whose parameters have their own addresses; None if there is no such part.
 
-        An entry of a list is called by its field and its place, such as "deformers.2".
+        An entry of a list is addressed by field and index, such as "deformers.2".
         """
         entry = entry_of(name)
         entries = getattr(self, entry[0], ()) if entry is not None else ()
@@ -47,11 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
     def with_part(self, name: str, value: msgspec.Struct) -> Self:
-        """The same settings with another value of that name.
-
-        Raises:
-            KeyError: If they have none.
-        """
+        """A copy with another value of a part; raises KeyError if there is no such part."""
         entry = entry_of(name)
         if entry is None or self.part(name) is None:
             raise KeyError(f"{self.kind} has no {name}: {value}")
@@ -64,7 +61,7 @@ _ENTRY = re.compile(r"(\w+)\.(\d+)")
 
 
 def entry_of(part: str) -> tuple[str, int] | None:
-    """Field and place of an entry of a list that a part of settings is; None for another part."""
+    """Field and index that the name of a part means; None if it is not an entry of a list."""
     match = _ENTRY.fullmatch(part)
     return (match[1], int(match[2])) if match else None
 
@@ -73,16 +70,14 @@ _EXTRA_KEY = "param"
 
 
 class ParamError(ValueError):
-    """A value that a parameter refuses; the text names value and allowed range."""
+    """A value that a parameter refuses; the message names value and allowed range."""
 
 
 class SettingsError(ValueError):
-    """Settings that are allowed each by itself, and that nothing can be made of; one line."""
+    """Settings that are allowed each on its own, but not together; one line."""
 
 
 class Effect(enum.Enum):
-    """What a change of a parameter costs the engine."""
-
     VIEW = "redraws"
     POSE = "evaluates the pose again"
     STEP = "taken by the next step"
@@ -91,14 +86,12 @@ class Effect(enum.Enum):
 
 
 class Scale(enum.Enum):
-    """How a slider spreads the soft range."""
-
     LINEAR = "linear"
     LOG = "log"
 
 
 class Role(enum.Enum):
-    """What a value stands for, where its type does not say it."""
+    """Meaning of a value that its type does not express."""
 
     PLAIN = "plain"
     COLOUR = "colour"
@@ -116,12 +109,12 @@ class Role(enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """The part of a parameter that its type and default do not tell.
+    """The part of a parameter that its type and default do not express.
 
     Attributes:
-        source: Parameter beside this one that names the file whose sections are meant.
-        suffixes: Gives the endings of the files that a path may name, such as ".png".
-        undone: Whether a change is an entry of the history; not where it only changes how one looks at the scene.
+        source: Name of the parameter of the same settings with the file whose sections can be chosen.
+        suffixes: Returns the file extensions that a path may have, such as ".png".
+        undone: Whether a change is an undo step; False for values that only change the view.
     """
 
     doc: str
@@ -142,15 +135,13 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """One parameter of a settings class, normalised for every consumer.
+    """One parameter of a settings class.
 
     Attributes:
         name: Field name; also the key in the project file.
         type: `float`, `int`, `bool`, `str`, an `enum.Enum` subclass, or `tuple` for vectors.
         size: Number of components of a vector, else 1.
         optional: Whether None is a value.
-        default: Default value.
-        declared: Range, unit, documentation and effect.
     """
 
     name: str
@@ -162,17 +153,17 @@ class Param:
 
     @property
     def label(self) -> str:
-        """Text of the inspector row, from the field name unless declared."""
+        """Text of the inspector row."""
         return self.declared.label or self.name.replace("_", " ").capitalize()
 
     @property
     def is_length(self) -> bool:
-        """Whether it is a length in the scene, which grows with it."""
+        """Whether it is a length in the scene, which scales with it."""
         return self.declared.unit == "m" and self.declared.role is Role.PLAIN and self.type in (float, tuple)
 
     @property
     def tooltip(self) -> str:
-        """Doc line, unit, hard range and default, one per line."""
+        """Description, unit, hard range and default, one per line."""
         declared = self.declared
         lines = [declared.doc]
         if declared.unit:
@@ -204,37 +195,29 @@ def param(
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
 
     Args:
-        doc: One sentence for tooltip and manual, ending with a full stop.
+        doc: One sentence for tooltip and guide, ending with a full stop.
         unit: SI unit or "" for a pure number.
-        lo: Lowest value accepted anywhere (hard); None where there is no bound.
+        lo: Lowest value accepted anywhere (hard); None for no bound.
         hi: Highest value accepted anywhere (hard).
-        soft: Span of the slider; defaults to the hard range where that is finite.
+        soft: Range of the slider; defaults to the hard range if that is finite.
         step: Arrow-key and wheel step.
-        scale: How the slider spreads `soft`.
-        effect: What a change costs the engine.
         group: Heading of the inspector section.
-        label: Row label when the field name reads badly.
-        role: What the value stands for, where the type does not say it.
-        source: Parameter beside this one that names the file whose sections are meant.
-        suffixes: Gives the endings of the files that a path may name, when a file is chosen.
-        bounded: False for vectors, whose components carry their own bounds.
-        undone: False for what only changes how one looks at the scene: it is saved, and no entry of the history.
+        label: Row label, if the field name reads badly.
+        source, suffixes, undone: See `Declaration`.
+        bounded: False for vectors, whose components have their own bounds.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
         effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
     )  # fmt: skip
     return msgspec.Meta(
-        ge=lo if bounded else None,
-        le=hi if bounded else None,
-        description=doc,
-        extra={_EXTRA_KEY: declared},
+        ge=lo if bounded else None, le=hi if bounded else None, description=doc, extra={_EXTRA_KEY: declared}
     )
 
 
 @functools.cache
 def params_of(cls: type[msgspec.Struct]) -> tuple[Param, ...]:
-    """Records of every declared field of `cls`, in declaration order; a node's id or its parts are no parameters.
+    """Records of every declared field of `cls`, in declaration order.
 
     Raises:
         TypeError: If a declared field has no default; such a class cannot be edited or migrated.
@@ -257,8 +240,8 @@ def validated(settings: S, **changes: Any) -> S:
     """Copy of `settings` with `changes`, each checked against its declaration.
 
     Raises:
-        ParamError: For a wrong type or a value outside the hard range; nothing is changed.
-        KeyError: For a name that is no parameter.
+        ParamError: For a wrong type or a value outside the hard range.
+        KeyError: For a name that is not a parameter.
     """
     checked = {name: check(type(settings), name, value) for name, value in changes.items()}
     return msgspec.structs.replace(settings, **checked)
@@ -283,38 +266,24 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
     if not _is_finite(converted):
         raise ParamError(f"{name} = {value_text(value)}: not a finite number")
     if record.declared.role in (Role.GRADIENT, Role.CURVE) and not in_order(converted):
-        raise ParamError(f"{name} = {value_text(value)}: the stops are not in the order of their places")
+        raise ParamError(f"{name} = {value_text(value)}: the stops are not in order")
     return converted
 
 
 def bounded(settings: S) -> S:
-    """Copy of computed settings whose numbers are moved into their hard ranges."""
+    """Copy of computed settings whose numbers are clamped to their hard ranges."""
     return msgspec.structs.replace(
         settings,
         **{
-            record.name: _bounded(record.declared, getattr(settings, record.name))
+            record.name: _clamped(record.declared, getattr(settings, record.name))
             for record in params_of(type(settings))
             if record.type in (int, float, tuple)
         },
     )
 
 
-def _bounded(declared: Declaration, value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_bounded(declared, part) for part in value)
-    if value is None:
-        return None
-    above = value if declared.lo is None else max(value, declared.lo)
-    return above if declared.hi is None else min(above, declared.hi)
-
-
 def with_paths(settings: S, change: Callable[[str], str]) -> S:
-    """Copy of settings with other paths of files, also within what their lists hold; empty ones stay.
-
-    Args:
-        settings: The settings.
-        change: Gives the path in place of another one.
-    """
+    """Copy of settings with every file path replaced by `change(path)`, also in lists; empty paths stay."""
     changed: dict[str, Any] = {}
     for record in params_of(type(settings)):
         value = getattr(settings, record.name)
@@ -326,7 +295,7 @@ def with_paths(settings: S, change: Callable[[str], str]) -> S:
 
 
 def paths_of(settings: msgspec.Struct) -> list[str]:
-    """Paths of files that settings name, also within what their lists hold."""
+    """File paths in settings, also in lists."""
     found: list[str] = []
 
     def note(path: str) -> str:
@@ -338,15 +307,14 @@ def paths_of(settings: msgspec.Struct) -> list[str]:
 
 
 def in_order(stops: Sequence[Sequence[float]]) -> bool:
-    """Whether the places of stops, the first number of each, never fall."""
+    """Whether the positions of stops, the first number of each, never decrease."""
     return all(earlier[0] <= later[0] for earlier, later in itertools.pairwise(stops))
 
 
 def scaled_length(record: Param, value: Any, factor: float) -> Any:
-    """A length, or a vector of lengths, times a factor, within its hard range."""
-    if record.type is tuple:
-        return tuple(_clamped(record.declared, factor * part) for part in value)
-    return _clamped(record.declared, factor * value)
+    """A length, or a vector of lengths, times a factor, clamped to its hard range."""
+    scaled = tuple(factor * part for part in value) if record.type is tuple else factor * value
+    return _clamped(record.declared, scaled)
 
 
 def with_lengths(settings: S, factor: float) -> S:
@@ -355,13 +323,18 @@ def with_lengths(settings: S, factor: float) -> S:
     return msgspec.structs.replace(settings, **values)
 
 
-def _clamped(declared: Declaration, value: float) -> float:
+def _clamped(declared: Declaration, value: Any) -> Any:
+    """A number, or each number of a tuple, within the hard range; None stays None."""
+    if isinstance(value, tuple):
+        return tuple(_clamped(declared, part) for part in value)
+    if value is None:
+        return None
     value = value if declared.lo is None else max(value, declared.lo)
     return value if declared.hi is None else min(value, declared.hi)
 
 
 def changed_effects(before: msgspec.Struct, after: msgspec.Struct) -> set[Effect]:
-    """What it costs to go from some settings to others of the same class; empty where they are equal."""
+    """Effects of changing some settings into others of the same class; empty if they are equal."""
     return {
         record.declared.effect
         for record in params_of(type(after))
@@ -400,7 +373,7 @@ def value_text(value: Any) -> str:
 
 @functools.cache
 def entry_types(cls: type[msgspec.Struct], name: str) -> tuple[type[msgspec.Struct], ...]:
-    """Classes of what the list `cls.name` can hold."""
+    """Classes of the entries that the list `cls.name` can hold."""
     return tuple(_structs(_hints(cls)[name]))
 
 
@@ -413,7 +386,7 @@ def _structs(hint: Any) -> Iterator[type[msgspec.Struct]]:
 
 @functools.cache
 def _hints(cls: type[msgspec.Struct]) -> dict[str, Any]:
-    """Evaluated annotations; evaluating them costs more than checking a value."""
+    """Evaluated annotations; cached, because evaluating them costs more than checking a value."""
     return typing.get_type_hints(cls, include_extras=True)
 
 

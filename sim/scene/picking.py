@@ -1,6 +1,6 @@
-"""From the picture to the scene: projecting points, choosing joints, meeting planes.
+"""Projection of points into the image, and picking of joints.
 
-Pixels count from the top left corner of the picture, x to the right and y down; pixel 0 spans 0 to 1.
+Pixels count from the top left corner of the image, x to the right and y down; pixel 0 spans 0 to 1.
 """
 
 import numpy as np
@@ -12,26 +12,24 @@ from sim.scene.camera import Camera
 Float64 = npt.NDArray[np.float64]
 
 _DOT_SHARE = 0.5
-"""Within this share of the pick radius a joint's dot wins over any bone, which always ends in a dot."""
+"""Within this fraction of the pick radius a joint's dot wins over bones, which always end in a dot."""
 
 _TIE = 0.5
 """Candidates whose distances on the screen differ by less [px] count as equally near."""
 
 _NEAREST = 1e-3
-"""Closest visible depth as a share of the camera's distance; bones that cross it are cut off there."""
+"""Closest visible depth as a fraction of the camera's distance; bones are clipped there."""
 
 
 def project_points(camera: Camera, size: tuple[float, float], points: npt.ArrayLike) -> tuple[Float64, Float64]:
-    """Where points of the world lie in the picture.
+    """Projects points of the world into the image.
 
     Args:
-        camera: The camera.
-        size: Width and height of the picture [px].
+        size: Width and height of the image [px].
         points: World positions [m], shape (N, 3).
 
     Returns:
-        Pixels (N, 2), NaN for points that a perspective camera has behind it, and depths [m] along the view
-        direction (N,).
+        Pixels (N, 2), NaN for points behind a perspective camera, and depths [m] along the view direction (N,).
     """
     seen = _camera_space(camera, points)
     return _pixels(camera, size, seen), -seen[:, 2]
@@ -47,16 +45,14 @@ def pick_joint(
 ) -> int | None:
     """Joint under the cursor, or None.
 
-    The dot of a joint selects that joint; the bone between a joint and its parent selects the parent, whose
-    bone it is.  Dots win close to the cursor; otherwise the nearest on the screen wins, and of equally
-    near ones the one nearest to the camera.
+    The dot of a joint selects that joint; the bone between a joint and its parent selects the parent. Dots win close to
+    the cursor; otherwise the nearest on the screen wins, and of equally near ones the one nearest to the camera.
 
     Args:
-        camera: The camera.
-        size: Width and height of the picture [px].
+        size: Width and height of the image [px].
         points_world: Joint positions [m], shape (B, 3); joints that are not finite cannot be picked.
         parents: Parent index or -1, shape (B,).
-        cursor_px: Cursor in the picture [px].
+        cursor_px: Cursor in the image [px].
         radius_px: Largest distance from the cursor [px].
     """
     seen = _camera_space(camera, points_world)
@@ -76,9 +72,9 @@ def pick_joint(
 
 
 def ray_plane(origin: glm.dvec3, direction: glm.dvec3, point: glm.dvec3, normal: glm.dvec3) -> glm.dvec3 | None:
-    """Where a ray meets the plane through `point` with `normal` [m]; None if parallel or behind.
+    """Intersection of a ray with the plane through `point` with `normal` [m]; None if parallel or behind.
 
-    The direction and the normal may have any length.
+    Direction and normal may have any length.
     """
     approach = glm.dot(direction, normal)
     if abs(approach) <= 1e-9 * glm.length(direction) * glm.length(normal):
@@ -90,7 +86,7 @@ def ray_plane(origin: glm.dvec3, direction: glm.dvec3, point: glm.dvec3, normal:
 def _camera_space(camera: Camera, points: npt.ArrayLike) -> Float64:
     view = np.asarray(camera.view_from_world())
     places = np.asarray(points, dtype=np.float64).reshape(-1, 3)
-    # Not a number passes through every step in silence, infinity does not.
+    # NaN passes through every operation without a warning, infinity does not.
     seen: Float64 = np.where(np.isfinite(places), places, np.nan) @ view[:3, :3].T + view[:3, 3]
     return seen
 
@@ -98,14 +94,14 @@ def _camera_space(camera: Camera, points: npt.ArrayLike) -> Float64:
 def _pixels(camera: Camera, size: tuple[float, float], seen: Float64) -> Float64:
     """Pixels (N, 2) of points in camera space (N, 3)."""
     width, height = size
-    reach = np.full(len(seen), camera.distance) if camera.orthographic else -seen[:, 2]
-    reach = np.where(reach > 0.0, reach, np.nan) * camera.tangent
-    across, upward = seen[:, 0] / (reach * width / height), seen[:, 1] / reach
+    depth = np.full(len(seen), camera.distance) if camera.orthographic else -seen[:, 2]
+    half = np.where(depth > 0.0, depth, np.nan) * camera.tangent
+    across, upward = seen[:, 0] / (half * width / height), seen[:, 1] / half
     return np.stack([(1.0 + across) * width / 2.0, (1.0 - upward) * height / 2.0], axis=1)
 
 
 def _cut(camera: Camera, heads: Float64, tails: Float64) -> tuple[Float64, Float64]:
-    """Segments in camera space shortened to their part before a perspective camera; NaN where none is."""
+    """Segments in camera space, clipped in front of a perspective camera; NaN if nothing is left."""
     if camera.orthographic:
         return heads, tails
     plane = -_NEAREST * camera.distance
@@ -132,12 +128,12 @@ def _segment_distances(
     near, far = -heads[:, 2], -tails[:, 2]
     if camera.orthographic:
         return distances, near + share * (far - near)
-    # Depth is not linear along the picture, its reciprocal is.
+    # Depth is not linear along the image, its reciprocal is.
     return distances, 1.0 / ((1.0 - share) / near + share / far)
 
 
 def _nearest(distances: Float64, depths: Float64, limit: float) -> int | None:
-    """Index of the smallest distance within the limit; of equally near ones that with the smallest depth."""
+    """Index of the smallest distance within the limit; of equally near ones the one with the smallest depth."""
     near = np.flatnonzero(distances <= limit)
     if not len(near):
         return None

@@ -1,5 +1,3 @@
-"""Settings of the scene clock."""
-
 import enum
 from typing import Annotated
 
@@ -9,13 +7,13 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, param
 
 LENGTH = 5.0
-"""How long a scene lasts in which no clip is played [s]."""
+"""Length of a scene without a clip [s]."""
 
 SIMULATED_LENGTH = 10.0
-"""How long a scene lasts at least in which something is simulated [s]: most clips end before cloth has settled."""
+"""Shortest length of a scene with a simulation [s]: most clips end before cloth has settled."""
 
 FRAME_MAX = 1_000_000
-"""Largest number of a frame."""
+"""Largest frame number."""
 
 TIME_MAX = 1e9
 Frame = Annotated[int, msgspec.Meta(ge=0, le=FRAME_MAX)]
@@ -31,7 +29,7 @@ class LoopMode(enum.Enum):
 
 
 class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Scene time, and how the player runs over it."""
+    """Scene time and playback."""
 
     loop: Annotated[LoopMode, param("What happens at the end of the range.", effect=Effect.VIEW)] = LoopMode.LOOP
     speed: Annotated[
@@ -39,47 +37,46 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
                      effect=Effect.VIEW)
     ] = 1.0  # fmt: skip
     in_point: Annotated[
-        Moment | None, param("Start of what plays; none is the start of the scene.", unit="s", lo=-TIME_MAX,
+        Moment | None, param("Start of the playback range; none is the start of the scene.", unit="s", lo=-TIME_MAX,
                              hi=TIME_MAX, effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
     out_point: Annotated[
-        Moment | None, param("End of what plays; none is the end of the scene.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
-                             effect=Effect.VIEW, bounded=False)
+        Moment | None, param("End of the playback range; none is the end of the scene.", unit="s", lo=-TIME_MAX,
+                             hi=TIME_MAX, effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
     rate: Annotated[
-        float, param("Frames in a second of scene time.", unit="Hz", lo=1.0, hi=1000.0, step=1.0, effect=Effect.VIEW,
+        float, param("Frames per second of scene time.", unit="Hz", lo=1.0, hi=1000.0, step=1.0, effect=Effect.VIEW,
                      label="Frame rate")
     ] = 30.0  # fmt: skip
     start: Annotated[
-        int, param("First frame of the scene; what is simulated starts there.", unit="frames", lo=0, hi=FRAME_MAX,
+        int, param("First frame of the scene; the simulation starts there.", unit="frames", lo=0, hi=FRAME_MAX,
                    effect=Effect.RESET)
     ] = 0  # fmt: skip
     end: Annotated[
-        Frame | None, param("Last frame of the scene; none is the end of the clip of the first model, or that of the "
+        Frame | None, param("Last frame of the scene; none is the end of the clip of the first model, or of the "
                             "shortest simulation, whichever is later.", unit="frames", lo=0, hi=FRAME_MAX,
                             effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
     min_length: Annotated[
-        float, param("Length of the scene, at least, while something is simulated and no last frame is set.",
+        float, param("Minimum length of the scene if something is simulated and no last frame is set.",
                      unit="s", lo=0.0, hi=1000.0, effect=Effect.VIEW, label="Shortest simulation")
     ] = SIMULATED_LENGTH  # fmt: skip
     run_up: Annotated[
-        float, param("Time that is simulated before the first frame, from the bind pose into the first pose.",
-                     unit="s", lo=0.0, hi=60.0, soft=(0.0, 5.0), step=0.1, effect=Effect.RESET, label="Run-up")
+        float, param("Time simulated before the first frame, from the bind pose into the first pose.",
+                     unit="s", lo=0.0, hi=60.0, soft=(0.0, 5.0), step=0.1, effect=Effect.RESET, label="Pre-roll")
     ] = 0.0  # fmt: skip
 
     @property
     def start_time(self) -> float:
-        """Start of the scene [s]."""
         return self.start / self.rate
 
     @property
     def simulation_start(self) -> float:
-        """Where what is simulated starts: at the start of the run-up, which lasts whole steps [s]."""
+        """Start of the simulation [s]: the start of the pre-roll, which lasts whole steps."""
         return self.start_time - round(self.run_up / STEP_TIME) * STEP_TIME
 
     def end_time(self, duration: float, *, simulated: bool = False) -> float:
-        """End of the scene [s], where what plays ends after so many seconds and something may be simulated."""
+        """End of the scene [s]; `duration` is the end of its clips [s]."""
         if self.end is not None:
             return max(min(max(self.end, 0), FRAME_MAX) / self.rate, self.start_time)
         return max(duration, self.start_time + (self.min_length if simulated else 0.0))

@@ -1,7 +1,6 @@
-"""Playback as a value: where the scene clock stands, and where it stands after some time.
+"""Playback as pure functions: the scene clock, and where it is after some time.
 
-Every function is pure; a playhead is a function of its past and the settings only, so tests and headless
-renders need no timer.
+A playhead depends on its past and the settings only, so tests and headless renders need no timer.
 """
 
 import math
@@ -15,7 +14,7 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.playback import LoopMode, PlaybackSettings
 
 _FRAME_TOLERANCE = 1e-6
-"""A time this close to a frame, in frames, is on it: stepping must not stay where it is by rounding."""
+"""Distance to a frame, in frames, that counts as being on it, so that rounding cannot make a step stand still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +22,8 @@ class Playhead:
     """The scene clock.
 
     Attributes:
-        time: Scene time [s].  Scrubbing may place it anywhere, outside the range too.
-        playing: Whether it moves.
-        direction: 1 or -1; ping-pong turns it round, and so does playing backwards.
+        time: Scene time [s]; scrubbing may place it outside the range.
+        direction: 1 or -1; ping-pong reverses it, and so does playing backwards.
     """
 
     time: float = 0.0
@@ -34,10 +32,9 @@ class Playhead:
 
 
 def play_range(settings: PlaybackSettings, duration: float) -> tuple[float, float]:
-    """Start and end of what is played [s], within 0 and `duration`.
+    """Start and end of the playback range [s], within 0 and `duration`.
 
-    In and out point may be given in either order.  A range that is empty, or lies outside the scene, would
-    stop playback without a visible reason; it stands for the whole scene.
+    In and out point may be in either order. A range that is empty or outside the scene stands for the whole scene.
     """
     length = max(duration, 0.0)
     first = min(settings.start_time, length)
@@ -48,7 +45,7 @@ def play_range(settings: PlaybackSettings, duration: float) -> tuple[float, floa
 
 
 def play(playhead: Playhead, settings: PlaybackSettings, duration: float, direction: int = 1) -> Playhead:
-    """Start playing; a range that plays once and is at its end starts again from its beginning."""
+    """Starts playing; a range that plays once and is at its end starts again from its beginning."""
     started = Playhead(playhead.time, True, 1 if direction >= 0 else -1)
     start, end = play_range(settings, duration)
     if settings.loop is not LoopMode.ONCE:
@@ -63,21 +60,19 @@ def pause(playhead: Playhead) -> Playhead:
 
 
 def scrub(playhead: Playhead, time: float, duration: float) -> Playhead:
-    """Move to `time` [s], which is clamped to the scene but not to the range; playback goes on from there."""
+    """Moves to `time` [s], clamped to the scene but not to the range; playback continues from there."""
     return replace(playhead, time=min(max(0.0, time), max(duration, 0.0)))
 
 
 def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, duration: float) -> Playhead:
     """The playhead after `elapsed` seconds of real time.
 
-    Outside the range it runs towards the range, or, when it moves away from it, enters at the far end (ping-pong and
-    once: stops or turns at the near one).  Any elapsed time is taken in one step; time that runs
-    backwards or is not a number is ignored.
+    Outside the range it runs towards the range, or, if it moves away from it, enters at the far end (ping-pong: turns
+    at the near one; once: stops there). Any elapsed time is taken in one step; time that runs backwards or is not a
+    number is ignored.
 
     Args:
-        playhead: Where playback stands.
-        elapsed: Real time since then [s].
-        settings: Speed, loop mode and range.
+        elapsed: Real time [s].
         duration: End of the scene [s].
     """
     step = abs(settings.speed) * elapsed
@@ -95,17 +90,14 @@ def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, dur
 
 
 def stepped(playhead: Playhead, settings: PlaybackSettings, duration: float) -> Playhead:
-    """The playhead after one simulation step: `STEP_TIME` of scene time further, whatever the speed.
-
-    Where the scene has no end yet it stands, and nothing ends.
-    """
+    """The playhead after one simulation step, `STEP_TIME` of scene time, at any speed; unchanged in an empty scene."""
     if duration <= 0.0:
         return playhead
     return advanced(playhead, STEP_TIME / (abs(settings.speed) or 1.0), settings, duration)
 
 
 def simulation_start(settings: PlaybackSettings, duration: float) -> Playhead:
-    """Where a simulation starts: at the start of the scene, running forwards."""
+    """The playhead at the start of the scene, running forwards."""
     return Playhead(min(settings.start_time, max(duration, 0.0)), True, 1 if settings.speed >= 0.0 else -1)
 
 
@@ -114,7 +106,7 @@ def _sense(playhead: Playhead, settings: PlaybackSettings) -> int:
 
 
 def _moved(gone: float, step: float, length: float, loop: LoopMode) -> tuple[float, bool, bool]:
-    """Distance from the near edge after a step, whether the sense turned, whether it still plays."""
+    """Distance from the near edge after a step, whether the direction was reversed, whether it still plays."""
     if loop is LoopMode.ONCE:
         return (gone + step, False, True) if gone + step < length else (length, False, False)
     if length <= 0.0:
@@ -131,17 +123,16 @@ def _moved(gone: float, step: float, length: float, loop: LoopMode) -> tuple[flo
 
 
 def frame_of(time: float, frame_step: float) -> float:
-    """Frame, with its fraction, at `time` [s]; 0 where a clip has a single pose and no step."""
+    """Frame, with its fraction, at `time` [s]; 0 if a clip has a single pose and no step."""
     return time / frame_step if frame_step > 0.0 else 0.0
 
 
 def time_of(frame: float, frame_step: float) -> float:
-    """Time [s] of a frame."""
     return frame * frame_step
 
 
 def stepped_frame(playhead: Playhead, count: int, frame_step: float, duration: float) -> Playhead:
-    """Paused `count` whole frames further (back when negative), within the clip.
+    """Paused `count` whole frames further (back if negative), within the clip.
 
     From between two frames the first step goes to the neighbouring frame.
     """
@@ -153,12 +144,11 @@ def stepped_frame(playhead: Playhead, count: int, frame_step: float, duration: f
 
 
 def stepped_key(playhead: Playhead, count: int, key_times: Sequence[float] | npt.NDArray[np.float64]) -> Playhead:
-    """Paused `count` keys further (back when negative), at the first or last key at most.
+    """Paused `count` keys further (back if negative), at the first or last key at most.
 
     Args:
-        playhead: Where playback stands.
         count: Number of keys; 0 only pauses.
-        key_times: Ascending times of the keys [s]; without any only the pause remains.
+        key_times: Ascending times of the keys [s]; without any it only pauses.
     """
     times = np.asarray(key_times, dtype=np.float64)
     if count == 0 or not len(times):

@@ -1,7 +1,7 @@
 """The scene as immutable values: nodes with settings, playback and view settings.
 
-Everything here is what a user may set and what the project file holds.  The document replaces these
-values, the engine and the widgets read them.  Identity is the `NodeId`, never an index.
+The scene is everything that a user may set and that the project file holds. The document replaces these values; engine
+and widgets read them. Nodes are identified by their `NodeId`, never by an index.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,14 +22,16 @@ VIEW = "view"
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node rides on: nothing, another node, or a bone of it; its transform is then relative to that."""
+    """Parent of a node: none, another node, or a bone of it; the transform of the node is relative to the parent."""
 
     node: Annotated[
         NodeId,
-        param("Node that carries this one; empty for none.", group="Attachment", label="Rides on", role=Role.CARRIER),
+        param(
+            "Node that this one is attached to; empty for none.", group="Attachment", label="Parent", role=Role.CARRIER
+        ),
     ] = ""
     bone: Annotated[
-        str, param("Bone that carries this node, instead of the node as a whole.", group="Attachment", role=Role.BONE)
+        str, param("Bone that this node is attached to, instead of the whole node.", group="Attachment", role=Role.BONE)
     ] = ""
 
 
@@ -44,22 +46,18 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     name: Annotated[str, param("Name in the outliner.", group="Node", effect=Effect.VIEW)] = ""
     visible: Annotated[bool, param("Draw this node.", group="Node", effect=Effect.VIEW)] = True
     muted: Annotated[
-        bool, param("Mute this node: it is not simulated, or nothing collides with it.", group="Node", role=Role.HIDDEN)
+        bool, param("Disable the simulation of this node, or collisions with it.", group="Node", role=Role.HIDDEN)
     ] = False
-    solo: Annotated[
-        bool, param("Silence every node of the kind that is not solo too.", group="Node", role=Role.HIDDEN)
-    ] = False
-    baked: Annotated[
-        bool, param("Show the steps that were baked instead of simulating.", group="Node", role=Role.HIDDEN)
-    ] = False
+    solo: Annotated[bool, param("Simulate only the solo nodes of this type.", group="Node", role=Role.HIDDEN)] = False
+    baked: Annotated[bool, param("Show the baked steps instead of simulating.", group="Node", role=Role.HIDDEN)] = False
     locked: Annotated[
         bool,
-        param("Keep this node as it is: not picked in the view, moved or removed.", group="Node", role=Role.HIDDEN,
-              effect=Effect.VIEW),
+        param("Protect this node: it cannot be picked in the viewport, moved or removed.", group="Node",
+              role=Role.HIDDEN, effect=Effect.VIEW),
     ] = False  # fmt: skip
     within: Annotated[
         NodeId,
-        param("Group that lists this node, where it rides on something else.", group="Node", role=Role.HIDDEN,
+        param("Group that lists this node, if its parent is something else.", group="Node", role=Role.HIDDEN,
               effect=Effect.VIEW),
     ] = ""  # fmt: skip
     transform: Transform = Transform()
@@ -72,7 +70,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """Everything that is undone and redone."""
+    """Everything that undo and redo restore."""
 
     nodes: tuple[Node, ...] = ()
     playback: PlaybackSettings = PlaybackSettings()
@@ -91,12 +89,12 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def simulated(self) -> frozenset[NodeId]:
-        """Nodes that are not silent: not muted, and solo where another one of their kind is.
+        """Nodes that are neither muted nor silenced by a solo node of the same kind.
 
-        Whether a node is visible does not matter: what is hidden is simulated all the same.
+        Hidden nodes are simulated as well.
         """
-        picked = {node.kind for node in self.nodes if node.solo}
-        return frozenset(node.id for node in self.nodes if not node.muted and (node.solo or node.kind not in picked))
+        solo = {node.kind for node in self.nodes if node.solo}
+        return frozenset(node.id for node in self.nodes if not node.muted and (node.solo or node.kind not in solo))
 
     @cached_property
     def _simulated_by_kind(self) -> dict[str, tuple[Node, ...]]:
@@ -108,11 +106,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         }
 
     def simulated_of_kind(self, kind: str) -> tuple[Node, ...]:
-        """All nodes of one kind that are not silent; the same tuple as `of_kind` where none is."""
+        """Simulated nodes of one kind; the same tuple as `of_kind` if that is all of them."""
         return self._simulated_by_kind.get(kind, ())
 
     def node(self, node_id: NodeId) -> Node:
-        """The node with this id; KeyError when there is none."""
+        """The node with this id; KeyError if there is none."""
         return self.by_id[node_id]
 
     def has(self, node_id: NodeId) -> bool:
@@ -128,31 +126,31 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def parents(self) -> dict[NodeId, NodeId]:
-        """The node that each one is listed below: its group, else what it rides on; none for those at the top.
+        """The node below which each node is listed: its group, else its parent; top-level nodes have no entry.
 
-        A group that is listed below a node itself is no group of it.
+        A group that is itself listed below a node cannot be the group of that node.
         """
-        riding = {node.id: node.attachment.node for node in self.nodes if node.attachment.node in self.by_id}
+        attached = {node.id: node.attachment.node for node in self.nodes if node.attachment.node in self.by_id}
         grouped = {
             node.id: node.within
             for node in self.nodes
             if node.within in self.by_id and self.by_id[node.within].settings.is_group
         }
-        # Those that ride on each other are no circle, so that there is an end to this.
-        while circling := _circle({**riding, **grouped}) & grouped.keys():
+        # Attachments have no circles, so that the loop ends.
+        while circling := _circle({**attached, **grouped}) & grouped.keys():
             for node_id in circling:
                 del grouped[node_id]
-        return {**riding, **grouped}
+        return {**attached, **grouped}
 
     def above(self, node_id: NodeId) -> Iterator[Node]:
-        """The nodes that one is listed below, the next one first."""
+        """Ancestors of a node in the outliner, the nearest first."""
         parent = self.parents.get(node_id)
         while parent is not None:
             yield self.by_id[parent]
             parent = self.parents.get(parent)
 
     def with_contents(self, node_ids: Iterable[NodeId]) -> frozenset[NodeId]:
-        """Those of some nodes that are there, and all that is listed below the groups among them."""
+        """The given nodes that exist, and everything listed below the groups among them."""
         found = frozenset(node_id for node_id in node_ids if node_id in self.by_id)
         groups = {node_id for node_id in found if self.by_id[node_id].settings.is_group}
         if not groups:
@@ -161,24 +159,24 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def shown(self) -> frozenset[NodeId]:
-        """Nodes that are drawn: visible, and in no group that is not."""
-        return self._free_of(frozenset(node.id for node in self.nodes if not node.visible))
+        """Nodes that are visible and in no hidden group."""
+        return self._outside(frozenset(node.id for node in self.nodes if not node.visible))
 
     @cached_property
     def unlocked(self) -> frozenset[NodeId]:
-        """Nodes that can be picked and moved: not locked, and in no group that is."""
-        return self._free_of(frozenset(node.id for node in self.nodes if node.locked))
+        """Nodes that are not locked and in no locked group."""
+        return self._outside(frozenset(node.id for node in self.nodes if node.locked))
 
-    def _free_of(self, marked: frozenset[NodeId]) -> frozenset[NodeId]:
-        groups = {node_id for node_id in marked if self.by_id[node_id].settings.is_group}
+    def _outside(self, excluded: frozenset[NodeId]) -> frozenset[NodeId]:
+        groups = {node_id for node_id in excluded if self.by_id[node_id].settings.is_group}
         return frozenset(
             node.id
             for node in self.nodes
-            if node.id not in marked and not (groups and any(above.id in groups for above in self.above(node.id)))
+            if node.id not in excluded and not (groups and any(above.id in groups for above in self.above(node.id)))
         )
 
     def carriers(self, node_id: NodeId) -> list[Node]:
-        """The nodes that a node rides on, the next one first; none that is missing, and none twice."""
+        """Parents of a node by attachment, the nearest first; missing ones are left out, none is listed twice."""
         found: list[Node] = []
         seen = {node_id}
         carrier = self.node(node_id).attachment.node
@@ -190,7 +188,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def circling(self) -> Node | None:
-        """A node that rides on itself by way of others; None where there is none, as it should be."""
+        """A node that is attached to itself through others; None in a valid scene."""
         clear: set[NodeId] = set()
         for node in self.nodes:
             chain: dict[NodeId, Node] = {}
@@ -205,7 +203,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def carried_last(self) -> tuple[Node, ...]:
-        """All nodes, each after what it rides on."""
+        """All nodes, each after its parent."""
         order: list[Node] = []
         met: set[NodeId] = set()
         for node in self.nodes:
@@ -219,7 +217,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def _circle(parents: Mapping[NodeId, NodeId]) -> set[NodeId]:
-    """Nodes that are above themselves."""
+    """Nodes that are their own ancestors."""
     found: set[NodeId] = set()
     clear: set[NodeId] = set()
     for start in parents:
@@ -239,7 +237,7 @@ class ParamRef(msgspec.Struct, frozen=True):
 
     Attributes:
         owner: A node's id, or `PLAYBACK`, or `VIEW`.
-        part: "node", "transform", "attachment", the name of its kind or of a part of its settings for nodes; equal to
+        part: "node", "transform", "attachment", the name of the kind or of a part of the settings for nodes; equal to
             the owner otherwise.
         name: Field name.
     """
@@ -250,7 +248,7 @@ class ParamRef(msgspec.Struct, frozen=True):
 
 
 def part_of(scene: Scene, owner: str, part: str) -> msgspec.Struct:
-    """The settings value that holds a parameter; KeyError when the owner or the part is missing."""
+    """The struct that holds a parameter; KeyError if the owner or the part is missing."""
     if owner in (PLAYBACK, VIEW):
         value: msgspec.Struct = getattr(scene, owner)
         return value
@@ -267,10 +265,10 @@ def value_at(scene: Scene, ref: ParamRef) -> Any:
 
 
 def node_named(scene: Scene, name: str) -> Node:
-    """The node with a name or an id, else the first whose name differs in capitals alone.
+    """The node with a name or an id, else the first whose name is equal but for case.
 
     Raises:
-        LookupError: If there is none; the message lists those that there are.
+        LookupError: If there is none; the message lists the names.
     """
     found = [node for node in scene.nodes if name and name in (node.id, node.name)]
     found = found or [node for node in scene.nodes if name and node.name.casefold() == name.casefold()]
@@ -284,7 +282,7 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
     """Scene with one value replaced.
 
     Raises:
-        ParamError: If the value is refused by its declaration, or the node would ride on itself.
+        ParamError: If the value is refused by its declaration, or the node would be attached to itself.
         KeyError: If there is no such parameter.
     """
     part = part_of(scene, ref.owner, ref.part)
@@ -302,11 +300,7 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
 
 
 def refuse_circle(scene: Scene, node: Node, attachment: Attachment) -> None:
-    """Checks that a node can ride on what an attachment names.
-
-    Raises:
-        ParamError: If that rides on the node itself.
-    """
+    """Checks that a node can have this attachment; raises ParamError if it would attach the node to itself."""
     carrier = attachment.node
     if carrier in scene.by_id and node.id in (carrier, *(above.id for above in scene.carriers(carrier))):
-        raise ParamError(f"{node.name or node.id} cannot ride on itself")
+        raise ParamError(f"{node.name or node.id} cannot be attached to itself")

@@ -1,6 +1,6 @@
-"""Strips: which clips a figure plays when, on scene time.  Pure; a strip knows its clip by name alone.
+"""Strips: clips that a character plays, on scene time. A strip knows its clip by name only.
 
-Strips that overlap blend, the later one fading in over the overlap.  Where none is, the pose stands: at the end of the
+Strips that overlap blend, the later one fading in over the overlap. Between strips the pose holds at the end of the
 strip before, and before the first one at its beginning.
 """
 
@@ -12,24 +12,23 @@ from typing import Annotated
 import msgspec
 
 STRIPS_MAX = 256
-"""Most strips of one figure."""
+"""Most strips of one character."""
 
 MOMENTS_MAX = 100_000
-"""Most moments of one strip that are told."""
+"""Most moments of one strip that are listed."""
 
 Seconds = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 
 
 class Strip(msgspec.Struct, frozen=True, kw_only=True):
-    """A clip that is played from a moment of the scene on.
+    """A clip that starts at a moment of the scene.
 
     Attributes:
-        clip: Its name.
-        start: Where the strip begins in the scene [s].
-        clip_in: First moment of the clip that is played [s].
-        clip_out: Last one [s]; None for the end of the clip.
-        speed: Seconds of the clip in a second of the scene; negative from the last moment to the first, 0 stands.
-        repeats: How often it is played; 0 for without end.
+        start: Start in the scene [s].
+        clip_in: Clip start: first moment of the clip that is played [s].
+        clip_out: Clip end [s]; None for the end of the clip.
+        speed: Seconds of the clip in a second of the scene; negative plays backwards, 0 holds the pose.
+        repeats: Number of repetitions; 0 for endless.
     """
 
     clip: Annotated[str, msgspec.Meta(max_length=1000)] = ""
@@ -40,23 +39,21 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
     repeats: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
 
     def length(self, clip: float) -> float:
-        """Length of one repetition in the scene [s] for a clip of so many seconds; infinite where it stands."""
+        """Length of one repetition in the scene [s] for a clip of `clip` seconds; infinite at speed 0."""
         lo, hi = self.span(clip)
         return (hi - lo) / abs(self.speed) if self.speed else math.inf
 
     def end(self, clip: float) -> float:
-        """Where it ends in the scene [s]; infinite where it does not."""
         return self.start + self.repeats * self.length(clip) if self.repeats and self.speed else math.inf
 
     def span(self, clip: float) -> tuple[float, float]:
-        """First and last moment of the clip that are played [s], within the clip."""
         last = clip if self.clip_out is None else min(self.clip_out, clip)
         return min(self.clip_in, last), last
 
     def place(self, time: float, clip: float) -> tuple[float, int]:
-        """Moment of the clip [s] and number of the repetition at a moment of the scene, the nearest within the strip.
+        """Moment of the clip [s] and number of the repetition at a moment of the scene, clamped to the strip.
 
-        The very end of the last repetition, and of the first where there is no end, is the end of the clip.
+        The very end of the last repetition, and of the first of an endless strip, is the end of the clip.
         """
         lo, hi = self.span(clip)
         length = hi - lo
@@ -70,7 +67,7 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
         return (lo + within if self.speed >= 0.0 else hi - within), turn
 
     def moments(self, times: Iterable[float], clip: float, until: float) -> list[float]:
-        """When moments of a clip [s], its keys say, are played in the scene, from 0 until a moment [s]."""
+        """Scene times [s] at which moments of a clip [s], such as its keys, are played, from 0 until a moment [s]."""
         lo, hi = self.span(clip)
         length, end = self.length(clip), min(self.end(clip), until)
         if not 0.0 < length < math.inf:
@@ -83,14 +80,13 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class StripSample:
-    """One clip in the pose of a moment.
+    """One clip of a blended pose.
 
     Attributes:
         strip: Number of the strip in the order of their starts.
-        clip: Name of the clip.
-        time: Moment of it [s].
+        time: Moment of the clip [s].
         turn: Number of the repetition.
-        weight: Share of it over all parts before it, 0 to 1; 1 for the first.
+        weight: Weight over all samples before it, 0 to 1; 1 for the first.
     """
 
     strip: int
@@ -101,12 +97,11 @@ class StripSample:
 
 
 def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: float) -> tuple[StripSample, ...]:
-    """What the pose of a moment of the scene [s] is blended from, the lowest first.
+    """Clips from which the pose at a moment of the scene [s] is blended, the lowest first.
 
     Args:
-        strips: In any order; none gives nothing.
+        strips: In any order; without any there are no samples.
         duration: Length of the clip of a name [s].
-        time: The moment.
     """
     ordered = sorted(strips, key=lambda strip: strip.start)
     ends = [strip.end(duration(strip.clip)) for strip in ordered]
@@ -119,7 +114,7 @@ def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: fl
         strip, weight = ordered[i], 1.0
         if place:
             until = min(ends[playing[place - 1]], ends[i])
-            # What goes on without end leaves no overlap to fade over: the later strip takes its place.
+            # An endless strip leaves no overlap to fade over: the later strip replaces it.
             weight = smooth((time - strip.start) / (until - strip.start)) if until < math.inf else 1.0
         moment, turn = strip.place(time, duration(strip.clip))
         parts.append(StripSample(i, strip.clip, moment, turn, weight))
@@ -127,18 +122,17 @@ def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: fl
 
 
 def is_cut(before: Sequence[StripSample], after: Sequence[StripSample]) -> bool:
-    """Whether the pose may jump between two moments that follow each other: a clip began anew, or another one."""
+    """Whether the pose may jump between two consecutive moments: a repetition began, or another strip."""
     known = {(part.strip, part.turn) for part in before}
     return not any((part.strip, part.turn) in known for part in after)
 
 
 def last_end(strips: Iterable[Strip], duration: Callable[[str], float]) -> float:
-    """End of the strip that ends last [s]; one without end counts once.  0 without strips."""
+    """End of the strip that ends last [s]; an endless one counts once. 0 without strips."""
     ends = [strip.start + strip.length(duration(strip.clip)) * (strip.repeats or 1.0) for strip in strips]
     return max((end for end in ends if end < math.inf), default=0.0)
 
 
 def smooth(share: float) -> float:
-    """A weight that starts and arrives without a kink, 0 to 1."""
     share = min(max(share, 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)

@@ -1,5 +1,3 @@
-"""Placement of a node in the world, and the matrices of it."""
-
 import functools
 from typing import Annotated
 
@@ -16,15 +14,14 @@ Float64 = npt.NDArray[np.float64]
 
 
 class Transform(msgspec.Struct, frozen=True, kw_only=True):
-    """Placement of a node in the world: scale, then rotation about x, y, z in turn, then translation."""
+    """Scale, then rotation about x, y, z in turn, then translation, relative to the parent."""
 
     position: Annotated[
-        Place,
-        param("Position of the node.", unit="m", lo=-FAR, hi=FAR, effect=Effect.VIEW, step=0.01, bounded=False),
+        Place, param("Position of the node.", unit="m", lo=-FAR, hi=FAR, effect=Effect.VIEW, step=0.01, bounded=False)
     ] = (0.0, 0.0, 0.0)
     rotation: Annotated[
         Amounts,
-        param("Turn about the x, then y, then z axis of the world.", unit="°", lo=-MOST, hi=MOST,
+        param("Rotation about the x, then y, then z axis of the world.", unit="°", lo=-MOST, hi=MOST,
               effect=Effect.VIEW, step=1.0, bounded=False),
     ] = (0.0, 0.0, 0.0)  # fmt: skip
     scale: Annotated[
@@ -36,7 +33,7 @@ class Transform(msgspec.Struct, frozen=True, kw_only=True):
 
 @functools.lru_cache(maxsize=1024)
 def node_matrix(transform: Transform) -> Float64:
-    """Matrix world_from_node (4, 4) of the placement of a scene node, read-only: nodes seldom move, so it is kept."""
+    """Matrix parent_from_node (4, 4), read-only; cached, because nodes seldom move."""
     matrix = compose(
         np.asarray(transform.position, dtype=np.float64),
         quaternion.from_euler_degrees(transform.rotation),
@@ -48,7 +45,7 @@ def node_matrix(transform: Transform) -> Float64:
 
 @functools.lru_cache(maxsize=1024)
 def rigid_matrix(transform: Transform, scale: float = 1.0) -> Float64:
-    """The same without its own scale, its position times that of what it is relative to; read-only."""
+    """The matrix without the scale of the node, its position times the scale of the parent; read-only."""
     matrix = compose(
         scale * np.asarray(transform.position, dtype=np.float64),
         quaternion.from_euler_degrees(transform.rotation),

@@ -1,15 +1,20 @@
-"""Vector and colour types of settings; the ranges of their components are those that the declarations tell."""
+"""Types of vectors, colours and stops in settings, with the ranges of their components."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sim.scene.params import SettingsError, in_order
 
 Vec3 = tuple[float, float, float]
 UnitFloat = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Colour = tuple[UnitFloat, UnitFloat, UnitFloat]
 
 FAR = 1e7
-"""Furthest coordinate [m]: in single precision, places there are still a metre apart, and their cubes are finite."""
+"""Largest coordinate [m]: in single precision, points there are still a metre apart, and their cubes are finite."""
 MOST = 1e6
 """Largest component of any other vector: factors, angles [°], velocities [m/s], accelerations [m/s²]."""
 
@@ -17,3 +22,21 @@ Coordinate = Annotated[float, msgspec.Meta(ge=-FAR, le=FAR)]
 Amount = Annotated[float, msgspec.Meta(ge=-MOST, le=MOST)]
 Place = tuple[Coordinate, Coordinate, Coordinate]
 Amounts = tuple[Amount, Amount, Amount]
+
+
+STOP_MAX = 32
+"""Most stops of one list."""
+
+
+def check_stops(stops: Sequence[Sequence[float]], name: str) -> None:
+    """Raises SettingsError unless there are 1 to 32 stops in order of their positions."""
+    if not 1 <= len(stops) <= STOP_MAX:
+        raise SettingsError(f"{name}: {len(stops)} stops, allowed are 1 to {STOP_MAX}")
+    if not in_order(stops):
+        raise SettingsError(f"{name}: the stops must be in order")
+
+
+def values_at(stops: Sequence[Sequence[float]], positions: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Values between stops at positions (n,), shape (n, components); constant outside the stops."""
+    table, at = np.asarray(stops, np.float64), np.asarray(positions, np.float64)
+    return np.stack([np.interp(at, table[:, 0], column) for column in table[:, 1:].T], axis=1)

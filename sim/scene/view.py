@@ -1,5 +1,3 @@
-"""Settings of what the viewport shows."""
-
 import enum
 from typing import Annotated
 
@@ -10,8 +8,6 @@ from sim.scene.vectors import Colour
 
 
 class DisplayMode(enum.Enum):
-    """How surfaces are drawn."""
-
     SHADED = "shaded"
     SHADED_WIRE = "shaded-wireframe"
     WIREFRAME = "wireframe"
@@ -28,22 +24,20 @@ class SkinningComparison(enum.Enum):
 
 
 class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the viewport shows."""
-
     display: Annotated[
         DisplayMode, param("How surfaces are drawn.", group="Surface", effect=Effect.VIEW, undone=False)
     ] = DisplayMode.SHADED
     comparison: Annotated[
         SkinningComparison,
         param(
-            "Linear blend beside dual quaternions, or their distance.",
+            "Linear blend next to dual quaternions, or their distance.",
             group="Surface",
             effect=Effect.POSE,
             undone=False,
         ),
     ] = SkinningComparison.OFF
     divider: Annotated[
-        float, param("Place of the divider of the split view, from left to right.", lo=0.0, hi=1.0, group="Surface",
+        float, param("Position of the divider of the split view, from left to right.", lo=0.0, hi=1.0, group="Surface",
                      effect=Effect.VIEW, undone=False)
     ] = 0.5  # fmt: skip
     textures: Annotated[
@@ -57,7 +51,7 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     solids: Annotated[
         bool,
         param(
-            "Draw what particles collide with as translucent bodies.",
+            "Draw colliders as translucent bodies.",
             group="Overlays",
             label="Colliders",
             effect=Effect.VIEW,
@@ -66,7 +60,7 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = True
     contacts: Annotated[
         bool,
-        param("Mark where particles touch what they collide with.", group="Overlays", effect=Effect.VIEW, undone=False),
+        param("Highlight contacts of particles with colliders.", group="Overlays", effect=Effect.VIEW, undone=False),
     ] = False
     statistics: Annotated[
         bool, param("Show counts, frame and frame rate.", group="Overlays", effect=Effect.VIEW, undone=False)
@@ -74,41 +68,41 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     ghosts: Annotated[
         bool,
         param(
-            "Draw what moves faintly as it is some frames before and after, where that is kept.",
-            group="Ghosts", label="Show Ghosts", effect=Effect.VIEW, undone=False,
+            "Draw faint ghosts of moving objects some frames before and after, if these frames are cached.",
+            group="Onion skinning", label="Show Ghosts", effect=Effect.VIEW, undone=False,
         ),
     ] = False  # fmt: skip
     ghosts_playing: Annotated[
         bool,
         param(
-            "Draw them while it plays too, at every moment that is a multiple of their spacing.",
-            group="Ghosts", label="While Playing", effect=Effect.VIEW, undone=False,
+            "Draw ghosts during playback too, at every multiple of the frame step.",
+            group="Onion skinning", label="Ghosts While Playing", effect=Effect.VIEW, undone=False,
         ),
     ] = False  # fmt: skip
     ghost_count: Annotated[
-        int, param("Ghosts before the frame, and after it.", lo=1, hi=8, group="Ghosts", label="Number",
+        int, param("Ghosts before the frame, and after it.", lo=1, hi=8, group="Onion skinning", label="Count",
                    effect=Effect.VIEW, undone=False)
     ] = 2  # fmt: skip
     ghost_spacing: Annotated[
-        int, param("Frames from one ghost to the next.", lo=1, hi=1000, soft=(1, 30), group="Ghosts", label="Spacing",
-                   unit="frames", effect=Effect.VIEW, undone=False)
+        int, param("Frames from one ghost to the next.", lo=1, hi=1000, soft=(1, 30), group="Onion skinning",
+                   label="Frame step", unit="frames", effect=Effect.VIEW, undone=False)
     ] = 3  # fmt: skip
     bake_ghost: Annotated[
         bool,
         param(
-            "Colour what is simulated by how far it is from what is baked, with that as a line around it.",
-            group="Ghosts", label="Compare to Bake", effect=Effect.VIEW, undone=False,
+            "Colour simulated objects by their distance from the bake, which is drawn as an outline.",
+            group="Onion skinning", label="Compare to Bake", effect=Effect.VIEW, undone=False,
         ),
     ] = False  # fmt: skip
     follow: Annotated[
         bool,
-        param("Let the camera go along with the figure that the timeline runs.", group="Camera", effect=Effect.VIEW,
+        param("Move the camera with the character of the timeline.", group="Camera", effect=Effect.VIEW,
               undone=False),
     ] = False  # fmt: skip
     samples: Annotated[
         int,
         param(
-            "Samples per pixel that smooth edges; 0 draws without.",
+            "Samples per pixel that smooth edges; 0 for none.",
             lo=0, hi=16, group="Surface", label="Antialiasing", effect=Effect.VIEW, undone=False,
         ),
     ] = 4  # fmt: skip
@@ -117,10 +111,8 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
                      group="Light", effect=Effect.VIEW)
     ] = 0.8  # fmt: skip
     background_top: Annotated[
-        Colour,
-        param("Upper colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW),
+        Colour, param("Upper colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW)
     ] = (0.24, 0.26, 0.29)
     background_bottom: Annotated[
-        Colour,
-        param("Lower colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW),
+        Colour, param("Lower colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW)
     ] = (0.11, 0.12, 0.13)

@@ -1,4 +1,4 @@
-"""What is saved with a project but not undone: camera, playhead and selection."""
+"""View state: camera, playhead and selection; saved with a project but not undone."""
 
 from collections.abc import Iterable
 
@@ -9,14 +9,14 @@ from sim.scene.scene import NodeId
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The one selection shared by tree, viewport and inspector.
+    """The selection shared by outliner, viewport and inspector.
 
     Attributes:
         node: Selected node, or None; of several the one that was chosen last.
-        bone: Name of the selected joint of that node, or None when the node itself is meant.
-        material: Name of the selected material of that node, likewise.
-        view: The view settings are selected; `node` is None then.
-        others: Nodes that are selected beside `node`, which is none of them; empty where a part of it is meant.
+        bone: Name of the selected joint of that node, or None if the node itself is selected.
+        view: The viewport settings are selected; `node` is None then.
+        others: Other selected nodes without `node`; empty if a part of it is selected.
+        material: Name of the selected material of that node, as `bone`.
     """
 
     node: NodeId | None = None
@@ -35,18 +35,18 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def nodes(self) -> tuple[NodeId, ...]:
-        """The nodes that are meant as a whole, the one that was chosen last first; none where it is a part of one."""
+        """Nodes that are selected as a whole, the one chosen last first; empty if a part is selected."""
         return () if self.is_part else self.all_nodes
 
 
 def selection_of(nodes: Iterable[NodeId]) -> Selection:
-    """Several nodes, the one that was chosen last first; none twice."""
+    """Selection of several nodes, the one chosen last first; duplicates are dropped."""
     first, *others = dict.fromkeys(nodes) or (None,)
     return Selection(node=first, others=tuple(others))
 
 
 def toggled(selection: Selection, node_id: NodeId) -> Selection:
-    """The selection with one node more, as the last one chosen, or without it if it was in."""
+    """The selection with a node added as the last one chosen, or removed if it was in."""
     chosen = selection.nodes
     if node_id in chosen:
         return selection_of(other for other in chosen if other != node_id)
@@ -54,8 +54,6 @@ def toggled(selection: Selection, node_id: NodeId) -> Selection:
 
 
 class ViewState(msgspec.Struct, frozen=True, kw_only=True):
-    """Camera, playhead [s], selection and expanded state that reopen with the project."""
-
     camera: Camera = Camera()
     time: float = 0.0
     selection: Selection = Selection()

@@ -1,4 +1,4 @@
-"""Where the nodes of a scene stand at one moment: by their own transform, riding on another node or on a bone of it."""
+"""World transforms of the nodes of a scene at one moment, attached to the world, to other nodes or to bones."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,37 +21,35 @@ from sim.scene.vectors import Vec3
 Float64 = npt.NDArray[np.float64]
 
 _EVEN = 1e-9
-"""Largest shear and difference of scales, as a part of the scale, that counts as rounding."""
+"""Shear and difference of scales, relative to the scale, that counts as rounding."""
 
 
 class PosedCharacter(Protocol):
-    """A model as it is posed at one moment."""
+    """A model in its pose at one moment."""
 
     @property
-    def model(self) -> CharacterModel:
-        """The runtime model."""
+    def model(self) -> CharacterModel: ...
 
     @property
     def pose(self) -> Pose | None:
-        """Its pose; None for models without a skeleton."""
+        """None for models without a skeleton."""
 
     @property
     def world_from_model(self) -> Float64:
-        """Placement of the file space in the world, shape (4, 4)."""
+        """Shape (4, 4)."""
 
 
-Figures = Mapping[NodeId, PosedCharacter]
+PosedCharacters = Mapping[NodeId, PosedCharacter]
 
 
 class ParentFrame(msgspec.Struct, frozen=True, eq=False):
-    """What a node stands on: a rigid frame in the world (4, 4), and a scale for everything relative to it."""
+    """Frame of a parent: rigid, in the world (4, 4), and a scale for everything relative to it."""
 
     world_from_carrier: Float64
     scale: float
 
     @property
     def matrix(self) -> Float64:
-        """Both in one, shape (4, 4)."""
         matrix = self.world_from_carrier.copy()
         matrix[:3, :3] *= self.scale
         return matrix
@@ -60,12 +58,12 @@ class ParentFrame(msgspec.Struct, frozen=True, eq=False):
 WORLD = ParentFrame(np.eye(4), 1.0)
 
 Key = tuple[NodeId, str]
-"""What a node rides on: a node, and a bone of it or ""."""
+"""A parent: a node, and a bone of it or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class _BoneMatrices:
-    """Bones of one figure that carry something: their keys, their joints (N,), and the scale of what rides on them."""
+    """Bones of one character with attached nodes: their keys, joints (N,), and the scale of what is attached."""
 
     character: NodeId
     keys: tuple[Key, ...]
@@ -75,7 +73,7 @@ class _BoneMatrices:
 
 @dataclass(slots=True)
 class _AttachedNodes:
-    """What no pose changes of nodes: the bones and other nodes that they ride on and, once asked, what is missing."""
+    """Parents of nodes, independent of poses: bones, other nodes and, once queried, lines about missing ones."""
 
     nodes: Sequence[Node]
     bones: list[_BoneMatrices]
@@ -84,40 +82,35 @@ class _AttachedNodes:
 
 
 _KNOWN_MAX = 16
-"""Most groups of nodes that are remembered."""
+"""Most tuples of nodes that are remembered."""
 
 
 class WorldTransforms:
-    """Answers for one scene and its figures as they stand now; what was asked for once is kept.
+    """World transforms of one scene and its characters in their present poses; computed on demand and cached.
 
-    What rides on a node is relative to the frame of that node without its scale, in metres; on a bone, to the frame of
-    the bone.  The scale of the carrier's node, by its geometric mean, scales it too.  A node or bone that is not there
-    leaves what would ride on it where its own transform puts it in the world.
+    A node attached to a node is relative to the frame of that node without its scale, in metres; attached to a bone, to
+    the frame of the bone. The geometric mean of the parent's scale scales it too. If the parent is missing, the
+    transform of the node is relative to the world.
 
     Args:
-        scene: The scene.
-        characters: Models as they are posed, by node; never changed, but for their poses.
-        before: The answers for another moment: what does not depend on poses is taken over.
-
-    Attributes:
-        scene: The scene.
-        characters: The figures.
+        characters: Posed models by node.
+        before: Transforms of another moment; what does not depend on poses is reused.
     """
 
-    def __init__(self, scene: Scene, characters: Figures, before: "WorldTransforms | None" = None) -> None:
+    def __init__(self, scene: Scene, characters: PosedCharacters, before: "WorldTransforms | None" = None) -> None:
         self.scene, self.characters = scene, characters
         self._carriers: dict[Key, ParentFrame] = {}
         is_same = before is not None and before.scene is scene and before.characters is characters
         self._known: dict[int, _AttachedNodes] = before._known if before is not None and is_same else {}
 
     def carrier(self, node: Node) -> ParentFrame:
-        """What the transform of a node is relative to; also of one that is not in the scene yet, or rides elsewhere."""
+        """Parent frame of a node; the node need not be in the scene."""
         attachment = node.attachment
         if not attachment.node:
             return WORLD
         key = (attachment.node, attachment.bone)
         if key not in self._carriers:
-            # The highest first, so that long chains are no deep recursion.
+            # Highest first, so that long chains do not recurse deeply.
             direct = self.scene.by_id.get(attachment.node)
             for above in reversed([direct, *self.scene.carriers(direct.id)] if direct is not None else []):
                 upper = (above.attachment.node, above.attachment.bone)
@@ -127,43 +120,43 @@ class WorldTransforms:
         return self._carriers[key]
 
     def carriers(self, nodes: Sequence[Node]) -> list[ParentFrame]:
-        """The same of many nodes, found together; fastest for the very nodes of the moment before."""
-        riders = self._riders(nodes)
-        self._find(riders.bones, riders.others)
+        """Parent frames of many nodes; fastest for the same tuple as at the moment before."""
+        attached = self._attached(nodes)
+        self._find(attached.bones, attached.others)
         known = self._carriers
         return [known[node.attachment.node, node.attachment.bone] if node.attachment.node else WORLD for node in nodes]
 
     def all_missing(self, nodes: Sequence[Node]) -> list[str]:
-        """The lines of `missing` of many nodes."""
-        riders = self._riders(nodes)
-        if riders.missing is None:
-            riders.missing = [line for node in nodes if (line := self.missing(node))]
-        return riders.missing
+        """Lines of `missing` of many nodes."""
+        attached = self._attached(nodes)
+        if attached.missing is None:
+            attached.missing = [line for node in nodes if (line := self.missing(node))]
+        return attached.missing
 
     def world_from_parent(self, node: Node) -> Float64:
-        """What the transform of a node is relative to, shape (4, 4)."""
+        """Shape (4, 4)."""
         return self.carrier(node).matrix
 
     def world_from_node(self, node: Node) -> Float64:
-        """Placement of a node in the world, its scale included, shape (4, 4)."""
+        """With the scale of the node, shape (4, 4)."""
         own = node_matrix(node.transform)
         return self.world_from_parent(node) @ own if node.attachment.node else own
 
     def missing(self, node: Node) -> str:
-        """Why there is nothing to ride on, as one line; "" for nothing, or while a model is being read."""
-        attachment, stays = node.attachment, "it stays where its own transform puts it"
+        """One line about a missing parent; "" if there is none, or while its model is being read."""
+        attachment, stays = node.attachment, "its transform is relative to the world"
         label = node.name or node.id
         if not attachment.node:
             return ""
         if not self.scene.has(attachment.node):
-            return f"{label}: what it rides on is not in the scene; {stays}"
+            return f"{label}: its parent is not in the scene; {stays}"
         carrier = self.scene.node(attachment.node)
         is_read = carrier.id in self.characters or not carrier.settings.is_character
         if not attachment.bone or not is_read or self._joint(attachment.node, attachment.bone) is not None:
             return ""
         return f"{label}: {carrier.name or carrier.id} has no bone {attachment.bone!r}; {stays}"
 
-    def _riders(self, nodes: Sequence[Node]) -> _AttachedNodes:
+    def _attached(self, nodes: Sequence[Node]) -> _AttachedNodes:
         found = self._known.get(id(nodes))
         if found is None or found.nodes is not nodes:
             keys = {(node.attachment.node, node.attachment.bone): None for node in nodes if node.attachment.node}
@@ -175,7 +168,6 @@ class WorldTransforms:
         return found
 
     def _sorted(self, keys: Iterable[Key]) -> tuple[list[_BoneMatrices], list[Key]]:
-        """The bones among what carries, by figure, and the rest."""
         bones: dict[NodeId, list[tuple[Key, int]]] = {}
         others = []
         for key in keys:
@@ -187,7 +179,7 @@ class WorldTransforms:
         return [self._bones(character, *zip(*found, strict=True)) for character, found in bones.items()], others
 
     def _bones(self, character: NodeId, keys: tuple[Key, ...], joints: tuple[int, ...]) -> _BoneMatrices:
-        # Circles end here: a figure that rides on its own bone by way of others finds the world.
+        # Ends circles: a character attached to its own bone through others is relative to the world.
         self._carriers |= dict.fromkeys(keys, WORLD)
         scale = self._scale(self.scene.node(character))
         for key in keys:
@@ -195,36 +187,34 @@ class WorldTransforms:
         return _BoneMatrices(character, keys, np.array(joints, np.intp), scale)
 
     def _find(self, bones: list[_BoneMatrices], others: list[Key]) -> None:
-        """Frames of carriers; those of bones are made rigid together."""
-        for riding in bones:
-            character = self.characters[riding.character]
+        """Computes parent frames; bones of one character are made rigid together."""
+        for bone in bones:
+            character = self.characters[bone.character]
             assert character.pose is not None
-            frames = rigid_frames(character.world_from_model @ character.pose.model_from_joint.take(riding.joints, 0))
-            for key, frame in zip(riding.keys, frames, strict=True):
-                self._carriers[key] = ParentFrame(frame, riding.scale)
+            frames = rigid_frames(character.world_from_model @ character.pose.model_from_joint.take(bone.joints, 0))
+            for key, frame in zip(bone.keys, frames, strict=True):
+                self._carriers[key] = ParentFrame(frame, bone.scale)
         for key in others:
-            # One that carries another of them may have been found with that one.
+            # The parent of another key may have been computed with it.
             if key not in self._carriers:
                 self._carriers[key] = WORLD
                 if self.scene.has(key[0]) and not key[1]:
                     self._carriers[key] = self._frame(self.scene.node(key[0]))
 
     def _frame(self, node: Node) -> ParentFrame:
-        """Frame of a node without its scale."""
         below = self.carrier(node)
         own = rigid_matrix(node.transform, below.scale)
         frame = own if below is WORLD else below.world_from_carrier @ own
         return ParentFrame(frame, self._scale(node))
 
     def _scale(self, node: Node) -> float:
-        """Mean scale of a node in the world; 1 where it is flat."""
+        """Mean scale of a node in the world; 1 if it is flat."""
         x, y, z = node.transform.scale
         volume = abs(x * y * z)
         own = volume ** (1.0 / 3.0) if volume > 0.0 else 1.0
         return own * self.carrier(node).scale
 
     def _joint(self, node_id: NodeId, bone: str) -> int | None:
-        """Number of a bone; None for one that is not there."""
         character = self.characters.get(node_id)
         if character is None or character.pose is None or character.model.skeleton is None:
             return None
@@ -232,11 +222,11 @@ class WorldTransforms:
 
 
 def rigid_frames(matrices: Float64) -> Float64:
-    """Affine matrices (N, 4, 4) without their scale and shear; a mirroring one becomes a rotation too."""
+    """Affine matrices (N, 4, 4) without scale and shear; mirroring ones become rotations too."""
     rigid = matrices.copy()
     linear = matrices[:, :3, :3]
     rigid[:, :3, :3] = linear / np.maximum(np.linalg.norm(linear, axis=1, keepdims=True), np.finfo(float).tiny)
-    # The decomposition is needed only for what is not a rotation with an even scale already.
+    # Only matrices that are not a rotation with an even scale need the decomposition.
     product = np.swapaxes(rigid[:, :3, :3], 1, 2) @ linear
     scale = product[:, 0, 0]
     even = np.abs(product - scale[:, None, None] * np.eye(3)).max(axis=(1, 2)) <= _EVEN * scale
@@ -247,9 +237,9 @@ def rigid_frames(matrices: Float64) -> Float64:
 
 
 def relative_transform(world_from_node: Float64, carrier: ParentFrame) -> Transform:
-    """Transform of a node on a carrier that stands as a matrix (4, 4) without shear puts it into the world.
+    """Transform of a node relative to a parent that gives it a world matrix (4, 4) without shear.
 
-    What lies out of the range of transforms stops at its end.
+    Values out of range are clamped.
     """
     position, orientation, scale = decompose(inverse_affine(carrier.matrix) @ world_from_node)
     rotation = degrees_from_matrix(quaternion.to_matrix(orientation))
@@ -257,22 +247,22 @@ def relative_transform(world_from_node: Float64, carrier: ParentFrame) -> Transf
 
 
 def vector(values: npt.ArrayLike) -> Vec3:
-    """Three numbers of an array as plain ones."""
+    """Three numbers of an array as a tuple."""
     x, y, z = np.asarray(values, np.float64).tolist()
     return x, y, z
 
 
 def carrier_of(transform: Transform) -> ParentFrame:
-    """What stands on a node that rides on nothing itself."""
+    """Parent frame of a node that has no parent itself."""
     x, y, z = transform.scale
     volume = abs(x * y * z)
     return ParentFrame(rigid_matrix(transform), volume ** (1.0 / 3.0) if volume > 0.0 else 1.0)
 
 
 def rebased(raw: dict[str, Any], carrier: Mapping[str, Any]) -> None:
-    """Makes the transform of a node's JSON object relative to another node's that rides on nothing; both as in files.
+    """Makes the transform of a node's JSON object relative to another top-level node; both as in files.
 
-    Values that are none are left to whoever reads the file.
+    Invalid values are left for the decoder.
     """
     try:
         own = msgspec.convert(raw.get("transform", {}), Transform)

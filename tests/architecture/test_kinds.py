@@ -9,9 +9,9 @@ import pytest
 from sim.kinds import KINDS
 from tests.architecture.sources import Source, sources
 
-NAMED = re.compile("cloth|emitter|collider", re.IGNORECASE)
+NAMED = re.compile("cloth|emitter", re.IGNORECASE)
 """Words that mean a kind wherever they stand."""
-PLAIN = ("model", "light")
+PLAIN = ("model", "light", "collider")
 """Names of kinds that are plain words too; they mean one where they are compared, looked up or asked for."""
 ASKING = ("of_kind", "is_kind")
 FOLDERS = re.compile(rf"(sim|app|widgets)\.kinds\.({'|'.join(KINDS)})(\.|$)")
@@ -75,11 +75,11 @@ def test_no_kind_is_named() -> None:
         "import app.kinds.model.panel",
         "cloths = {}",
         "class EmitterView: ...",
-        "def f(collider): ...",
+        "def f(emitter): ...",
         "f(cloth=1)",
         "node.emitter",
         "x = 'add.cloth'",
-        "f'{kind} collider'",
+        "f'{kind} cloth'",
         "import a as cloth",
         "node.kind == 'model'",
         "node.kind in ('model', 'other')",

@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from app.editor.actions import SPECS
 from app.files.project_file import PROJECT_SUFFIX
 from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
 from sim.export.formats import (
@@ -24,19 +23,16 @@ HOMES = ("sim/assets/formats.py", "sim/export/formats.py", "app/files/project_fi
 MEASURED = ("sim/bench/", "app/cli/bench")
 """Benchmarks name the files that they make or start with."""
 
-COMMANDS = {spec.id for spec in SPECS}
-"""Some end as files of a format do."""
-
 KNOWN = {PROJECT_SUFFIX, *(suffix for formats in REGISTRIES for suffix in formats.suffixes())}
 SUFFIX = re.compile(rf"(?:{'|'.join(re.escape(suffix) for suffix in sorted(KNOWN))})(?![\w-]|\.\w)", re.IGNORECASE)
 
 
 def named_suffixes(source: Source) -> list[str]:
-    """Texts of a file, other than those that document and names of commands, in which a known suffix stands."""
+    """Texts of a file, other than those that document, in which a known suffix stands."""
     nodes = list(ast.walk(source.tree))
     documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     texts = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in documents]
-    named = (node.value for node in texts if isinstance(node.value, str) and node.value not in COMMANDS)
+    named = (node.value for node in texts if isinstance(node.value, str))
     return [text for text in named if SUFFIX.search(text)]
 
 

@@ -12,18 +12,18 @@ from app.cli.run import SceneRun
 from app.cli.scene import opened
 from sim.gl import back_end
 from sim.gl.back_end import SIZES, BackEnd, BackEndChoice, BackEndComparison, BackEnds
-from sim.gl.back_end_trials import compare_back_ends
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
+from sim.gl.buffer_ring import PingPong
 from sim.gl.compute import AFTER, BETWEEN, GROUPS_MAX
 from sim.gl.context import Context
 from sim.gl.errors import GLError
 from sim.gl.kernel import Kernel
 from sim.gl.kernel_text import GROUP_SIZE
 from sim.gl.library import ShaderLibrary
-from sim.gl.ping_pong import PingPong
 from sim.gl.record import record
 from sim.gl.task import finish
+from sim.gl.trials import compare_back_ends
 from sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.shader_files import make_library
 
@@ -166,7 +166,7 @@ def test_a_source_that_is_no_array_of_the_records_is_refused(context: Context, t
 
 
 def test_automatic_takes_what_was_found_faster_for_the_size(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    ends, renderer = BackEnds(context), context.capabilities.renderer
+    ends, renderer = BackEnds(context, compare_back_ends), context.capabilities.renderer
     monkeypatch.setattr(back_end, "_COMPARED", {})
     assert ends.chosen(SIZES[0] - 1, 32) is BackEnd.TF, "not even tried"
     assert "4 096" in ends.status
@@ -183,7 +183,7 @@ def test_automatic_takes_what_was_found_faster_for_the_size(context: Context, mo
 
 
 def test_the_trial_measures_both(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.gl.back_end_trials.SIZES", (300, 600, 900))
+    monkeypatch.setattr("sim.gl.trials.SIZES", (300, 600, 900))
     found = compare_back_ends(context)
     assert len(found.ratios) == 3
     assert min(found.ratios) > 0.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.bench.frame import frame_rows, silent_gl
+from sim.bench.frames import frame_rows, silent_gl
 from sim.gl.bootstrap import GL
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer

@@ -13,7 +13,7 @@ from sim.bench.particles import (
     particles_rows,
     stream_settings,
 )
-from sim.bench.plain_particles import NumpyParticles, PlainParticles
+from sim.bench.plain import NumpyParticles, PlainParticles
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.emitter.settings import ParticleLook

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sim.bench.shape import shape_rows
 from sim.bench.skinning import (
     JOINTS,
     gpu_cases,
     numpy_cases,
     random_pose,
+    shape_rows,
     skinning_rows,
     synthetic_mesh,
     synthetic_skin,

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from app.cli.main import main
-from sim.bench import timing
-from sim.bench.timing import TimedFrames, timing_rows
+from sim.bench import frames
+from sim.bench.frames import timed_scene, timing_rows
 from sim.gl.context import Context
 
 
 def test_rows_tell_a_frame_with_timing_off_and_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "FRAMES", 2)
+    monkeypatch.setattr(frames, "TIMED_STEPS", 2)
     off, on = timing_rows(1, [50])
     assert [(row.system, row.variant, row.size, row.unit) for row in (off, on)] == [
         ("timing", "off", 50, "vertices"), ("timing", "on", 50, "vertices")
@@ -21,10 +21,10 @@ def test_rows_tell_a_frame_with_timing_off_and_on(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_timed_frame_holds_a_pass_of_every_kind(context: Context) -> None:
-    bench = TimedFrames(context, 50)
+    bench = timed_scene(context, 50)
     context.timers.switch(True)
     for _ in range(3):
-        bench._frame()
+        bench.timed_frame()
     samples = []
     context.timers._recorder._warming = 0
     finish = context.timers.finish_frame
@@ -35,7 +35,7 @@ def test_a_timed_frame_holds_a_pass_of_every_kind(context: Context) -> None:
         return number
 
     context.timers.finish_frame = cached
-    bench._frame()
+    bench.timed_frame()
     context.timers.finish_frame = finish
     context.timers.switch(False)
     paths = {one.path for one in samples[0].slices}

@@ -9,9 +9,9 @@ import pytest
 from sim.gl.binaries import ProgramBinaries
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
+from sim.gl.errors import ShaderError
 from sim.gl.kernel import Kernel
 from sim.gl.record import record
-from sim.gl.shader_log import ShaderError
 from sim.gl.vertex_array import VertexArray
 from tests.gl.shader_files import make_library, write_shaders
 
@@ -106,7 +106,7 @@ def test_binaries_of_another_driver_are_not_touched(
 
 
 def test_those_used_longest_ago_go_first(context: Context, folder: Path) -> None:
-    found = ProgramBinaries(folder, ("driver",), room=1000)
+    found = ProgramBinaries(folder, ("driver",), limit=1000)
     for index in range(16):
         found.note(f"fact {index}")  # 44 bytes each
         os.utime(found._path(f"fact {index}"), (index, index))

@@ -23,7 +23,7 @@ from sim.characters.reference import skin
 from sim.characters.settings import ModelSettings, SkinningMethod
 from sim.export.formats import SCENE_FORMATS
 from sim.export.scene import points_file, writing
-from sim.export.scene.glb_frames import GlbFrames
+from sim.export.scene.glb import GlbFrames
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.hair.settings import HairSettings, HairSource
@@ -440,7 +440,7 @@ def test_usd_skins_a_model_with_morphs_and_matrices_as_we_do(assets: Path, tmp_p
     ("options", "expected"),
     [
         (["--node", "Nobody"], "there is no node 'Nobody'; there are: Sheet, Sparks / hot, Tiny"),
-        (["--rate", "24"], "--rate 24: what is simulated has 60 steps a second"),
+        (["--rate", "24"], "--rate 24: the simulation has 60 steps a second"),
         (["--rate", "0"], "--rate 0: is not between"),
         (["--clip", "fly"], "clip 'fly': no such clip; there are: "),
         (["--option", "colour=red"], "PC2 point cache has no option 'colour'; there are: none"),
@@ -482,7 +482,7 @@ def test_what_is_read_back_otherwise_is_not_kept(
     output.write_bytes(b"older")
     command = ["export", str(project), "--allow-outside", "--node", "Sheet", "--frames", "0:2", "--output", str(output)]
     assert main(command) == 1
-    assert "what is read back differs by 0.01 m; nothing was kept" in capsys.readouterr().err
+    assert "the read-back differs by 0.01 m; no file was written" in capsys.readouterr().err
     assert output.read_bytes() == b"older"
     assert [path.name for path in tmp_path.iterdir()] == ["a.pc2"]
 

@@ -19,9 +19,8 @@ from app.cli.main import main
 from app.cli.render import turned
 from app.cli.scene import opened
 from app.cli.variants import varied
-from sim.assets.format_registry import resolved
-from sim.export.formats import FILM_FORMATS, SCENE_FORMATS
-from sim.export.options import VideoCodec, VideoOptions
+from sim.assets.formats import resolved
+from sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS, VideoCodec, VideoOptions
 from sim.export.video_file import GifVideo, WebpVideo
 from sim.scene.camera import Camera
 
@@ -130,17 +129,17 @@ def test_what_is_see_through_stays_so_in_animated_pictures(tmp_path: Path) -> No
                 assert (shown[..., 3] == 255).sum() == 36 * 24 + 8 * 8
                 wanted = bars()[18, 8 * shift + 4 : 8 * shift + 24 : 8].astype(int)
                 assert np.abs(shown[18, 8 * shift + 4 : 8 * shift + 24 : 8, :3] - wanted).max() <= 8
-    assert "what is less than half opaque is left out" in cache.notes[0]
+    assert "pixels below half opacity are transparent" in cache.notes[0]
 
 
 @pytest.mark.parametrize("suffix", [".mkv", ".mp4", ".webp", ".gif"])
 def test_films_are_read_back_and_told(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if FILM_FORMATS.of(Path(f"a{suffix}")).module:
+    if VIDEO_FORMATS.of(Path(f"a{suffix}")).module:
         pytest.importorskip("av")
     path = rendered(tmp_path / f"a{suffix}", "--frames", "0:5", "--rate", "30")
     line = capsys.readouterr().out.strip()
     found = re.fullmatch(
-        r".*: 6 frames, 96 × 64, 0\.20 s, [\w.]+, ([\d.]+) (?:KiB|bytes), read back to ([\d.]+) of 255", line
+        r".*: 6 frames, 96 × 64, 0\.20 s, [\w.]+, ([\d.]+) (?:KiB|bytes), max read-back error ([\d.]+) of 255", line
     )
     assert found is not None, line
     assert line.startswith(str(path))
@@ -152,8 +151,8 @@ def test_films_are_read_back_and_told(suffix: str, tmp_path: Path, capsys: pytes
 @pytest.mark.parametrize(
     ("suffix", "fault", "expected"),
     [
-        (".mkv", lambda pictures: pictures[:-1], "3 frames read back of 4; nothing was kept"),
-        (".mkv", lambda pictures: [(end, shown ^ 1) for end, shown in pictures], "is another picture"),
+        (".mkv", lambda pictures: pictures[:-1], "3 frames read back of 4; no file was written"),
+        (".mkv", lambda pictures: [(end, shown ^ 1) for end, shown in pictures], "the read-back differs"),
         (".gif", lambda pictures: [(end, 255 - shown) for end, shown in pictures], "of 255 on average"),
     ],
 )
@@ -163,7 +162,7 @@ def test_a_film_that_shows_something_else_is_not_kept(
 ) -> None:  # fmt: skip
     if suffix == ".mkv":
         pytest.importorskip("av")
-    format = FILM_FORMATS.of(Path(f"a{suffix}"))
+    format = VIDEO_FORMATS.of(Path(f"a{suffix}"))
     read = resolved(format.reader)
     module, _, name = format.reader.partition(":")
     monkeypatch.setattr(f"{module}.{name}", lambda path: fault(list(read(path))))
@@ -244,9 +243,9 @@ def test_pictures_that_broke_off_are_drawn_again(
     rendered(name, "--frames", "0:5", "--size", "120x90", "--resume")
     reported = capsys.readouterr()
     assert [path.read_bytes() for path in whole] == wanted
-    assert "4 pictures" in reported.out
-    assert "2 were there" in reported.out
-    again = [f"sinew: {path}: warning: is not complete and is drawn again" for path in whole[1:5]]
+    assert "4 images" in reported.out
+    assert "2 existed already" in reported.out
+    again = [f"sinew: {path}: warning: is incomplete and is rendered again" for path in whole[1:5]]
     assert reported.err.splitlines() == again
 
 
@@ -312,7 +311,7 @@ def test_films_without_their_package_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
-    for format in FILM_FORMATS:
+    for format in VIDEO_FORMATS:
         path = tmp_path / f"a{format.suffixes[0]}"
         if format.module:
             assert main(["render", str(ARM), "--output", str(path)]) == 1

@@ -54,7 +54,7 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
     bake = Bake(cache_folder(project))
     assert bake.steps("c") == range(1, 13)
     assert main(["verify", str(project)]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "1 node, 12 steps, equal to the bit"
+    assert capsys.readouterr().out.splitlines()[-1] == "1 node, 12 steps, bit-identical"
 
     node = scene.node("c")
     softer = with_value(with_value(scene, ParamRef("c", "cloth", "wind"), (0.0, 0.0, 2.0)), _baked(node), True)
@@ -184,7 +184,7 @@ def test_a_bake_of_other_settings_is_told_and_simulated_anew_and_others_are_kept
         patch.setattr(ClothSystem, "step", step)
         cached = simulate(project, "--cache")
     assert stepped == {"d"}
-    line = f"sinew: {project}: warning: Other: its bake is out of date; it is simulated anew"
+    line = f"sinew: {project}: warning: Other: its bake is out of date; it is simulated again"
     assert capsys.readouterr().err.splitlines() == [line]
     shutil.rmtree(cache_folder(project))
     for name, array in simulate(project).items():
@@ -288,7 +288,7 @@ def test_pictures_of_a_project_are_baked_and_drawn_from_the_bake(
     render("long", "0:11", "--cache")
     assert Bake(cache_folder(project)).steps("c") == range(1, 12)
     assert main(["verify", str(project)]) == 0
-    assert "equal to the bit" in capsys.readouterr().out
+    assert "bit-identical" in capsys.readouterr().out
 
 
 def sweep_rows(tmp_path: Path, *sets: str) -> list[dict[str, str]]:

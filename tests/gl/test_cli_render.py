@@ -117,7 +117,7 @@ def test_equal_commands_give_equal_bytes(dude: Path, tmp_path: Path) -> None:
     [
         (["--output", "a%d.png", "--frames", "0:61"], 1, "--frames 0:61: clip 'Take 001' goes from 0 to 60"),
         (["--output", "a.png", "--frames", "0:1"], 1, "--output: several frames need a number such as %04d"),
-        (["--output", "a.png", "--view", "saved"], 1, "--view saved: only projects have a saved view"),
+        (["--output", "a.png", "--view", "saved"], 1, "--view saved: only projects have a saved camera"),
         (["--output", "a.jpg"], 2, "'a.jpg' does not end in .png"),
         (["--output", "a.png", "--frames", "3:1"], 2, "'3:1' ends before it starts"),
         (["--output", "a.png", "--frames", "one"], 2, "'one' is not A:B"),

@@ -93,7 +93,7 @@ def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> 
     assert list(arrays) == [
         "Sheet.positions", "Sheet.velocities", "Flag, 2.positions", "Flag, 2.velocities",
         "Sheet.triangles", "Sheet.texcoords", "Flag, 2.triangles", "Flag, 2.texcoords", "step", "dt", "settings",
-        "back_end",
+        "back_end", "backend",
     ]  # fmt: skip
     for name, count in (("Sheet", 64), ("Flag, 2", 40)):
         assert arrays[f"{name}.positions"].dtype == arrays[f"{name}.velocities"].dtype == np.float32
@@ -107,6 +107,7 @@ def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> 
     assert arrays["dt"].shape == ()
     assert arrays["dt"] == 1.0 / 60.0
     assert str(arrays["settings"]) == project.read_text(encoding="utf-8")
+    assert str(arrays["backend"]) == str(arrays["back_end"]) != ""
     assert json.loads(str(arrays["settings"]))["format"] == "sinew-project"
 
 
@@ -290,10 +291,10 @@ def test_a_cloth_that_blows_up_ends_the_command(
 
 
 def test_nothing_to_simulate_is_told(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "nothing in it is simulated" in refused(capsys, saved(tmp_path), output)
+    assert "contains no simulation" in refused(capsys, saved(tmp_path), output)
     model = tmp_path / "model.ezm"
     model.write_bytes(HUMANOID.read_bytes())
-    assert "is no project" in refused(capsys, model, output)
+    assert "is not a project" in refused(capsys, model, output)
 
 
 def test_absurd_lengths_are_refused_at_once(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -313,7 +314,7 @@ def test_absurd_lengths_are_refused_at_once(tmp_path: Path, output: Path, capsys
         (["--steps", "10", "--seconds", "1"], "not allowed with argument"),
         (["--seconds", "inf"], "'inf' is not a finite number"),
         (["--seconds", "-2"], "'-2'"),
-        (["--every", "0"], "'0' is not a number from 1 on"),
+        (["--every", "0"], "'0' is not a number from 1"),
         (["--output", "a.npy"], "'a.npy' does not end in .npz"),
     ],
 )
@@ -425,7 +426,7 @@ def test_an_interruption_leaves_nothing(tmp_path: Path, output: Path, monkeypatc
     def interrupt(frames: FrameArrays, frame: np.ndarray) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli_simulate.Frames, "append", interrupt)
+    monkeypatch.setattr(cli_simulate.FrameArrays, "append", interrupt)
     assert main(["simulate", str(project), "--output", str(output)]) == 130
     assert output.read_bytes() == b"older"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npz", "scene.sinew"]
@@ -454,7 +455,7 @@ def test_what_is_done_is_kept_where_that_is_asked_for(
     command = ["simulate", str(project), "--output", str(output), "--steps", "100", "--every", "2"]
     try:
         assert main([*command, "--partial"]) == status
-        err = f"sinew: {output}: warning: holds the steps up to 8 of 100\nsinew: interrupted\n"
+        err = f"sinew: {output}: warning: contains the steps up to 8 of 100\nsinew: interrupted\n"
         assert capsys.readouterr().err == err
         with np.load(output) as arrays:
             assert arrays["step"].tolist() == [0, 2, 4, 6, 8]
@@ -474,7 +475,7 @@ def test_asked_twice_nothing_is_kept(tmp_path: Path, output: Path, monkeypatch: 
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr(cli_simulate.Frames, "append", interrupt)
+    monkeypatch.setattr(cli_simulate.FrameArrays, "append", interrupt)
     assert main(["simulate", str(project), "--output", str(output), "--partial"]) == 143
     assert sorted(path.name for path in tmp_path.iterdir()) == ["scene.sinew"]
 
@@ -550,7 +551,7 @@ def test_emitters_alone_are_simulated_and_a_hungry_one_is_told(
 def test_emitters_that_are_all_silent_or_mistaken_end_the_command(
     tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "nothing in it is simulated" in refused(capsys, saved(tmp_path, emitter("Quiet", muted=True)), output)
+    assert "contains no simulation" in refused(capsys, saved(tmp_path, emitter("Quiet", muted=True)), output)
     line = refused(capsys, saved(tmp_path, emitter("Wild", gravity=(1e35, 0.0, 0.0))), output, "--steps", "70")
     assert "$.nodes[0].emitter.gravity: [1e+35, 0.0, 0.0] is not allowed" in line
     line = refused(capsys, saved(tmp_path, emitter("Odd", bursts="soon")), output)
@@ -567,7 +568,7 @@ def test_an_image_of_where_to_emit_that_is_none_is_told_and_it_emits_everywhere(
     found = simulated(project, output, "--steps", "20", "--every", "20")["Skin.positions"]
     warnings = capsys.readouterr().err
     assert warnings.count("no.png") == 1
-    assert "is no image of a known format" in warnings
+    assert "is not an image of a known format" in warnings
     plain = saved(tmp_path, FIGURE, skin)
     expected = simulated(plain, output, "--steps", "20", "--every", "20")["Skin.positions"]
     np.testing.assert_array_equal(found, expected)

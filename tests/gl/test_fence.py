@@ -2,7 +2,7 @@
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
-from sim.gl.fence import Fence
+from sim.gl.readback import Fence
 
 
 def test_a_fence_is_passed_once_the_work_is_done(context: Context) -> None:

@@ -8,10 +8,9 @@ import pytest
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
-from sim.gl.errors import GLError, GLLimitError
+from sim.gl.errors import GLError, GLLimitError, ShaderError
 from sim.gl.kernel import Kernel
 from sim.gl.record import Record, record
-from sim.gl.shader_log import ShaderError
 from sim.gl.transform_feedback import TRIPLES_FROM
 from sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.back_ends import ON_BOTH

@@ -8,9 +8,9 @@ import pytest
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
+from sim.gl.errors import ShaderError
 from sim.gl.kernel import Kernel
 from sim.gl.record import record
-from sim.gl.shader_log import ShaderError
 from sim.gl.texture import BufferTexture, Texture2D
 from sim.gl.vertex_array import VertexArray
 from tests.gl.shader_files import HEADER, make_library

@@ -10,7 +10,7 @@ import pytest
 
 from sim.bench.particles import BenchEmitter, floor, fountain_settings
 from sim.engine import Engine
-from sim.gl import timer, timer_trials
+from sim.gl import timer
 from sim.gl.bootstrap import GL
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -18,10 +18,8 @@ from sim.gl.timer import Timers
 from sim.kinds.cloth.cloth import NO_INPUTS
 from sim.kinds.cloth.settings import ClothSettings
 from sim.profile.calibration import Trial
-from sim.profile.recorder import WARM_UP
-from sim.profile.run import NO_RUN
-from sim.profile.sample import FrameSample, SceneMoment, TimeSource
-from sim.profile.status import Calibration, Vsync
+from sim.profile.recorder import NO_RUN, WARM_UP
+from sim.profile.sample import Calibration, FrameSample, SceneMoment, TimeSource, Vsync
 from sim.scene.scene import Node, Scene
 from tests.gl.gl_errors import pending_errors
 
@@ -143,7 +141,7 @@ def test_calibration_keeps_what_is_bound_and_tells_who_measures(context: Context
 
 
 def test_a_driver_is_believed_when_it_tells_the_truth(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timer_trials, "run_trials", lambda _: [Trial("a filled picture", 0.98)])
+    monkeypatch.setattr(context.timers, "_run_trials", lambda _: [Trial("a filled picture", 0.98)])
     context.capabilities = replace(context.capabilities, renderer="Card 9000")
     found = context.timers.calibrate()
     assert (found.source, found.reason) == (TimeSource.TIMER, "Card: its timer reported 98 % of a filled picture")

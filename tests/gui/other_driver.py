@@ -50,7 +50,7 @@ class OtherDriver:
     def open(self, project: Path) -> None:
         self.editor.files.open(project)
         self.wait(lambda: self.editor.document.path is not None)
-        self.wait(lambda: not self.editor.store.loading and not self.editor.turns.uploading)
+        self.wait(lambda: not self.editor.store.loading and not self.editor.task_loop.uploading)
         self.settle()
 
     def state(self, node: str) -> bytes:

@@ -102,7 +102,7 @@ def test_editing_what_is_baked_is_told_and_can_be_freed(baked, qtbot):
     document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     assert row() == ("outdated", "warning")
     assert "Baked; settings changed" in head.warning.label.text()
-    assert head.remedy_button.text() == "Free Bake"
+    assert head.remedy_button.text() == "Detach Bake"
     document.undo_stack.undo()
     assert row() == ("baked", "")
     document.undo_stack.redo()
@@ -216,7 +216,7 @@ def verified(editor, qtbot):
 def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbot):
     editor, cloth, _ = baked
     shown = states(editor, (13,))
-    outcome = "Bake verified: 1 node, 20 steps, equal to the bit"
+    outcome = "Bake verified: 1 node, 20 steps, bit-identical"
     assert not editor.panels.messages.isVisible()
     assert verified(editor, qtbot) == outcome
     assert editor.panels.messages.isVisible(), "the outcome stays where it can be read"

@@ -41,7 +41,7 @@ class Stage:
 
     @property
     def marks(self):
-        return self.editor.rooms["cloth"].tool.marks
+        return self.editor.kind_panels["cloth"].tool.marks
 
     @property
     def settings(self):
@@ -67,7 +67,7 @@ class Stage:
     def hover(self, particle):
         """The mouse rests on a particle."""
         self.mouse.hover(self.pixel(particle))
-        self.editor.rooms["cloth"].tool._look()
+        self.editor.kind_panels["cloth"].tool._look()
 
     def trigger(self, action_id):
         self.editor.window.actions_table[action_id].trigger()
@@ -109,7 +109,7 @@ def test_hovering_reads_three_particles_and_not_the_cloth(stage, monkeypatch):
     monkeypatch.setattr(type(stage.cloth), "positions", lambda _: pytest.fail("read the whole cloth"))
     for particle, place in places.items():
         stage.mouse.hover(place)
-        stage.editor.rooms["cloth"].tool._look()
+        stage.editor.kind_panels["cloth"].tool._look()
         assert stage.marks.hovered == ParticleRef(stage.node, particle)
 
 
@@ -230,7 +230,7 @@ def test_the_rubber_band_is_seen_while_it_is_spanned_and_escape_gives_it_up(stag
     start, end = around(stage, [0, 1])
     stage.shift.press(start)
     stage.shift.move(end)
-    band = stage.editor.rooms["cloth"].tool._band
+    band = stage.editor.kind_panels["cloth"].tool._band
     assert band.isVisible()
     assert (band.box.topLeft() - start).manhattanLength() < 1e-9
     QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
@@ -276,7 +276,7 @@ def test_p_pins_the_particle_under_the_mouse_as_one_entry_and_lets_it_go(stage):
     stage.trigger("simulate.pin")
     picture(stage.editor)
     assert not stage.cloth.pins.flags[MIDDLE]
-    assert stage.document.undo_stack.undoText() == f"Let go of particle {MIDDLE}"
+    assert stage.document.undo_stack.undoText() == f"Unpin particle {MIDDLE}"
     stage.document.undo_stack.undo()
     picture(stage.editor)
     assert stage.cloth.pins.flags[MIDDLE]
@@ -334,7 +334,7 @@ def test_a_right_click_selects_the_cloth_and_offers_its_pins(stage):
     offered["Pin This Particle"].trigger()
     picture(stage.editor)
     assert stage.cloth.pins.flags[MIDDLE]
-    assert "Let Go of This Particle" in entries(stage.editor.menu.menu_at(stage.pixel(MIDDLE)))
+    assert "Unpin This Particle" in entries(stage.editor.menu.menu_at(stage.pixel(MIDDLE)))
 
 
 def test_a_pin_preset_of_the_menu_replaces_all_pins_as_one_entry(stage):

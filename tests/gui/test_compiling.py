@@ -5,7 +5,7 @@ import threading
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.files.places import program_cache_folder
+from app.files.settings_store import program_cache_folder
 from sim.gl import program
 from sim.render.progressive.precompiler import Precompiler
 from tests.gui.editor_harness import Clock, picture
@@ -36,7 +36,7 @@ def slow(monkeypatch):
 
     def wait(self, *arguments):
         assert go.wait(PATIENCE / 1000)
-        compile_it(self, *arguments)
+        return compile_it(self, *arguments)
 
     monkeypatch.setattr(Precompiler, "_compile", wait)
     yield go

@@ -1,5 +1,6 @@
 """What other programs write while it is open here: projects are asked about, models, images, shaders read anew."""
 
+import json
 import os
 import shutil
 import threading
@@ -15,16 +16,18 @@ import shaders
 from app.files import file_watch
 from app.files.digest import file_digest
 from app.files.file_watch import FileWatch
-from app.files.places import data_folder
 from app.files.project_file import load_project, save_project
 from app.files.project_files import UnsavedAnswer
 from app.files.recovery import RecoveryStore
+from app.files.settings_store import data_folder
 from app.files.unknown_content import UnknownContent
+from sim.assets.gltf.container import split_file
 from sim.characters.settings import ModelSettings
 from sim.kinds.hair.settings import HairSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import ViewState
+from tests.gltf_samples import Sample
 from tests.gui.editor_harness import picture, sample
 from widgets.protocols import ModelState
 
@@ -207,7 +210,7 @@ def posed(session, model):
 
 
 def ready(editor):
-    return editor.store.status("model-1").state is ModelState.READY and not editor.turns.uploading
+    return editor.store.status("model-1").state is ModelState.READY and not editor.task_loop.uploading
 
 
 def test_a_model_that_is_replaced_is_read_again_and_the_history_stays(posed, model, qtbot):
@@ -245,11 +248,11 @@ def test_a_model_that_can_no_longer_be_read_stays_until_it_can(posed, model, qtb
 
 def test_two_figures_of_one_file_are_both_read_again(posed, model, qtbot):
     twin = posed.document.duplicate_node("model-1")
-    qtbot.waitUntil(lambda: not posed.turns.uploading and posed.store.loaded(twin) is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not posed.task_loop.uploading and posed.store.loaded(twin) is not None, timeout=PATIENCE)
     before = posed.store.loaded(twin).model
     model.write_text(model.read_text() + "\n")
     qtbot.waitUntil(lambda: posed.store.loaded(twin).model is not before, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: not posed.turns.uploading, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not posed.task_loop.uploading, timeout=PATIENCE)
     engine = posed.client.engine
     assert engine.model_of(twin) is engine.model_of("model-1") is posed.store.loaded("model-1").model
 
@@ -263,6 +266,28 @@ def test_a_texture_that_is_repainted_is_seen(posed, model, qtbot):
     qtbot.waitUntil(lambda: posed.store.loaded("model-1") is not loaded, timeout=PATIENCE)
     qtbot.waitUntil(lambda: ready(posed), timeout=PATIENCE)
     assert np.abs(picture(posed).astype(int) - before).max() > 60
+
+
+def test_a_buffer_file_of_a_model_is_watched_like_the_model(session, tmp_path, qtbot):
+    glb = Sample()
+    glb.mesh()
+    glb.put("scenes", {"nodes": [0]})
+    text, binary = split_file(glb.data())
+    document = json.loads(text)
+    document["buffers"][0]["uri"] = "tri.bin"
+    buffer, path = tmp_path / "work" / "tri.bin", tmp_path / "work" / "tri.gltf"
+    buffer.parent.mkdir()
+    buffer.write_bytes(binary)
+    path.write_text(json.dumps(document))
+    editor = session.open(path)
+    before = editor.store.loaded("model-1").model
+    assert buffer in editor.store.known
+    qtbot.waitUntil(lambda: buffer in editor.disk_changes.watch._reported, timeout=PATIENCE)
+    taller = bytes(binary).replace(np.float32(2.0).tobytes(), np.float32(3.0).tobytes())
+    buffer.write_bytes(taller)
+    qtbot.waitUntil(lambda: editor.store.loaded("model-1").model is not before, timeout=PATIENCE)
+    assert editor.store.loaded("model-1").model.mesh.positions.max() == 3.0
+    assert "read again: tri.bin" in editor.window._hint.text()
 
 
 def test_an_image_that_settings_name_is_read_again(session, model, tmp_path, qtbot):

@@ -87,7 +87,7 @@ def test_a_node_cannot_ride_on_itself_and_says_so(editor):
     assert document.undo_stack.count() == count
     errors = [m.text for m in editor.panels.messages.model.messages if m.severity is Severity.ERROR]
     assert errors
-    assert set(errors) == {"Light cannot ride on itself"}
+    assert set(errors) == {"Light cannot be attached to itself"}
 
 
 def test_what_rode_on_a_node_that_is_removed_keeps_its_wish_and_one_undo_brings_both_back(editor):

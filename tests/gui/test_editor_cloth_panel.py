@@ -62,7 +62,7 @@ def status(editor):
 
 
 def meter(editor):
-    return editor.rooms["cloth"].stability
+    return editor.kind_panels["cloth"].stability
 
 
 def facts(editor):
@@ -100,12 +100,12 @@ def wait_for_stability(qtbot, editor, substeps):
 def test_the_meter_follows_the_substeps_and_mends_them_in_one_edit(qtbot, editor):
     wait_for_stability(qtbot, editor, 48)
     assert meter(editor).is_stable
-    assert editor.rooms["cloth"].overlay.isVisible()
+    assert editor.kind_panels["cloth"].overlay.isVisible()
     set_cloth(editor, stretch_stiffness=30_000.0, substeps=4)
     wait_for_stability(qtbot, editor, 4)
     assert not meter(editor).is_stable
     before = editor.document.undo_stack.count()
-    editor.rooms["cloth"].overlay.meter.substeps_action.trigger()
+    editor.kind_panels["cloth"].overlay.meter.substeps_action.trigger()
     assert editor.document.undo_stack.count() == before + 1
     substeps = node(editor).settings.substeps
     wait_for_stability(qtbot, editor, substeps)
@@ -118,7 +118,7 @@ def test_a_fabric_is_softened_in_one_edit_until_the_substeps_of_now_hold_it(qtbo
     set_cloth(editor, stretch_stiffness=30_000.0, substeps=4)
     wait_for_stability(qtbot, editor, 4)
     before, count = node(editor).settings, editor.document.undo_stack.count()
-    editor.rooms["cloth"].overlay.meter.softer_action.trigger()
+    editor.kind_panels["cloth"].overlay.meter.softer_action.trigger()
     assert editor.document.undo_stack.count() == count + 1
     assert editor.document.undo_stack.undoText() == "Soften Cloth"
     softer = node(editor).settings
@@ -135,10 +135,10 @@ def test_a_fabric_is_softened_in_one_edit_until_the_substeps_of_now_hold_it(qtbo
 def test_the_meter_goes_with_the_selection(qtbot, editor):
     wait_for_stability(qtbot, editor, 48)
     editor.edits.select()
-    assert not editor.rooms["cloth"].overlay.isVisible()
+    assert not editor.kind_panels["cloth"].overlay.isVisible()
     editor.edits.select(node(editor).id)
     draw(editor)
-    assert editor.rooms["cloth"].overlay.isVisible()
+    assert editor.kind_panels["cloth"].overlay.isVisible()
 
 
 def test_the_counts_are_those_of_the_simulation(editor):
@@ -162,14 +162,14 @@ def test_the_legend_of_the_strain_is_in_percent(editor):
 def test_the_plots_record_while_it_plays(editor, clock):
     editor.window.docks.reveal("plots")
     run(editor, clock, 1.0)
-    editor.rooms["cloth"].plots.redraw()
-    time, total = editor.rooms["cloth"].plots.curves["total"].getOriginalDataset()
+    editor.kind_panels["cloth"].plots.redraw()
+    time, total = editor.kind_panels["cloth"].plots.curves["total"].getOriginalDataset()
     assert len(time) >= 2
     statistics = system(editor).statistics
     assert time[-1] == statistics.time <= 1.0
     assert total[-1] == pytest.approx(statistics.kinetic + statistics.elastic + statistics.potential)
     editor.edits.select()
-    assert editor.rooms["cloth"].plots.empty.isVisible()
+    assert editor.kind_panels["cloth"].plots.empty.isVisible()
 
 
 # --- a cloth that blows up ----------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def test_own_presets_are_there_at_the_next_start(session):
 
 def test_a_shipped_name_cannot_be_taken(editor):
     editor.panels.inspector.head.presets.saved.emit("Silk")
-    assert messages(editor, Severity.ERROR) == ["Silk is a preset that comes with Sinew; choose another name"]
+    assert messages(editor, Severity.ERROR) == ["Silk is a preset of Sinew; choose another name"]
 
 
 # --- files --------------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
 
 def test_a_cloth_without_a_file_says_what_it_needs(editor):
     make_mesh(editor, "")
-    assert status(editor).note == "Choose the file that becomes cloth."
+    assert status(editor).note == "Choose a mesh file."
 
 
 def test_a_mesh_that_cannot_be_read_is_told_once(qtbot, editor, tmp_path):

@@ -55,7 +55,7 @@ class Stage:
 
     @property
     def population(self):
-        return self.editor.rooms["emitter"].head._status
+        return self.editor.kind_panels["emitter"].head._status
 
     @property
     def is_muted(self):
@@ -133,7 +133,7 @@ def test_reseeding_is_one_edit_and_gives_other_particles(stage):
     with stage.editor.viewport.gl_current():
         before = stage.system.read()["position"][:, :3].copy()
     seed = stage.settings.seed
-    stage.editor.rooms["emitter"].seed_button.click()
+    stage.editor.kind_panels["emitter"].seed_button.click()
     assert stage.settings.seed != seed
     assert stage.document.undo_stack.undoText() == "Reseed Emitter"
     stage.play(5)
@@ -154,7 +154,7 @@ def test_mute_and_solo_by_key(stage):
 
 def test_without_an_emitter_the_commands_are_grey_and_say_so(stage):
     stage.document.select(Selection())
-    muted = "Select something that is simulated, or a collider, first."
+    muted = "Select a simulated object or a collider first."
     for action, lack in {"node.mute": muted, "node.solo": muted, "emitter.reseed": "Select an emitter first."}.items():
         assert not stage.editor.window.actions_table[action].isEnabled()
         assert stage.editor.window.actions_table[action].statusTip() == lack
@@ -209,7 +209,7 @@ def test_own_presets_are_kept_used_and_deleted(session):
 
 def test_a_name_of_a_shipped_preset_is_refused(stage):
     stage.head.presets.saved.emit("Fire")
-    assert any("comes with Sinew" in text for text in stage.messages(Severity.ERROR))
+    assert any("is a preset of Sinew" in text for text in stage.messages(Severity.ERROR))
 
 
 # --- what emitters are on -----------------------------------------------------------------------------
@@ -237,7 +237,8 @@ def test_without_its_model_a_surface_degrades_and_comes_back_by_undo(on_skin, qt
 def test_settings_that_nothing_can_be_made_of_are_said_and_the_emitter_goes_on(stage):
     stage.set(mode=EmissionMode.BURST)
     (text,) = stage.messages()
-    assert text == "Emitter: bursts: an emitter of bursts alone needs at least one, such as 0:100; it goes on as it was"
+    refusal = "bursts: an emitter of bursts alone needs at least one, such as 0:100"
+    assert text == f"Emitter: {refusal}; the former settings stay active"
     assert stage.status.note.startswith("bursts:")
     stage.set(bursts="0:50")
     assert stage.status.note == ""

@@ -130,7 +130,7 @@ class Handled:
         return self.document.scene.node(self.node).settings
 
     def knob(self, kind, point=0, axis=0):
-        handles = self.editor.rooms["emitter"].tool._handles()
+        handles = self.editor.kind_panels["emitter"].tool._handles()
         knob = next(knob for knob in handles.knobs if knob.kind is kind and knob.axis == axis)
         return QPointF(*handles.view.pixels(knob.points)[point])
 
@@ -173,7 +173,7 @@ def test_the_mouse_over_a_knob_says_what_it_does(empty):
     stage = Handled(empty, speed=3.0)
     stage.mouse.hover(stage.knob(KnobKind.SPEED))
     assert empty.viewport.cursor().shape() is Qt.CursorShape.PointingHandCursor
-    assert empty.window._hint.text() == "Drag: speed 3 m/s · Escape takes it back"
+    assert empty.window._hint.text() == "Drag: speed 3 m/s · Escape: cancel"
     stage.mouse.hover(QPointF(5, 5))
     assert empty.viewport.cursor().shape() is Qt.CursorShape.ArrowCursor
     assert "speed" not in empty.window._hint.text()
@@ -181,7 +181,7 @@ def test_the_mouse_over_a_knob_says_what_it_does(empty):
 
 def test_the_handles_are_those_of_the_selected_visible_emitter(empty):
     stage = Handled(empty)
-    overlay = empty.rooms["emitter"].tool._overlay
+    overlay = empty.kind_panels["emitter"].tool._overlay
     assert overlay.isVisible()
     stage.document.set_value(ParamRef(stage.node, "node", "visible"), False)
     assert not overlay.isVisible()

@@ -11,10 +11,10 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from app.files.places import data_folder
 from app.files.project_file import load_project
 from app.files.project_files import UnsavedAnswer
 from app.files.recovery import RecoveryStore
+from app.files.settings_store import data_folder
 from app.files.unknown_content import UnknownContent
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import VIEW, Node, ParamRef, Scene

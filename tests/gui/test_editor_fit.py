@@ -45,7 +45,7 @@ def test_sixty_fitted_colliders_are_a_group_below_the_character_and_one_piece_of
     before, notices, rebuilt = document.scene, [], []
     document.changed.connect(notices.append)
     editor.panels.outliner.model.modelReset.connect(lambda: rebuilt.append(1))
-    editor.rooms["collider"].add_fitted(model, fitted)
+    editor.kind_panels["collider"].add_fitted(model, fitted)
     scene = document.scene
     group = next(node for node in scene.nodes if node.settings.is_group)
     assert scene.parents[group.id] == model

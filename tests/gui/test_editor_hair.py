@@ -47,7 +47,7 @@ def test_it_grows_on_what_is_selected(editor):
     on_bone = added(editor)
     assert (on_bone.settings.density_bone, on_bone.attachment.bone) == (bone, "")
     assert all(strands_of(editor, node) is not None for node in (on_ball, on_model, on_bone))
-    editor.rooms["hair"].add_on_section(editor.store.loaded(character.id).model.mesh.sections[0].name)
+    editor.kind_panels["hair"].add_on_section(editor.store.loaded(character.id).model.mesh.sections[0].name)
     on_section = editor.document.selected
     assert strands_of(editor, on_section) is not None
     assert on_section.settings.density_section
@@ -62,7 +62,7 @@ def test_it_is_changed_undone_saved_and_read_again(editor, tmp_path, qtbot):
     for name, value in (("curl_radius", 0.01), ("solver", HairSolver.LAYERS), ("show", HairDisplay.BEND)):
         editor.document.set_value(ParamRef(node.id, "hair", name), value)
         assert strands_of(editor, node) is first
-    assert editor.rooms["hair"].legend().title == "Bend"
+    assert editor.kind_panels["hair"].legend().title == "Bend"
     editor.document.set_value(ParamRef(node.id, "hair", "knots"), 7)
     assert strands_of(editor, node).settings.knots == 7
     scene = editor.document.scene
@@ -79,7 +79,7 @@ def test_without_its_model_it_says_so_and_wild_springs_have_a_remedy(editor):
     character = editor.document.scene.nodes[0]
     editor.document.select(Selection(node=character.id))
     node = added(editor)
-    panel = editor.rooms["hair"]
+    panel = editor.kind_panels["hair"]
     assert strands_of(editor, node) is not None
     assert panel.note(node, editor.client.engine.system(node.id)) == ""
     wild = {"solver": HairSolver.SPRINGS, "spring_stiffness": 1e4, "substeps": 1}
@@ -119,7 +119,7 @@ def test_other_strands_grow_beside_while_those_of_before_are_shown(editor, qtbot
 def test_growth_that_takes_long_is_told_and_given_up(editor, qtbot, monkeypatch):
     node = added(editor)
     first = strands_of(editor, node)
-    system, panel = editor.client.engine.system(node.id), editor.rooms["hair"]
+    system, panel = editor.client.engine.system(node.id), editor.kind_panels["hair"]
     qtbot.waitUntil(lambda: not editor.window._cancel.isVisible(), timeout=60000)
     go_on, grow = threading.Event(), growing.grown_whole
 
@@ -170,7 +170,7 @@ def test_a_dropped_file_is_read_saved_lost_and_located(editor, tmp_path, qtbot, 
     assert "no such file" in lines[0]
     editor.document.select(Selection(node=node.id))
     picture(editor)
-    panel = editor.rooms["hair"]
+    panel = editor.kind_panels["hair"]
     remedy = panel.remedy(editor.document.selected, None)
     assert remedy.text == "Locate…"
     monkeypatch.setattr(editor.dialogs, "strands_path", lambda _: tmp_path / "other.hair")

@@ -25,13 +25,13 @@ def stop(editor, cloth):
     editor.document.set_value(ParamRef(cloth, "cloth", "stretch_stiffness"), 1e7)
     for _ in range(40):
         editor.playback.step_simulation()
-        if editor.desk.system(cloth).stopped:
+        if editor.context.system(cloth).stopped:
             break
     with editor.viewport.gl_current():
         editor.client.engine.simulation.check()
     picture(editor)
     QApplication.processEvents()
-    assert editor.desk.system(cloth).stopped
+    assert editor.context.system(cloth).stopped
 
 
 def click_badge(editor, cloth, place):
@@ -48,7 +48,7 @@ def test_a_stopped_cloth_is_marked_and_resumed_and_reset_beside_its_marks(editor
     assert editor.stop_reports.marks == {}
     stop(editor, cloth)
     assert (entry.note, entry.mark) == ("stopped", "error")
-    assert editor.desk.system(cloth).stopped in entry.tip
+    assert editor.context.system(cloth).stopped in entry.tip
     mark = editor.stop_reports.marks[cloth]
     assert mark.isVisible()
     assert editor.viewport.rect().contains(mark.geometry())
@@ -65,7 +65,7 @@ def test_a_stopped_cloth_is_marked_and_resumed_and_reset_beside_its_marks(editor
         act()
         picture(editor)
         QApplication.processEvents()
-        assert not editor.desk.system(cloth).stopped
+        assert not editor.context.system(cloth).stopped
         assert editor.stop_reports.marks == {}
         assert entry.note != "stopped"
         stop(editor, cloth)

@@ -9,11 +9,13 @@ from PySide6.QtTest import QTest
 from app.files import project_loader
 from app.files.access import WITHHELD
 from app.files.project_file import load_project, save_project
+from sim.assets.raw import LoadCancelled
 from sim.characters.settings import ModelSettings
+from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
-from sim.scene.scene import Node, Scene
+from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import ViewState
-from tests.gui.editor_harness import sample
+from tests.gui.editor_harness import picture, sample
 from widgets.protocols import ModelState
 
 ALONE = Scene(nodes=(Node(id="a", name="Alone", settings=EmitterSettings()),))
@@ -160,3 +162,73 @@ def test_folders_that_files_were_opened_from_are_not_asked_about(fresh, reaching
     fresh.files.new()
     assert not fresh.window.question.isVisible()
     fresh.recent._store([])
+
+
+def until_cancelled(path, *, progress, cancelled):
+    progress(0.5)
+    while not cancelled():
+        threading.Event().wait(0.005)
+    raise LoadCancelled
+
+
+@pytest.mark.parametrize("kind", ["model", "cloth"])
+def test_nothing_of_a_project_is_shown_once_another_one_with_the_same_ids_is_open(session, tmp_path, monkeypatch, kind):
+    """Nodes of two projects may have the same id: the former model is not drawn until the new one is read."""
+    paths = []
+    for name in ("arm", "tiny"):
+        nodes = [Node(id="model-1", name=name, settings=ModelSettings(path=str(sample(name, tmp_path))))]
+        if kind == "cloth":
+            nodes.append(Node(id="cloth-1", name="Cloth", settings=ClothSettings(columns=4 + len(name), rows=5)))
+        paths.append(tmp_path / f"{name}.sinew")
+        save_project(paths[-1], Scene(nodes=tuple(nodes)), ViewState())
+    editor = session.open(paths[0])
+    picture(editor)
+    engine = editor.client.engine
+    former, simulated = engine.model_of("model-1"), engine.simulation.systems.get("cloth-1")
+    assert former is not None
+    go, load = threading.Event(), editor.loader._load
+
+    def slow(path, **options):
+        assert go.wait(60.0)
+        return load(path, **options)
+
+    monkeypatch.setattr(editor.loader, "_load", slow)
+    seen = []
+    editor.files.opened.connect(lambda _: seen.append((engine.model_of("model-1"), dict(engine.simulation.systems))))
+    with session._qtbot.waitSignal(editor.files.opened, timeout=60_000):
+        editor.files.open(paths[1])
+    picture(editor)
+    assert editor.store.status("model-1").state is ModelState.LOADING
+    seen.append((engine.model_of("model-1"), dict(engine.simulation.systems)))
+    assert [model for model, _ in seen] == [None, None]
+    assert all(systems.get("cloth-1") is not simulated for _, systems in seen if kind == "cloth")
+    go.set()
+    session._qtbot.waitUntil(lambda: engine.model_of("model-1") is not None, timeout=60_000)
+    assert engine.model_of("model-1") is editor.store.loaded("model-1").model is not former
+
+
+def test_a_model_whose_loading_is_cancelled_says_so_and_loads_again(fresh, tmp_path, monkeypatch, qtbot):
+    path, load = str(sample("tiny", tmp_path)), fresh.loader._load
+
+    monkeypatch.setattr(fresh.loader, "_load", until_cancelled)
+    node_id = fresh.document.add_node(Node(id="", name="Tiny", settings=ModelSettings(path=path)))
+    qtbot.waitUntil(fresh.window._cancel.isVisible, timeout=60_000)
+    QTest.keyClick(fresh.window, Qt.Key.Key_Escape)
+    assert messages(fresh) == ["loading was cancelled; reload the model to try again"]
+    status = fresh.store.status(node_id)
+    assert status.state is ModelState.FAILED
+    assert "reload the model to try again" in status.text
+    monkeypatch.setattr(fresh.loader, "_load", load)
+    fresh.store.reload(node_id)
+    qtbot.waitUntil(lambda: fresh.store.status(node_id).state is ModelState.READY, timeout=60_000)
+
+
+def test_a_model_that_gives_way_to_another_file_or_project_is_no_message(fresh, project, tmp_path, monkeypatch, qtbot):
+    monkeypatch.setattr(fresh.loader, "_load", until_cancelled)
+    first, second = (str(sample(name, tmp_path)) for name in ("tiny", "arm"))
+    node_id = fresh.document.add_node(Node(id="", name="Tiny", settings=ModelSettings(path=first)))
+    fresh.document.set_value(ParamRef(node_id, "model", "path"), second)
+    assert fresh.store.status(node_id).state is ModelState.LOADING
+    fresh.files.open(project)
+    qtbot.waitUntil(lambda: fresh.document.path == project, timeout=60_000)
+    assert messages(fresh) == []

@@ -56,12 +56,12 @@ def row_rect(editor, node_id):
 def test_what_is_gone_is_not_picked_from_the_picture_that_still_has_it(editor):
     ball = balls(editor)[1]
     place = place_of(editor, (2.0, 0.5, 0.0))
-    assert editor.desk.picker.surface(place).node == ball
+    assert editor.context.picker.surface(place).node == ball
     editor.document.remove_node(ball)
     camera, size = editor.document.view_state.camera, editor.viewport.pixel_size()
     with editor.viewport.gl_current():
         assert editor.client.engine.pick(camera, size, place.x(), place.y()).node == ball
-    assert editor.desk.picker.surface(place) is None
+    assert editor.context.picker.surface(place) is None
 
 
 # --- bones ------------------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def test_a_click_on_a_frame_goes_to_it_and_shows_the_values_of_then(editor, play
     step = editor.active.frame_step
     assert editor.playback.playhead.time / step == pytest.approx(then.moment.clip_frame, abs=1e-6)
     inspector = editor.panels.inspector
-    reported = f"As it was at frame {then.number:,}. Other than now: arm skinning {before.value}."
+    reported = f"Settings of frame {then.number:,}. Changed since: arm skinning {before.value}."
     assert inspector.past.label.text() == reported
     row = next(item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref == ref)
     assert row.param.value() is before
@@ -180,8 +180,8 @@ def test_two_methods_are_compared(editor, play):
         assert editor.window.actions_table["timing.record"].isChecked()
         play(24)
         editor.timings.recordings.stop()
-    assert [one.name for one in editor.timings.recordings.cached] == ["LBS", "DQS"]
-    assert all(len(one.samples) >= 20 for one in editor.timings.recordings.cached)
+    assert [one.name for one in editor.timings.recordings.all] == ["LBS", "DQS"]
+    assert all(len(one.samples) >= 20 for one in editor.timings.recordings.all)
     page = editor.timings.view.compare_page
     editor.timings.view.compare("LBS", "DQS")
     assert page.pair.a.name == "LBS"
@@ -208,14 +208,14 @@ def test_both_files_are_written_and_csv_comes_back(editor, play, qtbot, tmp_path
     editor.dialogs.path = tmp_path / "walk.csv"
     with qtbot.waitSignal(editor.timings.files.imported):
         editor.window.actions_table["timing.import"].trigger()
-    (imported,) = editor.timings.recordings.cached
+    (imported,) = editor.timings.recordings.all
     assert len(imported.samples) == len({row["frame"] for row in rows})
 
 
 def test_what_cannot_be_done_is_one_line(editor, qtbot, tmp_path):
     with qtbot.waitSignal(editor.timings.hint) as caught:
         editor.window.actions_table["timing.export_csv"].trigger()
-    assert caught.args[0].startswith("There are no timings to export")
+    assert caught.args[0].startswith("No timings to export")
     assert editor.dialogs.asked == []
     (tmp_path / "foreign.csv").write_text("a,b\n1,2\n")
     editor.dialogs.path = tmp_path / "foreign.csv"
@@ -238,7 +238,7 @@ def test_back_ends_are_compared_frame_by_frame(editor, play, monkeypatch):
     back_ends = editor.client.engine.context.back_ends
     if not back_ends.has_compute:
         pytest.skip("no compute here")
-    monkeypatch.setattr("app.timings.back_end_trial.FRAMES", 4)
+    monkeypatch.setattr("app.timings.recordings.FRAMES", 4)
     trial, found = editor.timings.trial, []
     trial.finished.connect(lambda *recordings: found.extend(recordings))
     editor.window.actions_table["timing.compare_back_ends"].trigger()
@@ -258,7 +258,7 @@ def test_back_ends_are_compared_frame_by_frame(editor, play, monkeypatch):
 def test_back_ends_are_compared_on_while_it_plays(editor, play, monkeypatch):
     if not editor.client.engine.context.back_ends.has_compute:
         pytest.skip("no compute here")
-    monkeypatch.setattr("app.timings.back_end_trial.FRAMES", 4)
+    monkeypatch.setattr("app.timings.recordings.FRAMES", 4)
     editor.playback.toggle()
     editor.window.actions_table["timing.compare_back_ends"].trigger()
     play(24)
@@ -272,4 +272,4 @@ def test_back_ends_of_what_is_baked_are_not_compared(editor):
     editor.window.actions_table["timing.compare_back_ends"].trigger()
     assert not editor.timings.trial.running
     assert not editor.playback.is_running
-    assert editor.window._hint.text() == "Cloth is baked, and so not simulated: free its bake to compare back ends"
+    assert editor.window._hint.text() == "Cloth is baked and not simulated: detach its bake to compare back ends"

@@ -28,7 +28,7 @@ def model_of(editor):
 
 
 def answer(editor, text):
-    room = editor.rooms["model"]
+    room = editor.kind_panels["model"]
     button = next(button for button in room.unit.buttons if button.text() == text)
     assert button.isVisible()
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -46,9 +46,9 @@ def test_each_answer_is_one_entry_that_takes_the_scene_along(editor, text, scale
     before, camera = document.scene, document.view_state.camera
     radius = before.node(collider).settings.radius
     assert radius > 5.0, "what is added suits what is selected"
-    assert "Which unit" in editor.rooms["model"].unit.notice.label.text()
+    assert "Which unit" in editor.kind_panels["model"].unit.notice.label.text()
     answer(editor, text)
-    assert not editor.rooms["model"].unit.notice.isVisible()
+    assert not editor.kind_panels["model"].unit.notice.isVisible()
     now = document.scene.node(model).settings.unit_scale
     if scale is None:
         box = editor.client.engine.bounds(model)
@@ -64,7 +64,7 @@ def test_each_answer_is_one_entry_that_takes_the_scene_along(editor, text, scale
     assert document.view_state.camera.distance == pytest.approx(camera.distance)
     np.testing.assert_allclose(document.view_state.camera.target, camera.target, atol=1e-9)
     picture(editor)
-    assert editor.rooms["model"].unit.notice.isVisible() == (text != "Leave"), "an answer that is undone is none"
+    assert editor.kind_panels["model"].unit.notice.isVisible() == (text != "Leave"), "an answer that is undone is none"
 
 
 def test_a_figure_among_others_is_framed_once_its_unit_is_known(editor, qtbot, tmp_path):
@@ -72,7 +72,7 @@ def test_a_figure_among_others_is_framed_once_its_unit_is_known(editor, qtbot, t
     asked = model_of(editor)
     editor.files.import_model(sample("tiny", tmp_path))
     qtbot.waitUntil(lambda: len(editor.document.scene.characters) == 2, timeout=60000)
-    qtbot.waitUntil(lambda: not editor.store.loading and not editor.turns.uploading, timeout=60000)
+    qtbot.waitUntil(lambda: not editor.store.loading and not editor.task_loop.uploading, timeout=60000)
     picture(editor)
     editor.edits.select(asked)
     picture(editor)
@@ -102,7 +102,7 @@ def test_a_figure_of_a_sound_size_is_not_asked_about(editor):
     document = editor.document
     document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 1.0)
     picture(editor)
-    assert not editor.rooms["model"].unit.notice.isVisible()
+    assert not editor.kind_panels["model"].unit.notice.isVisible()
 
 
 def test_a_model_is_opened_with_its_front_to_the_camera(fresh, qtbot, tmp_path, monkeypatch):

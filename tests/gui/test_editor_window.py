@@ -10,10 +10,10 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QToolButton
 
-from app.editor.action_slots import show_shortcuts
+from app.editor.action_table import show_shortcuts
 from app.editor.main_window import MainWindow
 from sim.gl.bootstrap import GL
-from sim.gl.context import get_integer
+from sim.gl.objects import get_integer
 from sim.scene.playback import LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture
@@ -296,9 +296,9 @@ def test_closed_editors_are_freed(session):
 
 def test_every_action_can_be_triggered_in_an_empty_scene(session, monkeypatch):
     editor = session.start()
-    monkeypatch.setattr("app.editor.action_slots.QMessageBox.about", lambda *_: None)
+    monkeypatch.setattr("app.editor.action_table.QMessageBox.about", lambda *_: None)
     monkeypatch.setattr(editor, "begin_tour", editor.overlays.begin_tour)  # it fills the scene otherwise
-    for spec in editor.window.actions_table.specs:
+    for spec in editor.window.actions_table.records:
         action = editor.window.actions_table[spec.id]
         if spec.id.split(".")[0] != "add" and spec.id != "file.quit" and action.isEnabled():
             action.trigger()
@@ -318,7 +318,8 @@ def test_no_letter_of_a_menu_is_a_key_of_an_action(session):
 
 
 def test_the_cheat_sheet_finds_keys_and_mouse(session):
-    sheet = show_shortcuts(session.start())
+    editor = session.start()
+    sheet = show_shortcuts(editor.window, editor.kind_panels)
     for wanted, found in (("orbit", "Orbit"), ("ctrl+z", "Undo"), ("heat", "Weight Heat Map")):
         sheet.search.setText(wanted)
         assert found in [entry.text for entry in sheet.shown_entries()]
@@ -328,7 +329,8 @@ def test_the_cheat_sheet_finds_keys_and_mouse(session):
 
 
 def test_keys_are_read_whole(session):
-    sheet = show_shortcuts(session.start())
+    editor = session.start()
+    sheet = show_shortcuts(editor.window, editor.kind_panels)
     QApplication.processEvents()
     tree = sheet.tree
     assert tree.columnWidth(0) + tree.columnWidth(1) <= tree.viewport().width()

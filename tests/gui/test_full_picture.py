@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QApplication
 from sim.gl.bootstrap import GL
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.emitter.settings import Blending, EmissionMode, EmitterSettings
-from sim.render.progressive.pending_image import PendingImage
-from sim.render.progressive.scheduler import RenderScheduler
+from sim.render.progressive.scheduler import PendingImage, RenderScheduler
 from sim.scene.scene import Node, ParamRef
 from tests.gui.editor_harness import picture
 

@@ -13,7 +13,7 @@ def dropped(session, qtbot, path):
     editor = session.start()
     drop(editor, path)
     qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")), timeout=60000)
-    qtbot.waitUntil(lambda: not editor.store.loading and not editor.turns.uploading, timeout=60000)
+    qtbot.waitUntil(lambda: not editor.store.loading and not editor.task_loop.uploading, timeout=60000)
     picture(editor)
     return editor, editor.document.scene.of_kind("model")[0].id
 
@@ -62,7 +62,7 @@ def test_a_head_is_shaped_and_exported_and_looks_the_same_when_opened_again(sess
     editor, node = dropped(session, qtbot, resources.path("models") / "head" / "head.glb")
     scrub(editor, 0.4)
     time, clip = editor.playback.playhead.time, picture(editor)
-    field = editor.rooms["model"]._list.rows[0].editor.slider
+    field = editor.kind_panels["model"]._list.rows[0].editor.slider
     middle = field.height() / 2.0
     Mouse(field).drag(QPointF(8.0, middle), QPointF(0.9 * field.width(), middle))
     ((name, weight),) = editor.document.scene.node(node).settings.target_weights

@@ -49,7 +49,7 @@ class Stage:
 
     @property
     def panel(self):
-        return self.editor.rooms["hair"]
+        return self.editor.kind_panels["hair"]
 
     def places(self):
         """Knots of the strands that are drawn, shape (N, K, 3)."""
@@ -92,7 +92,7 @@ def test_the_strand_under_the_mouse_is_marked_named_and_chosen(stage):
     place, particle = stage.foremost()
     stage.mouse.hover(place)
     stage.panel.tool.look()
-    assert stage.editor.desk.marks.hovered == particle
+    assert stage.editor.context.marks.hovered == particle
     guide, length = particle.particle // 8, stage.strands.growth.guides.lengths
     assert hints[-1].startswith(f"Guide {guide} · {length[guide]:.3g} m")
     changed = np.argwhere((picture(stage.editor) != bare).any(axis=2))
@@ -102,7 +102,7 @@ def test_the_strand_under_the_mouse_is_marked_named_and_chosen(stage):
     stage.editor.viewport.left.emit()
     np.testing.assert_array_equal(picture(stage.editor), bare)
     stage.mouse.click(place)
-    assert stage.editor.desk.marks.chosen == {stage.node: (particle.particle,)}
+    assert stage.editor.context.marks.chosen == {stage.node: (particle.particle,)}
     assert stage.document.selection.node == stage.node
     assert not np.array_equal(picture(stage.editor), bare)
 

@@ -199,6 +199,17 @@ def test_f1_opens_the_guide_at_the_panel_or_row_that_has_the_focus(fresh, qtbot)
     window.close()
 
 
+def test_f1_in_a_panel_without_a_page_opens_the_page_of_the_selected_kind(fresh, qtbot):
+    fresh.edits.add("cloth")
+    fresh.window.docks.reveal("plots")
+    fresh.window.activateWindow()
+    qtbot.waitUntil(fresh.window.isActiveWindow, timeout=60_000)
+    fresh.window.docks["plots"].setFocus()
+    QTest.keyClick(fresh.window.docks["plots"], Qt.Key.Key_F1)
+    assert fresh._guide.current == "cloth"
+    fresh._guide.close()
+
+
 def test_f1_on_a_row_of_a_kind_without_a_page_opens_that_of_the_inspector_at_the_row(session, tiny, qtbot):
     register(ROPE)
     try:

@@ -129,15 +129,15 @@ def test_a_large_texture_takes_several_turns_and_looks_as_if_it_came_at_once(edi
     monkeypatch.setattr(
         Texture2D, "write_rows", lambda self, rows, **at: (sizes.append(rows.nbytes), write_rows(self, rows, **at))
     )
-    monkeypatch.setattr(editor.turns, "_wait", lambda: None)  # turns are taken here
+    monkeypatch.setattr(editor.task_loop, "_wait", lambda: None)  # turns are taken here
     editor.document.set_value(ref, str(chosen))
     qtbot.waitUntil(lambda: chosen in editor.scene_files.textures)
-    assert editor.turns.uploading
+    assert editor.task_loop.uploading
     turns = 0
-    while editor.turns.uploading:
+    while editor.task_loop.uploading:
         assert red_share(editor) == pytest.approx(before, abs=1e-3), "a picture brings nothing by itself"
         already = len(sizes)
-        editor.turns._turn()
+        editor.task_loop._turn()
         assert sum(sizes[already:]) <= step
         turns += 1
     assert turns > 64 * 64 * 4 // step

@@ -33,7 +33,7 @@ def settings(editor):
 
 
 def test_sliders_set_weights_live_and_undoably(editor, qtbot, tmp_path):
-    targets = editor.rooms["model"]._list
+    targets = editor.kind_panels["model"]._list
     name = targets.rows[0].name
     before, start = weights(editor).copy(), picture(editor)
     slider = targets.rows[0].editor
@@ -55,7 +55,7 @@ def test_sliders_set_weights_live_and_undoably(editor, qtbot, tmp_path):
 
 
 def test_targets_are_searched_soloed_reset_and_listed(editor, qtbot):
-    targets = editor.rooms["model"]._list
+    targets = editor.kind_panels["model"]._list
     names = [row.name for row in targets.rows]
     targets.search.setText(names[-1].upper())
     assert [row.name for row in targets.rows if row.isVisibleTo(targets)] == [names[-1]]

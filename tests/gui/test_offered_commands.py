@@ -17,12 +17,12 @@ NEEDS = {
     "hair.reset_groom": "Select a hair first.",
     "emitter.reseed": "Select an emitter first.",
     "simulate.free": "Nothing is baked.",
-    "simulate.verify": "Nothing is baked beside the project.",
+    "simulate.verify": "The project has no bake.",
     "simulate.bake": "Nothing in the scene is simulated.",
     "simulate.sweep": "Nothing in the scene is simulated.",
     "simulate.pin": "There is no cloth in the scene.",
     "add.fit": "Open a model with bones first.",
-    "node.mute": "Select something that is simulated, or a collider, first.",
+    "node.mute": "Select a simulated object or a collider first.",
     "edit.delete": "Select an object first.",
 }
 
@@ -51,8 +51,8 @@ def test_it_is_offered_once_it_applies_and_its_tip_is_as_before(fresh, qtbot):
     assert actions["emitter.reseed"].isEnabled()
     assert actions["node.mute"].isEnabled()
     assert "first" not in actions["emitter.reseed"].toolTip()
-    assert actions["emitter.reseed"].statusTip() == "Give the selected emitter other random numbers."
-    assert actions["simulate.bake"].statusTip() == "Save the project first: baked steps lie beside it."
+    assert actions["emitter.reseed"].statusTip() == "Give the selected emitter another random seed."
+    assert actions["simulate.bake"].statusTip() == "Save the project first: the bake is stored next to it."
     fresh.document.set_value(ParamRef(emitter, "node", "baked"), True)
     assert actions["simulate.free"].isEnabled()
     fresh.document.undo_stack.undo()
@@ -91,7 +91,7 @@ def test_colliders_of_a_character_are_one_row_that_selects_mutes_and_deletes_all
     caped.window.actions_table["simulate.step"].trigger()
     picture(caped)
     assert caped.client.engine.simulation.step_count > 0
-    assert caped.client.engine.simulation.solids.now.count == 0
+    assert caped.client.engine.simulation.colliders.now.count == 0
     document.undo_stack.undo()
     assert not any(node.muted for node in document.scene.of_kind("collider"))
     QTest.keyClick(outliner.view, Qt.Key.Key_Delete)

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.editor.actions import SCENE_EXPORTS
+from app.editor.action_table import SCENE_EXPORTS
 from app.editor.dialogs import Dialogs, OverwriteChoice
 from app.files.project_files import UnsavedAnswer
 from app.output.jobs import CANCELLED, DONE, FAILED
@@ -80,7 +80,7 @@ def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_pat
     assert b"o Limb" in (tmp_path / "arm.obj").read_bytes(), "the project as it stands, saved or not"
     reported = [message.text for message in editor.panels.messages.model.messages]
     assert drawn.text.startswith("3 pictures, 64 × 48, PNG, ")
-    assert drawn.text.endswith("read back to 0")
+    assert drawn.text.endswith("read back without error")
     assert {drawn.text, "left out: materials of Limb; PC2 point cache has no place for them"} < set(reported)
 
 
@@ -181,7 +181,7 @@ def test_pictures_go_on_where_one_of_them_is_chosen():
     words = render_words(RenderSettings(burn_in=True, burnt="Cape.wind, Skin glow.rate"), Path("a.png"), Path("p"), "")
     assert words[words.index("--burn-in") :] == ["--burn-in", "Cape.wind", "Skin glow.rate"]
     assert refused(RenderSettings(alpha=True), Path("a.gif")) == ""
-    assert "keeps no opacity; pictures, animated WebP and GIF do" in refused(RenderSettings(alpha=True), Path("a.mov"))
+    assert "stores no opacity; images, animated WebP and GIF do" in refused(RenderSettings(alpha=True), Path("a.mov"))
 
 
 def test_a_job_is_given_up_or_fails_with_one_line(qtbot, editor, tmp_path):
@@ -221,7 +221,7 @@ def test_closing_tells_what_is_not_written_yet(qtbot, editor, tmp_path, monkeypa
     assert editor.window.isVisible()
     ((text, more, buttons),) = shown
     assert "first_….png, second_….png are not finished yet and will not be written." in more
-    assert ("Save the changes" in text) is ("They are lost otherwise." in more) is edited
+    assert ("Save the changes" in text) is ("Unsaved changes are lost otherwise." in more) is edited
     assert buttons == (3 if edited else 2)
     assert editor.output.queue.busy, "and the work goes on"
     editor.output.queue.cancel_all()

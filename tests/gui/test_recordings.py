@@ -4,9 +4,8 @@ import pytest
 
 from app.timings.files import TimingFiles
 from app.timings.recordings import RECORDINGS_MAX, Recordings
-from sim.profile.history import FRAMES_MAX
-from sim.profile.recording import TimingRecording
-from sim.profile.status import TimerStatus
+from sim.profile.history import FRAMES_MAX, TimingRecording
+from sim.profile.sample import TimerStatus
 from tests.unit.profile.frames import MS, frame
 
 
@@ -26,7 +25,7 @@ def test_a_recording_has_the_frames_between_start_and_stop(recordings):
     recordings.feed(frames(3), TimerStatus())
     recordings.feed(frames(4), TimerStatus(dropped=7, warmup_discarded=3, renderer="a card"))
     recordings.stop()
-    (cached,) = recordings.cached
+    (cached,) = recordings.all
     assert (cached.name, len(cached.samples), recordings.running) == ("LBS", 7, None)
     assert (cached.status.dropped, cached.status.warmup_discarded, cached.status.renderer) == (2, 0, "a card")
 
@@ -36,7 +35,7 @@ def test_names_are_unique_and_never_empty(recordings):
         recordings.start(name, TimerStatus())
         recordings.feed(frames(1), TimerStatus())
     recordings.stop()
-    assert [one.name for one in recordings.cached] == ["LBS", "LBS 2", "TimingRecording", "LBS 3"]
+    assert [one.name for one in recordings.all] == ["LBS", "LBS 2", "Recording", "LBS 3"]
     assert recordings.add(TimingRecording("LBS", frames(1))).name == "LBS 4"
 
 
@@ -45,19 +44,19 @@ def test_a_recording_without_frames_is_forgotten(recordings, qtbot):
     with qtbot.waitSignal(recordings.stopped) as caught:
         recordings.stop()
     assert caught.args == [None]
-    assert recordings.cached == ()
+    assert recordings.all == ()
 
 
 def test_full_recordings_end_and_old_ones_leave(recordings):
     recordings.start("long", TimerStatus())
     recordings.feed(frames(2) * (FRAMES_MAX // 2 + 3), TimerStatus())
     assert recordings.running is None
-    assert len(recordings.cached[0].samples) == FRAMES_MAX
+    assert len(recordings.all[0].samples) == FRAMES_MAX
     for number in range(RECORDINGS_MAX):
         recordings.add(TimingRecording(f"r{number}", frames(1)))
-    assert [one.name for one in recordings.cached] == [f"r{number}" for number in range(RECORDINGS_MAX)]
+    assert [one.name for one in recordings.all] == [f"r{number}" for number in range(RECORDINGS_MAX)]
     recordings.remove("r3")
-    assert "r3" not in [one.name for one in recordings.cached]
+    assert "r3" not in [one.name for one in recordings.all]
 
 
 def test_files_are_written_and_read_back_with_progress(qtbot, tmp_path):

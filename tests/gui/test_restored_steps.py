@@ -56,7 +56,7 @@ class Stage:
 
     @property
     def picker(self):
-        return self.editor.rooms[self.document.scene.node(self.node).kind].tool._picker
+        return self.editor.kind_panels[self.document.scene.node(self.node).kind].tool._picker
 
     def seen(self, candidates):
         """The first of some particles that is picked where it is drawn, and where that is."""
@@ -103,7 +103,7 @@ def test_a_cloth_is_pinned_dragged_and_let_go_on_a_restored_step(fresh, qtbot, t
     count = stage.system.cloth.model.particle_count
     particle, spot = stage.seen(range(count // 2, count))
     stage.mouse.hover(spot)
-    stage.editor.rooms["cloth"].tool._look()
+    stage.editor.kind_panels["cloth"].tool._look()
     stage.editor.window.actions_table["simulate.pin"].trigger()
     stage.play(3)
     assert stage.system.cloth.pins.flags[particle]
@@ -132,10 +132,10 @@ def test_hair_is_dragged_combed_and_cut_on_a_restored_step(fresh, qtbot):
     for brush in (Brush.COMB, Brush.CUT):
         stage.go_back()
         before = stage.system.strands.growth.guides
-        stage.editor.rooms["hair"].brush.toggle(brush)
+        stage.editor.kind_panels["hair"].brush.toggle(brush)
         _, spot = stage.seen(range(particle, particle + 20 * knots))
         stage.mouse.drag(spot, spot + QPointF(30.0, 5.0))
-        stage.editor.rooms["hair"].brush.toggle(brush)
+        stage.editor.kind_panels["hair"].brush.toggle(brush)
         stage.play(6)
         assert stage.system.strands.growth.guides is not before
         assert stage.is_sound()
@@ -145,7 +145,7 @@ def test_knobs_of_an_emitter_are_dragged_on_a_restored_step(fresh, qtbot):
     stage = Stage(fresh, qtbot, "fountain", "fountain")
     stage.play(30)
     stage.go_back()
-    handles = stage.editor.rooms["emitter"].tool._handles()
+    handles = stage.editor.kind_panels["emitter"].tool._handles()
     knob = next(one for one in handles.knobs if one.kind is KnobKind.SPEED)
     start = QPointF(*handles.view.pixels(knob.points)[0].tolist())
     before = stage.settings
@@ -166,6 +166,6 @@ def test_particles_of_cached_steps_are_counted(fresh, qtbot):
         with fresh.viewport.gl_current():
             assert living[step] == np.count_nonzero(stage.system.emitter.read()["position"][:, 3] >= 0.0)
         QApplication.processEvents()
-        assert fresh.rooms["emitter"].head._status.alive == living[step]
+        assert fresh.kind_panels["emitter"].head._status.alive == living[step]
         assert int(dict(fresh.overlays.statistics.rows())["Particles"].replace(",", "")) >= living[step]
     assert living[BACK] < living[30]

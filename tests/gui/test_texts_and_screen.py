@@ -48,7 +48,7 @@ def test_five_minutes_name_keys_and_entries_that_there_are(fresh):
     flat = TEXTS["README.md"].partition("## Five minutes")[2].partition("## Command line")[0]
     named = set(re.findall(r"\*\*((?:(?:Ctrl|Shift|Alt)\+)*(?:[A-Z0-9,.?]|F1|Space|Home))\*\*", flat))
     assert {"Ctrl+Shift+R", "Alt+R", "Shift+B", "F1", "?", "K"} <= named
-    keys = {key for spec in fresh.window.actions_table.specs for key in spec.keys}
+    keys = {key for spec in fresh.window.actions_table.records for key in spec.keys}
     assert named <= keys
     entries = {plain(action) for menu in fresh.window.menuBar().actions() for action in menu.menu().actions()}
     for entry in ("Verify Bake", "Compare to Bake", "Show Ghosts", "Export Chrome Trace"):

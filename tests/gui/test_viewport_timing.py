@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.viewport.timing import vsync_now
 from sim.profile.recorder import WARM_UP
-from sim.profile.status import TimerStatus, Vsync
+from sim.profile.sample import TimerStatus, Vsync
 from tests.gui.editor_harness import Clock
 
 

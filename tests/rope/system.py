@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
+from sim.gl.buffer_ring import PingPong
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
-from sim.gl.ping_pong import PingPong
 from sim.gl.record import record
 from sim.gl.staging import BufferSpan
 from sim.gl.transform_feedback import padded_count

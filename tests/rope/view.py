@@ -3,7 +3,7 @@
 from sim.assets.model import Bounds
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.contract import View
-from sim.render.items import LinesItem
+from sim.render.detail_pass import LinesItem
 
 
 class RopeView(View):

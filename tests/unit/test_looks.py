@@ -10,9 +10,9 @@ from PIL import Image
 
 import resources
 from app.document.document import Document
-from app.files.outside_files import outside_files
-from app.files.project_error import ProjectError
 from app.files.project_file import load_project, save_project
+from app.files.project_json import ProjectError
+from app.files.project_paths import outside_files
 from sim.assets.load import load_model
 from sim.assets.model import AlphaMode, EmbeddedImage, Material, Sampler
 from sim.characters.materials import (

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QStyleOptionGraphicsItem, QWidget
 
 from sim.maths.srgb import srgb_from_linear
-from sim.scene.stops import values_at
+from sim.scene.vectors import values_at
 from widgets.inspector.stop_view import StopView
 from widgets.inspector.stops import Stop, Stops
 

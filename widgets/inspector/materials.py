@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from sim.assets.mip_levels import MipImage
+from sim.assets.images import MipImage
 from sim.assets.model import CharacterModel, ImageSource, Material
 from sim.characters.materials import idle_values, missing_name, overridden, own_image
 from sim.characters.settings import MATERIAL_PART, TEXTURES, MaterialLook, look_of

@@ -6,7 +6,7 @@ after the last the values stay as they are there.
 
 from bisect import bisect_right
 
-from sim.scene.stops import STOP_MAX, values_at
+from sim.scene.vectors import STOP_MAX, values_at
 
 Stop = tuple[float, ...]
 Stops = tuple[Stop, ...]

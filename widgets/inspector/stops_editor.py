@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayo
 
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sim.scene.params import Param
-from sim.scene.stops import STOP_MAX
-from sim.scene.vectors import Colour
+from sim.scene.vectors import STOP_MAX, Colour
 from widgets.inspector.curve_plot import CurvePlot
 from widgets.inspector.curve_shapes import EASINGS, PRESETS, eased, preset
 from widgets.inspector.dialog_editors import ColourEditor

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from sim.profile.comparison import RecordingComparison
-from sim.profile.history import Quantity
-from sim.profile.recording import TimingRecording
+from sim.profile.history import Quantity, TimingRecording
 from widgets.empty_state import EmptyState
 from widgets.parts import FlowRow, Pages, ShareSplitter, packed
 from widgets.shown import label_text

@@ -9,8 +9,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTreeWidget, QTreeWidgetItem, QWidget
 
 from sim.profile.comparison import RecordingComparison, compare, verdict
-from sim.profile.history import Float64, Quantity
-from sim.profile.recording import TimingRecording, source_text
+from sim.profile.history import Float64, Quantity, TimingRecording, source_text
 from widgets.parts import plain_list
 from widgets.theme import icon
 from widgets.timings.choice import Level
@@ -115,7 +114,7 @@ class CompareTable(QTreeWidget):
             item.setText(column, text)
             item.setToolTip(column, f"{pair.sentence(found)}\nSource: {pair.source()}.")
         font = item.font(_DIFFERENCE)
-        font.setBold(found.is_told)
+        font.setBold(found.is_significant)
         item.setFont(_DIFFERENCE, font)
 
     def choose(self, path: str) -> None:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.profile.history import Float64, Quantity, QuantityHistory
+from sim.profile.history import Float64, Quantity, QuantityHistory, Summary, summary
 from sim.profile.sample import FrameSample
-from sim.profile.statistics import Summary, summary
 from widgets.timings.choice import Band, Level, bands_of, roots_of
 
 Index = slice | npt.NDArray[np.int64]

@@ -7,8 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QTabWidget, QVBoxLayout, QWidget
 
-from sim.profile.sample import FrameSample
-from sim.profile.status import TimerStatus
+from sim.profile.sample import FrameSample, TimerStatus
 from widgets.parts import ShareSplitter, packed
 from widgets.theme import SPACE, tabular
 from widgets.timings.choice import TimingsOptions

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from sim.profile.history import Quantity
-from sim.profile.status import TimerStatus
+from sim.profile.sample import TimerStatus
 from widgets.parts import plain_list
 from widgets.shown import label_text, tip_text
 from widgets.theme import SPACE, colours, tabular

@@ -7,8 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from sim.profile.history import Quantity
-from sim.profile.sample import FrameSample
-from sim.profile.status import TimerStatus
+from sim.profile.sample import FrameSample, TimerStatus
 from widgets.theme import SPACE
 from widgets.timings.choice import TimingsOptions, Unit
 from widgets.timings.frames import FrameTable

@@ -12,8 +12,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from sim.profile.decimate import buckets, peaks
-from sim.profile.history import Float64
+from sim.profile.history import Float64, buckets, peaks
 from widgets.timings.frames import FrameTable
 
 Int64 = npt.NDArray[np.int64]

@@ -3,8 +3,7 @@
 import math
 
 from sim.profile.history import Quantity
-from sim.profile.sample import FrameSample, TimeSource
-from sim.profile.status import TimerStatus
+from sim.profile.sample import FrameSample, TimerStatus, TimeSource
 
 DASH = "–"
 CPU_SOURCE = "processor clock, Python and driver"

@@ -7,10 +7,8 @@ from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QPalette, QShowEvent
 from PySide6.QtWidgets import QLabel, QLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from sim.profile.history import QuantityHistory
-from sim.profile.recording import TimingRecording
-from sim.profile.sample import FrameSample
-from sim.profile.status import TimerStatus
+from sim.profile.history import QuantityHistory, TimingRecording
+from sim.profile.sample import FrameSample, TimerStatus
 from widgets.empty_state import EmptyState
 from widgets.parts import Pages, packed
 from widgets.theme import SPACE, icon, tabular

@@ -1,22 +1,21 @@
-"""What the editor has for cloths beside rows: meter, counts, plots, particles under the mouse, pins, sections."""
+"""Editor panel of cloth: stability meter, counts, plots, mouse tool, pins, and cloth made of model sections."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QObject, QPointF
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
 from app.background import run_in_background
 from app.editor.editor_context import EditorContext
-from app.kinds.cloth.pin_edits import set_pin_preset
 from app.kinds.cloth.section import section_cloth, section_names
-from app.kinds.cloth.stability_gauge import StabilityGauge
-from app.kinds.cloth.tool import ClothTool
+from app.kinds.cloth.tool import ClothTool, set_pin_preset
 from sim.characters.settings import section_list
 from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.settings import ClothLook, ClothSource, PinPreset
-from sim.kinds.cloth.stability import ClothStability, softened
+from sim.kinds.cloth.model import ClothModel
+from sim.kinds.cloth.settings import ClothLook, ClothSettings, ClothSource, PinPreset
+from sim.kinds.cloth.stability import ClothStability, StabilityEstimator, softened
 from sim.kinds.cloth.view import STRAIN_SPAN
 from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sim.maths.ramps import Ramp
@@ -27,12 +26,12 @@ from widgets.plots import PlotChannel, Plots
 from widgets.shown import menu_text
 
 CHANNELS = (
-    PlotChannel("kinetic", "J", "Energy of the motion.", ("#56b4e9", "#0072b2")),
-    PlotChannel("elastic", "J", "Energy in the stretched springs.", ("#e69f00", "#b37700")),
-    PlotChannel("potential", "J", "Energy of the height, counted from the world's origin.", ("#2fbf94", "#00795a")),
+    PlotChannel("kinetic", "J", "Kinetic energy.", ("#56b4e9", "#0072b2")),
+    PlotChannel("elastic", "J", "Energy of the stretched springs.", ("#e69f00", "#b37700")),
+    PlotChannel("potential", "J", "Energy of the height above the world origin.", ("#2fbf94", "#00795a")),
     PlotChannel("total", "J", "Sum of the energies."),
     PlotChannel(
-        "strain", "%", "Largest lengthening of a thread over its length at rest.", ("#f08050", "#c04e00"), is_right=True
+        "strain", "%", "Largest elongation of a spring over its rest length.", ("#f08050", "#c04e00"), is_right=True
     ),
 )
 
@@ -42,24 +41,19 @@ def cloth_plots() -> Plots:
 
 
 def cloth_values(kinetic: float, elastic: float, potential: float, strain: float) -> dict[str, float]:
-    """Values by channel, of energies [J] and a strain as a factor."""
+    """Values by channel from energies [J] and a strain as a fraction."""
     total = kinetic + elastic + potential
     return {
         "kinetic": kinetic, "elastic": elastic, "potential": potential, "total": total, "strain": 100.0 * strain
     }  # fmt: skip
 
 
-OF_MESH = (PinPreset.NONE, PinPreset.ALL)
-"""Presets that mean something where there are neither rows nor columns."""
+MESH_PRESETS = (PinPreset.NONE, PinPreset.ALL)
+"""Presets of cloths without rows and columns."""
 
 
 class ClothPanel(Panel):
-    """Looks at the selected cloth after every picture; what has not changed costs a comparison.
-
-    Attributes:
-        plots: Energies and strain of the selected cloth.
-        tool: What the mouse does to particles.
-    """
+    """Shows the state of the selected cloth, updated after every frame."""
 
     mouse = (
         ("Pull a cloth", "Left drag on it"),
@@ -82,8 +76,8 @@ class ClothPanel(Panel):
         self.overlay = StabilityOverlay(context.viewport)
         self._offer_remedies(self.overlay.meter)
         self.rows = {"substeps": self._make_meter}
-        tip = "Pin the selected particles, or the one under the mouse; or let go."
-        self.commands = (Command("simulate.pin", "&Pin / Let Go", tip, self.tool.toggle_pins, ("P",), self._lack),)
+        tip = "Pin or unpin the selected particles, or the one under the mouse."
+        self.commands = (Command("simulate.pin", "&Pin / Unpin", tip, self.tool.toggle_pins, ("P",), self._lack),)
         self.adds = (Submenu("Cl&oth from Section", self.list_sections),)
 
     # --- following ------------------------------------------------------------------------------------
@@ -97,7 +91,7 @@ class ClothPanel(Panel):
 
     def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
         needs_file = node.settings.source is ClothSource.MESH and not node.settings.mesh_path
-        return "Choose the file that becomes cloth." if needs_file else ""
+        return "Choose a mesh file." if needs_file else ""
 
     def facts(self, node: Node) -> Sequence[SectionParameter]:  # noqa: ARG002
         self._facts = SectionParameter("Cloth", [FactParameter(name, name, "–") for name in _COUNTED])
@@ -121,7 +115,7 @@ class ClothPanel(Panel):
             self._context.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
     def soften(self, factor: float) -> None:
-        """Multiplies all stiffness of the selected cloth."""
+        """Multiplies all stiffness values of the selected cloth."""
         node = self._context.selected("cloth")
         if node is not None:
             values = {
@@ -137,9 +131,10 @@ class ClothPanel(Panel):
         cloth: Cloth | None = getattr(self._system, "cloth", None)
         self.stability = self._gauge.read(cloth) if cloth is not None else None
         if cloth is not None and cloth.statistics is not None:
-            found = cloth.statistics
-            strain = max(found.strain, 0.0)
-            self.plots.add(found.time, cloth_values(found.kinetic, found.elastic, found.potential, strain))
+            energies = cloth.statistics
+            strain = max(energies.strain, 0.0)
+            values = cloth_values(energies.kinetic, energies.elastic, energies.potential, strain)
+            self.plots.add(energies.time, values)
         for meter in (self.overlay, self._meter):
             if meter is not None:
                 meter.show_stability(self.stability)
@@ -150,7 +145,6 @@ class ClothPanel(Panel):
                 self._facts.child(name).setValue(f"{count:,}" if count else "–")
 
     def _make_meter(self) -> StabilityMeterWidget:
-        """The meter below the substeps; the latest one made is kept up to date."""
         self._meter = StabilityMeterWidget()
         self._offer_remedies(self._meter)
         self._meter.show_stability(self.stability)
@@ -164,11 +158,11 @@ class ClothPanel(Panel):
         if numbers:
             count = sum(map(len, numbers.values()))
             what = "This Particle" if count == 1 else f"{count} Particles"
-            verb = "Let Go of" if self.tool.is_held(numbers) else "Pin"
+            verb = "Unpin" if self.tool.are_pinned(numbers) else "Pin"
             menu.addAction(f"&{verb} {what}").triggered.connect(lambda: self.tool.toggle_pins(numbers))
         presets = menu.addMenu("P&ins")
         group = QActionGroup(presets)
-        for preset in PinPreset if node.settings.source is ClothSource.GRID else OF_MESH:
+        for preset in PinPreset if node.settings.source is ClothSource.GRID else MESH_PRESETS:
             action = QAction(preset.value.capitalize(), group)
             action.setCheckable(True)
             action.setChecked(preset is node.settings.pins and not node.settings.pin_list)
@@ -178,7 +172,7 @@ class ClothPanel(Panel):
             presets.addAction(action)
 
     def list_sections(self, menu: QMenu) -> None:
-        """Lists what cloths can be made of: the sections of the active model."""
+        """Adds an entry for each section of the active model."""
         model = self._context.active.model
         names = section_names(model) if model else ()
         for name in names:
@@ -193,7 +187,7 @@ class ClothPanel(Panel):
         return "" if self._context.document.scene.of_kind("cloth") else "There is no cloth in the scene."
 
     def add_section_cloth(self, section: str) -> None:
-        """Makes a cloth of a section of the active model, or of all of it for ""."""
+        """Makes cloth of a section of the active model, or of the whole model for ""."""
         context, node, model = self._context, self._context.active.node, self._context.active.model
         if node is None or model is None:
             return
@@ -208,7 +202,7 @@ class ClothPanel(Panel):
         run_in_background(lambda: section_cloth(node, model, section, places), add, context.document)
 
     def _replace_section(self, node_id: NodeId, cloth: Node) -> None:
-        """Adds a cloth that takes the place of a section of a model, as one edit."""
+        """Adds a cloth and hides the section of the model that it replaces, as one edit."""
         document, section = self._context.document, cloth.settings.mesh_section
         node = document.scene.node(node_id)
         hidden = dict.fromkeys((*section_list(node.settings.hidden_sections), section))
@@ -221,7 +215,48 @@ _COUNTED = ("Particles", "Springs", "Triangles")
 
 
 def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:
-    """Particles, springs and triangles; 0 while nothing is built."""
+    """Numbers of particles, springs and triangles; 0 before the cloth is built."""
     if cloth is None:
         return 0, 0, 0
     return cloth.model.particle_count, cloth.model.springs.count, len(cloth.model.faces)
+
+
+class StabilityGauge:
+    """Measures the stability of cloths on a worker thread, one measurement at a time and only after changes.
+
+    Args:
+        arrived: Called with each new measurement while the owner lives.
+    """
+
+    def __init__(self, arrived: Callable[[], None], owner: QObject) -> None:
+        self._arrived, self._owner = arrived, owner
+        self._model: ClothModel | None = None
+        self._meter: StabilityEstimator | None = None
+        self._settings: ClothSettings | None = None
+        self._latest: ClothStability | None = None
+        self._busy = False
+
+    def read(self, cloth: Cloth) -> ClothStability | None:
+        """Latest stability of a cloth; None before the first measurement of its model."""
+        model, settings = cloth.model, cloth.settings
+        if model is not self._model:
+            self._latest = None
+        if not self._busy and (model is not self._model or settings != self._settings):
+            self._measure(model, settings)
+        return self._latest
+
+    def _measure(self, model: ClothModel, settings: ClothSettings) -> None:
+        self._busy = True
+        meter = self._meter if model is self._model else None
+        self._model, self._settings = model, settings
+
+        def work() -> tuple[StabilityEstimator, ClothStability]:
+            made = meter or StabilityEstimator(model, settings)
+            return made, made.read(settings)
+
+        run_in_background(work, self._take, self._owner)
+
+    def _take(self, result: tuple[StabilityEstimator, ClothStability]) -> None:
+        self._busy = False
+        self._meter, self._latest = result
+        self._arrived()

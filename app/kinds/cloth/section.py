@@ -1,4 +1,4 @@
-"""Makes a cloth of a model, or of one of its sections: placed as the model is, held at its top, stable."""
+"""Makes cloth of a model or one of its sections: in the same place, pinned at its top, with stable substeps."""
 
 import contextlib
 
@@ -6,8 +6,7 @@ import msgspec
 import numpy as np
 
 from sim.assets.images import ImageError, load_image
-from sim.assets.mesh import upright_mesh
-from sim.assets.model import CharacterModel, Material, Mesh
+from sim.assets.model import CharacterModel, Material, Mesh, upright_mesh
 from sim.export.gltf_materials import metal_and_base
 from sim.kinds.cloth.model import ClothModel, build_cloth
 from sim.kinds.cloth.pins import toggled_pin_list
@@ -22,10 +21,10 @@ from sim.scene.vectors import Colour
 from sim.scene.world_transforms import WorldTransforms, relative_transform
 
 _AVERAGED = 64
-"""Pixels along the edge of an image by which its colour is told."""
+"""Pixels along the edge of an image that are averaged for its colour."""
 
 TOP_SHARE = 0.03
-"""Part of the height, from the top, within which particles are held."""
+"""Part of the height, from the top, within which particles are pinned."""
 
 
 def section_names(model: CharacterModel) -> tuple[str, ...]:
@@ -33,17 +32,17 @@ def section_names(model: CharacterModel) -> tuple[str, ...]:
 
 
 def section_cloth(node: Node, model: CharacterModel, section: str, places: WorldTransforms) -> Node | str:
-    """A node for the cloth, or one line why there can be none.
+    """A node of the cloth, or one line about the error.
 
     Args:
-        node: The model's node; the cloth rides on it, where it shows the section in the bind pose.
-        model: What was read from its file.
+        node: Node of the model; the cloth is attached to it, in the place of the section in the bind pose.
+        model: The model.
         section: Name of the section; "" for the whole mesh.
-        places: Where the nodes stand.
+        places: World transforms of the nodes.
     """
     mesh = upright_mesh(model)
     materials = _materials_of(model, mesh, section)
-    texture = next((one.texture_path for one in materials if one.texture_path is not None), None)
+    texture = next((m.texture_path for m in materials if m.texture_path is not None), None)
     settings = ClothSettings(
         source=ClothSource.MESH,
         mesh_path=node.settings.path,
@@ -78,10 +77,10 @@ def _materials_of(model: CharacterModel, mesh: Mesh, section: str) -> list[Mater
 
 
 def _colour_of(material: Material) -> Colour:
-    """Colour of a material, sRGB; that of its image on average, which within the file of a model no fabric can have."""
+    """Colour of a material times the average of its embedded image, sRGB; cloth cannot use embedded images."""
     linear = np.array(metal_and_base(material)[0])
     if material.embedded is not None:
-        # An image that cannot be read is white, and told of where the model is drawn.
+        # An unreadable image counts as white; the model reports it.
         with contextlib.suppress(ImageError):
             pixels = load_image(material.embedded)[..., :3]
             rows, columns = (max(size // _AVERAGED, 1) for size in pixels.shape[:2])

@@ -1,31 +1,35 @@
-"""What the mouse does to a cloth: shows the particle under it, pulls it, chooses particles, pins them."""
+"""Mouse tool of cloth: highlights and drags particles, selects them with a rubber band, pins them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QTimer
 
+from app.document.document import Document
 from app.editor.editor_context import EditorContext
 from app.editor.particle_drag import ParticleDrag, ParticlePicker
-from app.kinds.cloth.pin_edits import toggle_pins
 from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.cloth.pins import toggled_pin_list
+from sim.kinds.cloth.settings import PinPreset
 from sim.kinds.contract import Tool
 from sim.scene.picking import project_points
-from sim.scene.scene import NodeId
+from sim.scene.scene import NodeId, ParamRef
 from widgets.overlay import RubberBand
 
-HOVER_MS = 30
-"""The mouse may move far more often than this; looking what is under it waits for the GPU."""
+Bool = npt.NDArray[np.bool_]
 
-CHOOSE_HINT = "Selecting particles · Escape: give up"
+HOVER_MS = 30
+"""Interval of picking while the mouse moves [ms]; picking waits for the GPU."""
+
+CHOOSE_HINT = "Selecting particles · Escape: cancel"
 
 
 class ClothTool(Tool):
-    """Pulls particles and chooses them with a rubber band.
+    """Drags particles and selects them with a rubber band.
 
     Attributes:
-        marks: The particle under the mouse, and the chosen ones.
+        marks: The particle under the mouse, and the selected particles.
     """
 
     def __init__(self, context: EditorContext) -> None:
@@ -51,18 +55,17 @@ class ClothTool(Tool):
         return self.hover_hint()
 
     def hover_hint(self) -> str:
-        """What can be done with the particle under the mouse; "" where there is none."""
         reference = self.marks.hovered_of("cloth")
         cloth = self._cloth(reference.node) if reference else None
         if reference is None or cloth is None:
             return ""
-        pin = "let go" if reference.particle < len(cloth.pins.flags) and cloth.pins.flags[reference.particle] else "pin"
+        pin = "unpin" if reference.particle < len(cloth.pins.flags) and cloth.pins.flags[reference.particle] else "pin"
         if self.marks.count:
-            pin = f"pin or let go {self.marks.count} selected"
+            pin = f"pin or unpin {self.marks.count} selected"
         return f"Particle {reference.particle} · Drag: pull · P: {pin} · Shift+Drag: select · Right click: more"
 
     def look_at(self, position: QPointF) -> None:
-        """Marks the particle at a place at once."""
+        """Highlights the particle at a position at once."""
         self.marks.point_at("cloth", self._picker.particle(position))
 
     def _look(self) -> None:
@@ -98,7 +101,6 @@ class ClothTool(Tool):
     # --- choosing -------------------------------------------------------------------------------------
 
     def _start_band(self, position: QPointF) -> bool:
-        """Begins a rubber band; False in a scene without cloths."""
         if not self._document.scene.of_kind("cloth"):
             return False
         self._band_start = position
@@ -115,7 +117,7 @@ class ClothTool(Tool):
         self.marks.choose({})
 
     def _inside(self) -> Mapping[NodeId, tuple[int, ...]]:
-        """Particles of all visible cloths within the rubber band, hidden behind something or not."""
+        """Particles of all visible cloths within the rubber band, also occluded ones."""
         box = self._band.box
         chosen = {}
         for node in self._document.scene.of_kind("cloth"):
@@ -129,34 +131,58 @@ class ClothTool(Tool):
     # --- pins -----------------------------------------------------------------------------------------
 
     def pinnable(self) -> Mapping[NodeId, tuple[int, ...]]:
-        """What a pin key acts on: the chosen particles, else the one under the mouse."""
+        """Particles that the pin key acts on: the selected ones, else the one under the mouse."""
         hovered = self.marks.hovered_of("cloth")
         if self.marks.count or hovered is None:
             return self.marks.chosen
         return {hovered.node: (hovered.particle,)}
 
     def toggle_pins(self, numbers: Mapping[NodeId, tuple[int, ...]] | None = None) -> None:
-        """Holds particles, or lets them go where all are held; those of `pinnable` by default."""
-        wanted = self.pinnable() if numbers is None else numbers
-        held = {node_id: cloth.pins.flags for node_id in wanted if (cloth := self._cloth(node_id)) is not None}
-        wanted = {node_id: wanted[node_id] for node_id in held}
-        if wanted:
-            toggle_pins(self._document, wanted, held)
+        """Pins particles, or unpins them if all are pinned; `pinnable` for None."""
+        numbers = self.pinnable() if numbers is None else numbers
+        pinned = {node_id: cloth.pins.flags for node_id in numbers if (cloth := self._cloth(node_id)) is not None}
+        if pinned:
+            toggle_pins(self._document, {node_id: numbers[node_id] for node_id in pinned}, pinned)
         else:
             self._context.hint("Point at a particle, or select some with Shift+Drag, to pin them")
 
-    def is_held(self, numbers: Mapping[NodeId, tuple[int, ...]]) -> bool:
+    def are_pinned(self, numbers: Mapping[NodeId, tuple[int, ...]]) -> bool:
         cloths = {node_id: self._cloth(node_id) for node_id in numbers}
         return all(cloth is not None and cloth.pins.flags[list(numbers[n])].all() for n, cloth in cloths.items())
 
     def _cloth(self, node_id: NodeId) -> Cloth | None:
-        """The particles of a node; None for one that has none."""
         return getattr(self._context.system(node_id), "cloth", None)
 
     def _positions(self, node_id: NodeId) -> npt.NDArray[np.float64]:
-        """Places of all particles of a cloth [m], shape (P, 3); reads them all, so not for every move of the mouse."""
+        """World positions of all particles [m], shape (P, 3); reads them back, so not for every mouse move."""
         cloth = self._cloth(node_id)
         if cloth is None:
             return np.zeros((0, 3))
         with self._context.viewport.gl_current():
             return cloth.positions().astype(np.float64)
+
+
+def toggle_pins(document: Document, numbers: Mapping[NodeId, Sequence[int]], pinned: Mapping[NodeId, Bool]) -> None:
+    """Pins particles as one edit, or unpins them if all of them are pinned.
+
+    Args:
+        document: The document.
+        numbers: Particles by cloth.
+        pinned: Which particles of each of these cloths are pinned now, shape (P,).
+    """
+    unpin = all(pinned[node_id][list(chosen)].all() for node_id, chosen in numbers.items())
+    values: dict[ParamRef, object] = {}
+    for node_id, chosen in numbers.items():
+        held = pinned[node_id]
+        changed = [number for number in chosen if bool(held[number]) is unpin]
+        text = toggled_pin_list(document.scene.node(node_id).settings.pin_list, held, changed)
+        values[ParamRef(node_id, "cloth", "pin_list")] = text
+    count = sum(map(len, numbers.values()))
+    what = f"particle {next(iter(numbers.values()))[0]}" if count == 1 else f"{count} particles"
+    document.set_as_one(f"{'Unpin' if unpin else 'Pin'} {what}", values)
+
+
+def set_pin_preset(document: Document, node_id: NodeId, preset: PinPreset) -> None:
+    """Pins the particles of a preset only."""
+    values = {ParamRef(node_id, "cloth", "pins"): preset, ParamRef(node_id, "cloth", "pin_list"): ""}
+    document.set_as_one(f"Pins of {document.scene.node(node_id).name}: {preset.value}", values)

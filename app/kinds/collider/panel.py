@@ -1,4 +1,4 @@
-"""What the editor has for colliders: fitting them to the bones of a model."""
+"""Editor panel of colliders: fits them to the bones of a model."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,12 +14,10 @@ from sim.kinds.contract import Command, Panel
 from sim.scene.scene import Attachment, Node, NodeId
 
 _GROUP = "group"
-"""Id of the group among the new nodes; it gets another one with them."""
+"""Id of the new group among the new nodes; it is replaced when they are added."""
 
 
 class ColliderPanel(Panel):
-    """The command that makes colliders for a skeleton."""
-
     def __init__(self, context: EditorContext) -> None:
         self._context = context
         tip = "Make colliders for the bones of the active model."
@@ -30,28 +28,27 @@ class ColliderPanel(Panel):
         return "" if model is not None and model.skeleton is not None else "Open a model with bones first."
 
     def fit(self) -> None:
-        """Makes colliders for the bones of the active model."""
         node, model = self._context.active.node, self._context.active.model
         if node is not None and model is not None:
             self._fit(node, model)
 
     def suggestion(self, node: Node) -> tuple[str, Command] | None:
         colliders = self._context.document.scene.of_kind("collider")
-        found = self._carrier(node) if getattr(node.settings, "collide", False) else None
-        if found is None or any(one.attachment.node == found[0].id for one in colliders):
+        parent = self._character_of(node) if getattr(node.settings, "collide", False) else None
+        if parent is None or any(collider.attachment.node == parent[0].id for collider in colliders):
             return None
-        name = found[0].name
-        fit = Command("", "Fit Colliders", f"Make colliders for the bones of {name}.", self.fit_carrier)
-        return f"{name} has no colliders: this goes through it.", fit
+        name = parent[0].name
+        fit = Command("", "Fit Colliders", f"Make colliders for the bones of {name}.", self.fit_parent)
+        return f"{name} has no colliders: this object passes through it.", fit
 
-    def fit_carrier(self) -> None:
-        """Makes colliders for the bones of what the selected node rides on, which stays selected."""
+    def fit_parent(self) -> None:
+        """Makes colliders for the character of the selected node, which stays selected."""
         node = self._context.document.selected
-        if node is not None and (found := self._carrier(node)) is not None:
-            self._fit(*found, node.id)
+        if node is not None and (parent := self._character_of(node)) is not None:
+            self._fit(*parent, node.id)
 
-    def _carrier(self, node: Node) -> tuple[Node, CharacterModel] | None:
-        """The figure with bones that a node rides on."""
+    def _character_of(self, node: Node) -> tuple[Node, CharacterModel] | None:
+        """The character with bones that a node is attached to, and its model."""
         character = self._context.document.scene.by_id.get(node.attachment.node)
         is_posed = character is not None and character.settings.is_character
         status = self._context.store.status(character.id) if is_posed else None
@@ -67,7 +64,7 @@ class ColliderPanel(Panel):
             now = context.document.scene.by_id.get(node_id)
             context.hint("")
             if not fitted:
-                context.panels.warn(settings.path, "there are no bones with weights to fit colliders to")
+                context.panels.warn(settings.path, "no bones with weights to fit colliders to")
             elif now is not None and isinstance(now.settings, ModelSettings) and now.settings.unit_scale != scale:
                 self._fit(now, model, select)
             elif now is not None:
@@ -77,15 +74,12 @@ class ColliderPanel(Panel):
 
         engine = context.client.engine
         pose = engine.pose(node_id) if engine else None
-        # Fitted to the surface as morph targets and deformers leave it now.
+        # Fitted to the surface after morph targets and deformers.
         shaped = model if pose is None else replace(model, mesh=shaped_mesh(model.mesh, model.skin, pose))
         run_in_background(lambda: fit_colliders(shaped, unit_scale=scale), add, context.document)
 
     def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider], select: NodeId = "") -> None:
-        """Adds colliders that were fitted to the bones of a model, in a group below it, as one edit with one notice.
-
-        The model is selected then, or another node.
-        """
+        """Adds fitted colliders in a group attached to the model, as one edit, and selects the model or `select`."""
         document = self._context.document
         group = Node(id=_GROUP, name="Colliders", attachment=Attachment(node=node_id), settings=group_kind().settings())
         colliders = [

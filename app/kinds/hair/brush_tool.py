@@ -1,4 +1,4 @@
-"""Combs and cuts the groom of the selected hair with a brush, live, one entry of the history a stroke."""
+"""Brush tool of hair: combs and cuts the groom of the selected hair."""
 
 import enum
 from collections.abc import Callable
@@ -17,14 +17,14 @@ from widgets.kinds.hair.brush_bar import RADIUS_LEAST, RADIUS_MOST, BrushBar
 from widgets.kinds.hair.brush_ring import BrushRing
 
 STEP = 1.15
-"""Factor of the radius for a key or a notch of the wheel."""
+"""Factor of the radius per key press or wheel notch."""
 
 LONGEST = 4.0
-"""How much longer than described strands are brushed at most."""
+"""Maximum length of brushed strands over the length in the settings."""
 
 
 class Brush(enum.Enum):
-    """What a brush does: the verb, and that with Shift."""
+    """Brushes, with their action and their action with Shift."""
 
     COMB = ("Comb", "Smooth")
     CUT = ("Cut", "Lengthen")
@@ -55,12 +55,16 @@ class _Stroke:
 
 
 class BrushTool(Tool):
-    """A mode of the viewport: while a brush is in the hand, hair is shown in its groom and the left button brushes.
+    """A mode of the viewport: while a brush is active, hair is shown in its groom and the left button brushes.
+
+    Each stroke is one undo entry.
 
     Attributes:
-        brush: What is in the hand, if anything.
-        radius, strength, mirror: Of the brush [px], 0 to 1, whether both sides are brushed.
-        bar: Its buttons and numbers.
+        brush: The active brush, if any.
+        radius: Radius of the brush [px].
+        strength: Strength, 0 to 1.
+        mirror: Whether both sides are brushed.
+        bar: Buttons and numbers of the brush.
     """
 
     is_over = True
@@ -94,7 +98,7 @@ class BrushTool(Tool):
         self.take(None if self.brush is brush else brush)
 
     def take(self, brush: Brush | None) -> None:
-        """Takes a brush, or none; hair that is selected is shown in its groom meanwhile."""
+        """Activates a brush, or none; the selected hair is shown in its groom while one is active."""
         self.end(cancel=True)
         node, system = self._subject()
         if brush is not None and (node is None or system is None):
@@ -117,7 +121,6 @@ class BrushTool(Tool):
             self.set_radius(self.radius * STEP**notches)
 
     def set_radius(self, radius: float) -> None:
-        """Makes the brush another size [px]."""
         self.radius = min(max(radius, RADIUS_LEAST), RADIUS_MOST)
         if self.brush is not None:
             self._ring.draw(self._place, self.radius, held=self._stroke is not None)
@@ -133,7 +136,7 @@ class BrushTool(Tool):
         self.refresh()
 
     def reset(self) -> None:
-        """Forgets what was edited by hand of the selected hair."""
+        """Discards all strokes on the selected hair."""
         node = self._context.selected("hair")
         if node is not None and node.settings.groom:
             self._document.set_as_one(f"Reset the groom of {node.name}", {ParamRef(node.id, "hair", "groom"): ()})
@@ -148,7 +151,7 @@ class BrushTool(Tool):
             self.bar.show_brush(name, self.radius, self.strength, mirror=self.mirror, edited=edited)
 
     def _subject(self) -> tuple[Node | None, HairSystem | None]:
-        """The selected hair, where it can be seen and there is some."""
+        """The selected hair and its system; None unless it is visible, unlocked and ready."""
         node = self._context.selected("hair")
         if node is None or node.id not in self._document.scene.shown & self._document.scene.unlocked:
             return None, None
@@ -165,9 +168,9 @@ class BrushTool(Tool):
         if system is self._shown:
             return
         with self._context.viewport.gl_current():
-            for one, shown in ((self._shown, False), (system, True)):
-                if one is not None:
-                    one.show_groom(shown)
+            for hair, on in ((self._shown, False), (system, True)):
+                if hair is not None:
+                    hair.show_groom(on)
         self._shown = system
         self._context.viewport.update()
 
@@ -206,7 +209,7 @@ class BrushTool(Tool):
         stroke = self._stroke
         if stroke is None:
             return
-        if stroke.system.strands is not stroke.strands:  # it grew anew meanwhile
+        if stroke.system.strands is not stroke.strands:  # the strands were generated again
             self._stroke = None
             return
         if self._context.playback.playhead.playing:
@@ -248,24 +251,24 @@ class BrushTool(Tool):
         return BrushStroke(camera, size, start.toTuple(), end.toTuple(), self.radius, self.strength)
 
     def _look(self) -> None:
-        """Takes where the roots are now, and their mirror images around what is under the brush."""
+        """Reads the current frames of the roots, and mirrors them for the other side."""
         stroke = self._stroke
         assert stroke is not None
         assert stroke.system.strands is not None
         strands = stroke.system.strands
         with self._context.viewport.gl_current():
-            seen = RootFrames(*strands.seen())
-        sights, cover = [seen], self._cover(stroke.node)
+            frames = RootFrames(*strands.seen())
+        sides, cover = [frames], self._cover(stroke.node)
         if self.mirror:
             dab = self._dab(stroke.place, stroke.place)
-            away = dab.distances(dab.pixels(seen.places)[0])
-            away[~dab.faces(seen.places, seen.frames[:, :, 2])] += 1e6
+            distances = dab.distances(dab.pixels(frames.places)[0])
+            distances[~dab.faces(frames.places, frames.frames[:, :, 2])] += 1e6
             growth = strands.growth
-            sights.append(mirrored(growth.guides, growth.surface, seen, int(np.argmin(away))))
-        stroke.brushed.look(cover, *sights)
+            sides.append(mirrored(growth.guides, growth.surface, frames, int(np.argmin(distances))))
+        stroke.brushed.look(cover, *sides)
 
     def _cover(self, node_id: NodeId) -> Occlusion | None:
-        """What lies before the hair in the picture; None where it grows on nothing that is drawn."""
+        """Depths of the characters, which may occlude the hair; None for hair without a parent."""
         engine, scene = self._context.client.engine, self._document.scene
         if engine is None or not scene.node(node_id).attachment.node:
             return None

@@ -1,16 +1,18 @@
-"""What the editor has for hair beside rows: counts and measures, a remedy for warnings, the key of its colours."""
+"""Editor panel of hair: plots, facts, remedies of warnings, the legend of colours, and hair on model sections."""
 
 import functools
+import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from app.editor.editor_context import EditorContext
 from app.kinds.hair.brush_tool import Brush, BrushTool
-from app.kinds.hair.facts import HairFacts
 from app.kinds.hair.tool import HairTool
 from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sim.kinds.hair.comparison_solver import rival_settings
+from sim.kinds.hair.costs import PASSES, RIVAL, middle_costs, step_costs
 from sim.kinds.hair.distance_view import heat_span
 from sim.kinds.hair.kind import PLAIN, sized
 from sim.kinds.hair.presets import with_preset
@@ -18,16 +20,20 @@ from sim.kinds.hair.ribbons import RAMP_SPANS
 from sim.kinds.hair.root_settings import ON_SKIN
 from sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
 from sim.kinds.hair.stability import stability
+from sim.kinds.hair.strands import Strands
+from sim.kinds.hair.system import HairSystem
 from sim.maths.ramps import Ramp
+from sim.profile.sample import FrameSample
+from sim.render.render_view import ParticleRef
 from sim.scene.scene import Attachment, Node, NodeId, ParamRef
-from widgets.inspector.form import SectionParameter
+from widgets.inspector.form import FactParameter, SectionParameter
 from widgets.plots import PlotChannel, Plots
 from widgets.shown import menu_text
 
 CHANNELS = (
-    PlotChannel("energy", "J/kg", "Energy of the motion of the guides, for each kilogram.", ("#56b4e9", "#0072b2")),
+    PlotChannel("energy", "J/kg", "Kinetic energy of the guides per kilogram.", ("#56b4e9", "#0072b2")),
     PlotChannel(
-        "stretch", "%", "Largest lengthening of a segment over its length.", ("#f08050", "#c04e00"), is_right=True
+        "stretch", "%", "Largest elongation of a segment over its length.", ("#f08050", "#c04e00"), is_right=True
     ),
 )
 
@@ -37,7 +43,7 @@ def hair_plots() -> Plots:
 
 
 class HairPanel(Panel):
-    """Looks at the selected hair after every picture; what has not changed costs a comparison."""
+    """Shows the state of the selected hair, updated after every frame."""
 
     mouse = (
         ("Pull a strand of hair", "Left drag on it"),
@@ -63,11 +69,11 @@ class HairPanel(Panel):
             Command("hair.comb", "&Comb Hair", "Comb the selected hair with the mouse, or stop.", comb, ("C",), lack),
             Command("hair.cut", "Cut &Hair", "Cut the selected hair with the mouse, or stop.", cut, ("K",), lack),
             Command("hair.wider", "&Wider Brush", "Make the brush wider.", wider, ("]",), lack),
-            Command("hair.narrower", "&Narrower Brush", "Make it narrower.", narrower, ("[",), lack),
+            Command("hair.narrower", "&Narrower Brush", "Make the brush narrower.", narrower, ("[",), lack),
             Command(
                 "hair.reset_groom",
                 "Reset &Groom",
-                "Forget what was combed and cut by hand.",
+                "Discard all brush strokes.",
                 self.brush.reset,
                 lack=lack,
             ),
@@ -87,12 +93,14 @@ class HairPanel(Panel):
     def note(self, node: Node, system: Any) -> str:
         scene, carrier = self._context.document.scene, node.attachment.node
         if node.settings.source is HairSource.FILE and not node.settings.file:
-            return "Choose the file of its strands."
+            return "Choose a file of strands."
         if system is not None and system.is_preparing:
             if system.progress is None:
-                return "Its growth was given up." + (" What grew before is shown." if system.is_ready else "")
+                return "Generating strands was cancelled." + (
+                    " The former strands are shown." if system.is_ready else ""
+                )
             if not system.is_ready:
-                return "It is growing."
+                return "Generating strands…"
         if node.settings.source not in ON_SKIN:
             return ""
         if not carrier:
@@ -100,35 +108,35 @@ class HairPanel(Panel):
         if not scene.has(carrier):
             return "The model that it grew on is no longer in the scene: choose another one."
         if system is None:
-            return "Its shaders are being compiled."
+            return "Compiling shaders…"
         if not system.is_ready:
-            return system.lack or "Its model is being read."
+            return system.lack or "Loading its model…"
         return ""
 
     def remedy(self, node: Node, system: Any) -> Command | None:
         if node.settings.source is HairSource.FILE and self._context.files.fault_of(node.settings.file):
-            return Command("", "Locate…", "Choose where the strands are.", self.locate)
+            return Command("", "Locate…", "Choose the file of the strands.", self.locate)
         if system is not None and system.is_preparing and system.progress is None:
-            return Command("", "Grow", "Have it grow after all.", lambda: self._try_again(system))
+            return Command("", "Generate", "Generate the strands again.", lambda: self._try_again(system))
         found = stability(node.settings)
         if found.ratio <= 1.0 or not found.substeps:
             return None
-        return Command("", f"Set substeps to {found.substeps}", "Solve each step in parts short enough.", self.mend)
+        return Command("", f"Set substeps to {found.substeps}", "Use enough substeps to be stable.", self.fix)
 
     def _try_again(self, system: Any) -> None:
         system.try_again()
         self._context.viewport.update()
 
     def locate(self) -> None:
-        """Asks for the file of the selected hair; reads it again where it is the same."""
+        """Asks for the file of the selected hair; the same file is read again."""
         node = self._context.selected("hair")
         path = self._context.dialogs.strands_path("Locate strands") if node is not None else None
         if node is not None and path is not None:
             self._context.document.set_value(ParamRef(node.id, node.kind, "file"), str(path))
             self._context.files.retry(str(path))
 
-    def mend(self) -> None:
-        """Gives the selected hair the fewest substeps that are stable."""
+    def fix(self) -> None:
+        """Sets the lowest stable number of substeps."""
         node = self._context.selected("hair")
         if node is not None:
             substeps = stability(node.settings).substeps
@@ -159,7 +167,7 @@ class HairPanel(Panel):
         return None
 
     def list_sections(self, menu: Any) -> None:
-        """Lists what hair can grow on alone: the sections of the active model."""
+        """Adds an entry for each section of the active model."""
         model = self._context.active.model
         names = dict.fromkeys(part.name for part in model.mesh.sections if part.name) if model else {}
         for name in names:
@@ -171,7 +179,6 @@ class HairPanel(Panel):
         menu.addAction(f"&Hair on {menu_text(section)}").triggered.connect(lambda: self.add_on_section(section))
 
     def add_on_section(self, section: str) -> None:
-        """Grows hair on a section of the active model."""
         character = self._context.active.node
         if character is not None:
             place, engine = self._context.edits.place, self._context.client.engine
@@ -180,3 +187,134 @@ class HairPanel(Panel):
             settings = sized(with_preset(HairSettings(density_section=section), PLAIN), place)
             made = Node(id="", name=f"Hair on {section}", attachment=Attachment(node=character.id), settings=settings)
             self._context.document.add_node(made)
+
+
+# --- facts of the inspector -----------------------------------------------------------------------------------------
+
+FRAMES = 60
+"""Frames whose times are averaged."""
+
+RENEWED = 10
+"""Frames between two updates of the times."""
+
+HAIR = (
+    "Guides",
+    "Strands drawn",
+    "Largest bend",
+    "Largest stretch",
+    "Speed",
+    "Selected strand",
+    "Its length",
+    "Its strain",
+    "Its bend",
+)
+COMPARED = ("Mean distance", "Largest distance", "Solver, a substep", "Other, a substep")
+COSTS = (*PASSES, RIVAL, "Sum", "Source")
+
+
+class HairFacts:
+    """Facts of the selected hair in the inspector: counts, measures, the selected strand, solver times."""
+
+    def __init__(self, context: EditorContext, tool: HairTool) -> None:
+        self._context, self._tool = context, tool
+        self._sections: tuple[SectionParameter, ...] = ()
+        self._texts: dict[str, str] = {}
+        self._frames: deque[FrameSample] = deque(maxlen=FRAMES)
+        self._chosen: tuple[object, ...] = ()
+        self._strand: dict[str, str] = {}
+        self._reported: tuple[object, ...] = ()
+        self._cost: dict[str, str] = {}
+        context.client.measured.connect(self._frames.extend)
+
+    def sections(self) -> Sequence[SectionParameter]:
+        """New sections, which the next `show` fills."""
+        self._texts = {}
+        self._sections = tuple(
+            SectionParameter(title, [FactParameter(name, name, "–") for name in names])
+            for title, names in (("Hair", HAIR), ("Compared solvers", COMPARED), ("Cost of a frame", COSTS))
+        )
+        return self._sections
+
+    def forget(self) -> None:
+        self._sections = ()
+
+    def show(self, node: Node | None, system: Any) -> None:
+        if not self._sections or node is None:
+            return
+        found = system if isinstance(system, HairSystem) and system.is_ready else None
+        texts = hair_texts(found.strands if found is not None else None)
+        texts |= {**self._strand_texts(node, found), **compared_texts(found)}
+        texts |= self._costs(node, found)
+        for section in self._sections:
+            for fact in section.children():
+                text = texts[fact.name()]
+                if self._texts.get(fact.name()) != text:
+                    self._texts[fact.name()] = text
+                    fact.setValue(text)
+
+    def _strand_texts(self, node: Node, system: HairSystem | None) -> dict[str, str]:
+        chosen = self._context.marks.chosen.get(node.id, ())
+        if system is None or system.strands is None or not chosen:
+            return {}
+        # Reading a strand waits for the GPU, so only after changes.
+        key = (chosen, system.strands, system.strands.statistics)
+        if len(key) != len(self._chosen) or any(a is not b for a, b in zip(key, self._chosen, strict=True)):
+            self._chosen = key
+            reported = self._tool.texts_of(ParticleRef(node.id, chosen[-1]))
+            self._strand = dict(zip(HAIR[-4:], reported, strict=False))
+            if len(chosen) > 1:
+                self._strand[HAIR[-4]] = f"{reported[0]}, the last of {len(chosen)}" if reported else "–"
+        return self._strand
+
+    def _costs(self, node: Node, system: HairSystem | None) -> dict[str, str]:
+        """Texts of the frame times, updated every `RENEWED` frames."""
+        newest = self._frames[-1].number // RENEWED if self._frames else -1
+        key = newest, node, getattr(system, "rival", None)
+        if len(self._reported) != len(key) or any(
+            a is not b and a != b for a, b in zip(key, self._reported, strict=True)
+        ):
+            self._reported, self._cost = key, self._cost_texts(node, system)
+        return self._cost
+
+    def _cost_texts(self, node: Node, system: HairSystem | None) -> dict[str, str]:
+        name = node.name or node.id
+        costs = middle_costs(self._frames, name)
+        texts = dict.fromkeys((*COSTS, *COMPARED[2:]), "–")
+        texts["Source"] = self._frames[-1].source.value if costs else "Ctrl+T measures"
+        texts |= {key: _milliseconds(value) for key, value in costs.items()}
+        if system is not None and system.strands is not None:
+            settings = system.strands.settings
+            own, other = (time / settings.substeps for time in step_costs(self._frames, name))
+            if math.isfinite(own):
+                texts["Solver, a substep"] = f"{settings.solver.value}: {_milliseconds(own)}"
+            if system.rival is not None and math.isfinite(other):
+                texts["Other, a substep"] = f"{settings.rival.value}: {_milliseconds(other)}"
+        return texts
+
+
+def hair_texts(strands: Strands | None) -> dict[str, str]:
+    texts = dict.fromkeys(HAIR, "–")
+    if strands is None:
+        return texts
+    texts |= {"Guides": f"{strands.growth.guides.count:,}", "Strands drawn": f"{strands.shown.count:,}"}
+    found = strands.statistics
+    if found is not None:
+        texts["Largest bend"] = f"{found.bend:.2f} rad"
+        texts["Largest stretch"] = f"{100.0 * found.stretch:.2f} %"
+        texts["Speed"] = f"{(2.0 * found.energy) ** 0.5:.2f} m/s"
+    return texts
+
+
+def compared_texts(system: HairSystem | None) -> dict[str, str]:
+    rival = system.rival if system is not None else None
+    texts = dict.fromkeys(COMPARED[:2], "–")
+    if rival is not None and rival.strands.stopped:
+        texts["Mean distance"] = f"the other {rival.strands.stopped}"
+    elif rival is not None and rival.apart is not None:
+        apart = rival.apart
+        texts |= {"Mean distance": f"{1e3 * apart.mean:.3g} mm", "Largest distance": f"{1e3 * apart.most:.3g} mm"}
+    return texts
+
+
+def _milliseconds(time: float) -> str:
+    return f"{1e3 * time:.3g} ms" if time > 0.0 else "–"

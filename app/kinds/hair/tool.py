@@ -1,4 +1,4 @@
-"""What the mouse does to hair: shows the strand under it, pulls it, chooses it."""
+"""Mouse tool of hair: highlights, drags and selects strands."""
 
 from PySide6.QtCore import QPointF, QTimer
 
@@ -10,11 +10,11 @@ from sim.render.render_view import ParticleRef
 from sim.scene.scene import NodeId
 
 HOVER_MS = 30
-"""The mouse may move far more often than this; looking what is under it waits for the GPU."""
+"""Interval of picking while the mouse moves [ms]; picking waits for the GPU."""
 
 
 class HairTool(Tool):
-    """Pulls strands; a click on one chooses it, and its node."""
+    """Drags strands; a click selects a strand and its node."""
 
     def __init__(self, context: EditorContext) -> None:
         self._context, self._marks = context, context.marks
@@ -37,7 +37,7 @@ class HairTool(Tool):
         return self._hint
 
     def look(self) -> None:
-        """Marks the guide under the mouse at once."""
+        """Highlights the guide under the mouse at once."""
         if self._place is not None and not self._pull.is_pressed:
             self._point_at(self._picker.particle(self._place))
             if self._hint:
@@ -49,7 +49,7 @@ class HairTool(Tool):
         self._hint = "{} · {} · strain {} · bend {} · Drag: pull · Click: select".format(*texts) if texts else ""
 
     def texts_of(self, particle: ParticleRef) -> tuple[str, ...]:
-        """Number, length, strain and bend of a guide, in words; nothing for none that is there; waits for the GPU."""
+        """Texts of number, length, strain and bend of a guide; () if there is none.  Waits for the GPU."""
         strands = self._strands(particle.node)
         if strands is None or particle.particle >= strands.growth.guides.count * strands.settings.knots:
             return ()

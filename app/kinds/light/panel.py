@@ -1,11 +1,11 @@
-"""What the editor has for lights: their discs are dragged in the plane of the view, one undo entry a drag."""
+"""Editor panel of lights: a tool that drags their icons in the plane of the view."""
 
 from dataclasses import dataclass
 
 from pyglm import glm
 from PySide6.QtCore import QPointF, Qt
 
-from app.document.gesture import Gesture
+from app.document.history import Gesture
 from app.editor.editor_context import EditorContext
 from sim.kinds.contract import Panel, Tool
 from sim.maths.transform import inverse_affine
@@ -18,7 +18,7 @@ from sim.scene.world_transforms import vector
 
 @dataclass(frozen=True, slots=True)
 class _LightDrag:
-    """A disc in hand: where it was, and from the place under the mouse to it [m]."""
+    """A drag: position of the light at the start, and offset of the light from the mouse [m]."""
 
     node: NodeId
     place: glm.dvec3
@@ -27,7 +27,7 @@ class _LightDrag:
 
 
 class LightTool(Tool):
-    """Moves a light by its disc."""
+    """Moves a light by its icon; each drag is one undo entry."""
 
     is_over = True
     cursor = Qt.CursorShape.SizeAllCursor
@@ -53,7 +53,7 @@ class LightTool(Tool):
         grabbed = self._context.picker.beside(position, place)
         offset = place - grabbed if grabbed is not None else glm.dvec3()
         self._drag = _LightDrag(light, place, offset, document.new_gesture(f"Move {node.name}"))
-        self._context.hint(f"{node.name}: Escape puts it back")
+        self._context.hint(f"{node.name} · Escape: cancel")
         return True
 
     def drag(self, position: QPointF) -> None:
@@ -80,8 +80,6 @@ class LightTool(Tool):
 
 
 class LightPanel(Panel):
-    """The tool of lights."""
-
     mouse = (("Move a light", "Left drag on its disc"),)
 
     def __init__(self, context: EditorContext) -> None:

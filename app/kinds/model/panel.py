@@ -1,21 +1,22 @@
-"""What the editor has for models beside rows: sliders of the morph targets, their textures, and their unit."""
+"""Editor panel of models: sliders of morph targets, missing textures, and the unit of the file."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from app.document.gesture import Gesture
+from app.document.history import Gesture
 from app.editor.editor_context import EditorContext
 from app.kinds.model.textures import Textures
-from app.kinds.model.unit_question import UnitQuestion
-from sim.characters.settings import TARGET_WEIGHT_MAX
+from sim.assets.model import CharacterModel
+from sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings
 from sim.kinds.contract import Panel
-from sim.scene.scene import Node, ParamRef
+from sim.scene.scene import Node, NodeId, ParamRef
 from widgets.inspector.form import SectionParameter, WidgetParameter
+from widgets.inspector.notice import InspectorNotice
 from widgets.kinds.model.target_list import TargetList
 
 
 class ModelPanel(Panel):
-    """Sliders of the selected model, which follow the scene; edits of one drag are one entry of the history."""
+    """Sliders of the morph targets of the selected model; each drag is one undo entry."""
 
     def __init__(self, context: EditorContext) -> None:
         self._context = context
@@ -56,15 +57,15 @@ class ModelPanel(Panel):
         return made
 
     def reset(self) -> None:
-        """Leaves the weights to the clip, for all targets."""
+        """Resets all targets to the weights of the clip."""
         if self._node is not None:
             values = {self._ref("target_weights"): (), self._ref("solo_target"): ""}
             self._context.document.set_as_one(f"Reset morph targets of {self._node.name}", values)
 
     def solo(self, name: str) -> None:
-        """Lets one target act alone, or all for ""."""
+        """Applies one target only, or all for ""."""
         if self._node is not None:
-            text = f"Let {name} of {self._node.name} act alone" if name else f"Let all targets of {self._node.name} act"
+            text = f"Solo {name} of {self._node.name}" if name else f"Use all targets of {self._node.name}"
             self._context.document.set_as_one(text, {self._ref("solo_target"): name})
 
     def _ref(self, name: str) -> ParamRef:
@@ -81,9 +82,9 @@ class ModelPanel(Panel):
         document = self._context.document
         weights = dict(document.scene.node(self._node.id).settings.target_weights)
         weights[name] = weight
-        cached = tuple((key, value) for key, value in weights.items() if value != 0.0)
+        stored = tuple((key, value) for key, value in weights.items() if value != 0.0)
         gesture = self._gesture or document.new_gesture(f"Set {name} of {self._node.name}")
-        document.set_value(self._ref("target_weights"), cached, gesture)
+        document.set_value(self._ref("target_weights"), stored, gesture)
         if self._gesture is None:
             document.end_gesture(gesture)
 
@@ -96,3 +97,81 @@ class ModelPanel(Panel):
         if self._gesture is not None:
             self._context.document.cancel_gesture(self._gesture)
             self._gesture = None
+
+
+# --- unit of the file -----------------------------------------------------------------------------------------------
+
+LOWEST, HIGHEST = 0.2, 5.0
+"""Range of plausible sizes [m]: a head or a cat is larger, a horse or a giraffe smaller; a person in centimetres or
+inches, 180 or 71 units high, is far outside."""
+
+CENTIMETRE, INCH, PERSON = 0.01, 0.0254, 1.8
+
+
+def size_of(settings: ModelSettings, model: CharacterModel) -> float:
+    """Largest edge of the bounding box in the bind pose [m], without the scale of the node."""
+    return settings.unit_scale * float(model.mesh.bounds.size.max())
+
+
+def is_plausible(settings: ModelSettings, model: CharacterModel) -> bool:
+    """Whether the size is in the plausible range; always true for models that cannot be animated."""
+    size, targets = size_of(settings, model), model.mesh.targets
+    moves = model.skeleton is not None or (targets is not None and targets.are_frames)
+    return not moves or size <= 0.0 or LOWEST <= size <= HIGHEST
+
+
+_ANSWERS = (
+    ("Centimetres", f"The file is in centimetres: {CENTIMETRE:g} m per unit."),
+    ("Inches", f"The file is in inches: {INCH:g} m per unit."),
+    (f"Fit to {PERSON:g} m", f"Scale the character to {PERSON:g} m."),
+    ("Leave", "Keep the size."),
+)
+
+
+class UnitQuestion:
+    """Asks for the unit of a file of implausible size, in the inspector; an answer is one edit."""
+
+    def __init__(self, context: EditorContext) -> None:
+        self._context = context
+        self._answered: set[tuple[NodeId, str, float]] = set()
+        self._reported: set[tuple[NodeId, str]] = set()
+        self.notice = InspectorNotice("warning")
+        self.buttons = [self.notice.add_button(text, tip) for text, tip in _ANSWERS]
+        for answer, button in enumerate(self.buttons):
+            button.clicked.connect(lambda _=False, answer=answer: self._answer(answer))
+        context.store.changed.connect(self._report)
+
+    def follow(self, node: Node | None) -> None:
+        text = self._question(node) if node is not None else ""
+        self.notice.show_reason(text)
+
+    def _question(self, node: Node) -> str:
+        settings, loaded = node.settings, self._context.store.loaded(node.id)
+        assert isinstance(settings, ModelSettings)
+        is_answered = (node.id, settings.path, settings.unit_scale) in self._answered
+        if loaded is None or is_answered or is_plausible(settings, loaded.model):
+            return ""
+        return f"The character {node.name} measures {size_of(settings, loaded.model):.3g} m. Which unit is its file in?"
+
+    def _report(self, node_id: NodeId) -> None:
+        """Lists the question in the messages when a model is loaded, once per file."""
+        node = self._context.document.scene.by_id.get(node_id)
+        key = node_id, getattr(node.settings, "path", "") if node is not None else ""
+        if node is None or not isinstance(node.settings, ModelSettings) or key in self._reported:
+            return
+        if question := self._question(node):
+            self._reported.add(key)
+            self._context.panels.warn(node.settings.path, f"{question} Select it to answer in the inspector.")
+
+    def _answer(self, answer: int) -> None:
+        node = self._context.selected(ModelSettings.kind)
+        loaded = self._context.store.loaded(node.id) if node is not None else None
+        if node is None or loaded is None:
+            return
+        scale = node.settings.unit_scale
+        scales = (CENTIMETRE, INCH, scale * PERSON / size_of(node.settings, loaded.model), scale)
+        self._answered.add((node.id, node.settings.path, scales[answer]))
+        self._context.edits.set_all(f"Set the unit of {node.name}", {node.id: {"unit_scale": scales[answer]}})
+        if len(self._context.document.scene.characters) > 1:  # else the camera has followed
+            self._context.panels.frame_requested.emit()
+        self.follow(self._context.selected(ModelSettings.kind))

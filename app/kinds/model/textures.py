@@ -1,4 +1,4 @@
-"""Textures of models: where the inspector has them from, and what is told and done about those that are missing."""
+"""Textures of models: images for the inspector, and messages with a remedy for missing ones."""
 
 from collections.abc import Mapping
 from itertools import zip_longest
@@ -14,7 +14,7 @@ from widgets.inspector.materials import ImageProvider
 
 
 class Textures:
-    """Tells missing images of every model once, and finds them where the user does; whatever is found is one edit."""
+    """Reports the missing images of every model once; locating them is one edit."""
 
     def __init__(self, context: EditorContext) -> None:
         self._context = context
@@ -31,7 +31,7 @@ class Textures:
         context.store.changed.connect(self._report)
 
     def lost(self, node_id: NodeId) -> tuple[MissingImage, ...]:
-        """Images that a model lacks; also those of settings that are not where these say."""
+        """Missing images of a model, also images named by its material settings."""
         node, loaded = self._context.document.scene.by_id.get(node_id), self._context.store.loaded(node_id)
         if node is None or loaded is None or not isinstance(node.settings, ModelSettings):
             return ()
@@ -40,16 +40,18 @@ class Textures:
         )
 
     def locate(self, places: Mapping[NodeId, str]) -> None:
-        """Asks for an image, and gives it to all materials that name it; others beside it come along.
+        """Asks for an image and sets it in all materials that name it, with other missing images of its folder.
 
         Args:
-            places: The models, each with what its file, or its settings, call the image.
+            places: Name of the image in the file or the settings, by model.
         """
         lost = {node_id: self.lost(node_id) for node_id in places}
         name = Path(next(iter(places.values()), "")).name
-        places = {node_id: file for node_id, file in places.items() if any(one.file == file for one in lost[node_id])}
+        places = {
+            node_id: file for node_id, file in places.items() if any(image.file == file for image in lost[node_id])
+        }
         if not places:
-            self._context.hint(f"{name} is not missing any more")
+            self._context.hint(f"{name} is no longer missing")
             return
         chosen = self._context.dialogs.image_path(f"Locate {name}")
         if chosen is None:
@@ -63,7 +65,7 @@ class Textures:
         self._context.document.set_as_one(f"Locate {name} of {names}", values)
 
     def _report(self, node_id: NodeId) -> None:
-        """Lists what is missing when a model has arrived, once for each file."""
+        """Lists missing images when a model is loaded, once per file."""
         node, loaded = self._context.document.scene.by_id.get(node_id), self._context.store.loaded(node_id)
         if node is None or loaded is None or not isinstance(node.settings, ModelSettings):
             return
@@ -72,13 +74,13 @@ class Textures:
             return
         self._reported.add(key)
         lost = missing_images(loaded.model, node.settings.materials)
-        for one, line in zip_longest(lost[:REPORTED_MAX], missing_lines(lost)):
-            command = self._command({node_id: one.file}) if one else None
-            more = "" if one else "; the pages of its materials locate them"
+        for image, line in zip_longest(lost[:REPORTED_MAX], missing_lines(lost)):
+            command = self._command({node_id: image.file}) if image else None
+            more = "" if image else "; locate them on the pages of its materials"
             self._context.panels.warn(node.settings.path, f"{node.name}: {line}{more}", command)
 
     def _remedy(self, file: str) -> Command | None:
-        """What can be done about a file that cannot be read, where it stands in for a texture of models."""
+        """A command that locates an unreadable file that is a texture of models."""
         places: dict[NodeId, str] = {}
         for node in self._context.document.scene.characters:
             for use in KINDS[node.kind].files(node.settings):

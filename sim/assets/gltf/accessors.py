@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sim.assets.faults import ElementFault
 from sim.assets.gltf.container import Buffers
-from sim.assets.gltf.document import Accessor, GltfDocument, Meshopt, part_of
+from sim.assets.gltf.document import COMPONENT_TYPES, TYPE_LENGTHS, Accessor, GltfDocument, Meshopt, part_of
 from sim.printable import size_text
 
 Array = npt.NDArray[np.generic]
@@ -18,41 +18,30 @@ UInt32 = npt.NDArray[np.uint32]
 
 FREE_BYTES = 1 << 27
 MAX_GROWTH = 64
-"""A file may decode to `FREE_BYTES` and this many times its own size."""
-
-_DTYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
-_LENGTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+"""A file may decode to `FREE_BYTES` plus this many times its own size."""
 
 
 class Budget:
-    """Memory that a file may still ask for."""
+    """Memory that a file may allocate."""
 
     def __init__(self) -> None:
         self._left = self._all = FREE_BYTES
 
     def stored(self, size: int) -> None:
-        """Notes that the file holds some bytes."""
+        """Adds bytes that the file really holds."""
         self._left += MAX_GROWTH * size
         self._all += MAX_GROWTH * size
 
     def take(self, size: int, place: str) -> None:
-        """Notes what is about to be allocated [bytes].
-
-        Raises:
-            ElementFault: If the file asks for far more than it holds.
-        """
+        """Reserves bytes before they are allocated; fails if the file asks for far more than it holds."""
         self._left -= size
         if self._left < 0:
-            reason = f"what a file of this size holds may take {size_text(self._all)} in all"
+            reason = f"a file of this size may take {size_text(self._all)} in all"
             raise ElementFault(place, f"needs {size_text(self._all - self._left)} with all before it; {reason}")
 
 
 def optional_package(name: str, extension: str) -> ModuleType:
-    """A package that not every installation has.
-
-    Raises:
-        ElementFault: If it is not there.
-    """
+    """A package that is not always installed, needed by an extension."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -60,13 +49,7 @@ def optional_package(name: str, extension: str) -> ModuleType:
 
 
 class Accessors:
-    """Reads accessors of a file, each once.
-
-    Args:
-        document: The file.
-        buffers: Its bytes.
-        budget: What may be allocated.
-    """
+    """Reads the accessors of a file, each once."""
 
     def __init__(self, document: GltfDocument, buffers: Buffers, budget: Budget) -> None:
         self._document, self._buffers, self._budget = document, buffers, budget
@@ -75,24 +58,15 @@ class Accessors:
         self._floats: dict[int, Float32] = {}
 
     def part(self, index: int, place: str) -> Accessor:
-        """The accessor with a number.
-
-        Raises:
-            ElementFault: If there is none.
-        """
-        found: Accessor = part_of(self._document.accessors, index, place, "accessors")
-        return found
+        accessor: Accessor = part_of(self._document.accessors, index, place, "accessors")
+        return accessor
 
     def stored(self, index: int, place: str, types: tuple[str, ...]) -> Array:
-        """Elements as they are stored, shape (count, length of the type), read-only.
+        """Elements as stored, shape (count, length of the type), read-only.
 
         Args:
-            index: Number of the accessor.
-            place: Who asks, for messages.
-            types: What it may be.
-
-        Raises:
-            ElementFault: If it cannot be used.
+            place: The referring element, for messages.
+            types: Allowed types, such as "VEC3".
         """
         part = self.part(index, place)
         if part.type not in types:
@@ -104,11 +78,7 @@ class Accessors:
         return self._stored[index]
 
     def floats(self, index: int, place: str, types: tuple[str, ...]) -> Float32:
-        """The same as numbers: integers as they are or normalised, all finite.
-
-        Raises:
-            ElementFault: If it cannot be used.
-        """
+        """Elements as finite float32, normalised where the accessor says so."""
         stored = self.stored(index, place, types)
         if index not in self._floats:
             values = normalised(stored) if self.part(index, place).normalized else stored.astype(np.float32, copy=False)
@@ -120,22 +90,14 @@ class Accessors:
         return self._floats[index]
 
     def numbers(self, index: int, place: str, types: tuple[str, ...]) -> UInt32:
-        """Elements that must be whole numbers from 0 on, shape (count, length of the type).
-
-        Raises:
-            ElementFault: If it cannot be used.
-        """
+        """Elements of unsigned integer accessors as uint32, shape (count, length of the type)."""
         stored = self.stored(index, place, types)
         if stored.dtype.kind != "u":
             raise ElementFault(place, f"accessors[{index}] does not hold unsigned integers")
         return stored.astype(np.uint32, copy=False)
 
     def view(self, index: int, place: str) -> memoryview:
-        """Bytes of a buffer view, decoded where they are compressed.
-
-        Raises:
-            ElementFault: If its buffer does not have them.
-        """
+        """Bytes of a buffer view, decompressed."""
         if index not in self._views:
             part = part_of(self._document.buffer_views, index, place, "bufferViews")
             own = f"bufferViews[{index}]"
@@ -147,7 +109,7 @@ class Accessors:
         return self._views[index]
 
     def _read(self, part: Accessor, place: str) -> Array:
-        dtype, length = np.dtype(_DTYPES[part.component_type]), _LENGTHS[part.type]
+        dtype, length = np.dtype(COMPONENT_TYPES[part.component_type]), TYPE_LENGTHS[part.type]
         self._budget.take(part.count * length * dtype.itemsize, place)
         if part.buffer_view is None:
             values: Array = np.zeros((part.count, length), dtype)
@@ -177,7 +139,7 @@ class Accessors:
         if sparse.count > len(values):
             raise ElementFault(f"{place}.sparse", f"replaces {sparse.count} elements of {len(values)}")
         where, what = sparse.indices, sparse.values
-        kind = np.dtype(_DTYPES[where.component_type])
+        kind = np.dtype(COMPONENT_TYPES[where.component_type])
         rows = self._elements(where.buffer_view, where.byte_offset, sparse.count, 1, kind, f"{place}.sparse.indices")
         if len(rows) and int(rows.max()) >= len(values):
             raise ElementFault(f"{place}.sparse.indices", f"name element {int(rows.max())} of {len(values)}")
@@ -198,7 +160,7 @@ class Accessors:
 
 
 def normalised(values: Array) -> Float32:
-    """Integers of 8 or 16 bits as numbers from 0 to 1, or from -1 to 1 with a sign; others as they are."""
+    """Integers of 8 or 16 bits as 0 to 1, or as -1 to 1 if signed; other types unchanged."""
     if values.dtype.kind == "f" or values.dtype.itemsize > 2:
         return values.astype(np.float32, copy=False)
     bits = 8 * values.dtype.itemsize - (values.dtype.kind == "i")

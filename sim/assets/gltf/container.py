@@ -1,4 +1,4 @@
-"""What lies in a glTF file and what beside it: the chunks of a GLB, buffers, and files of the model's folder."""
+"""The container of a glTF file: the chunks of a GLB, buffers, and files in the model's folder."""
 
 import base64
 import binascii
@@ -11,33 +11,27 @@ from urllib.parse import unquote_to_bytes
 
 from sim.assets.faults import MAX_FILE_BYTES, ElementFault
 from sim.assets.formats import UTF8_MARK
-from sim.assets.gltf.document import GltfBuffer, GltfDocument
+from sim.assets.gltf.document import BINARY_CHUNK, JSON_CHUNK, MAGIC, VERSION, GltfBuffer, GltfDocument
 
-_MAGIC, _VERSION = b"glTF", 2
-_JSON, _BIN = 0x4E4F534A, 0x004E4942
 _SHOWN = 60
 
 
 def split_file(data: bytes) -> tuple[bytes, memoryview | None]:
-    """The JSON of a file, and the binary chunk of a GLB that has one.
-
-    Raises:
-        ElementFault: For a GLB that is damaged or of another version.
-    """
-    if not data.startswith(_MAGIC):
+    """The JSON of a file, and the binary chunk of a GLB, or None."""
+    if not data.startswith(MAGIC):
         return data.removeprefix(UTF8_MARK), None
     if len(data) < 12:
         raise ElementFault("header", f"has {len(data)} bytes, 12 are needed")
     version, length = struct.unpack_from("<2I", data, 4)
-    if version != _VERSION:
-        raise ElementFault("header", f"version is {version}, version {_VERSION} is read")
+    if version != VERSION:
+        raise ElementFault("header", f"version is {version}, version {VERSION} is read")
     if length > len(data):
         raise ElementFault("header", f"the file should have {length} bytes, it has {len(data)}")
     chunks = _chunks(memoryview(data)[:length])
-    if not chunks or chunks[0][0] != _JSON:
+    if not chunks or chunks[0][0] != JSON_CHUNK:
         raise ElementFault("chunk 0", "is not JSON")
-    # A chunk that is not known may stand anywhere but first.
-    binary = next((content for kind, content in chunks[1:] if kind == _BIN), None)
+    # Unknown chunks may be anywhere but first.
+    binary = next((content for kind, content in chunks[1:] if kind == BINARY_CHUNK), None)
     return bytes(chunks[0][1]), binary
 
 
@@ -54,22 +48,15 @@ def _chunks(data: memoryview) -> list[tuple[int, memoryview]]:
 
 
 class ModelFolder:
-    """Files beside a model; nothing outside its folder is ever opened.
-
-    Args:
-        path: The model.
-    """
+    """Files next to a model; nothing outside its folder is ever opened."""
 
     def __init__(self, path: Path) -> None:
         self._folder = path.parent
         self._read = 0
+        self.files: list[Path] = []
 
     def resolved(self, uri: str, place: str) -> Path:
-        """The file that a relative URI means.
-
-        Raises:
-            ElementFault: If it is none of the folder.
-        """
+        """The file for a relative URI; fails if it is outside the folder."""
         name = unquote_to_bytes(uri).decode("utf-8", "replace")
         if ":" in uri.partition("/")[0] or "\0" in name or not name:
             raise ElementFault(place, f"{name[:_SHOWN]!r} is no file of the model's folder")
@@ -83,15 +70,11 @@ class ModelFolder:
         return path
 
     def read(self, uri: str, size: int, place: str) -> bytes:
-        """The first bytes of a file.
-
-        Raises:
-            ElementFault: If it cannot be read, is too short, or all together are too large.
-        """
+        """The first `size` bytes of a file; fails if it is shorter, or if all files together are too large."""
         path = self.resolved(uri, place)
         self._read += size
         if self._read > MAX_FILE_BYTES:
-            raise ElementFault(place, f"files beside the model need more than {MAX_FILE_BYTES >> 20} MiB")
+            raise ElementFault(place, f"files next to the model need more than {MAX_FILE_BYTES >> 20} MiB")
         try:
             if not stat.S_ISREG(os.stat(path).st_mode):
                 raise ElementFault(place, f"{path.name[:_SHOWN]!r} is not a regular file")
@@ -99,6 +82,7 @@ class ModelFolder:
                 data = file.read(size)
         except OSError as error:
             raise ElementFault(place, f"{path.name[:_SHOWN]!r}: {(error.strerror or str(error)).lower()}") from None
+        self.files.append(path)
         if len(data) < size:
             raise ElementFault(place, f"needs {size} bytes, {path.name[:_SHOWN]!r} has {len(data)}")
         return data
@@ -109,11 +93,7 @@ def is_data_uri(uri: str) -> bool:
 
 
 def data_of_uri(uri: str, place: str) -> bytes:
-    """The bytes of a data URI.
-
-    Raises:
-        ElementFault: If it is not made of base64.
-    """
+    """The bytes of a base64 data URI."""
     head, comma, content = uri.partition(",")
     if not comma or not head.lower().endswith(";base64"):
         raise ElementFault(place, "the data is not base64")
@@ -124,27 +104,21 @@ def data_of_uri(uri: str, place: str) -> bytes:
 
 
 class Buffers:
-    """Buffers of a file, each read when first asked for.
+    """The buffers of a file, each read at its first use.
 
     Args:
-        document: The file.
-        binary: Chunk of a GLB.
-        folder: Where other files are.
-        read: Told the size of each buffer that is read from a file of its own.
+        binary: Binary chunk of a GLB.
+        on_read: Called with the size of each buffer in a file of its own.
     """
 
     def __init__(
-        self, document: GltfDocument, binary: memoryview | None, folder: ModelFolder, read: Callable[[int], None]
+        self, document: GltfDocument, binary: memoryview | None, folder: ModelFolder, on_read: Callable[[int], None]
     ) -> None:
-        self._parts, self._binary, self._folder, self._report = document.buffers, binary, folder, read
+        self._parts, self._binary, self._folder, self._on_read = document.buffers, binary, folder, on_read
         self._read: dict[int, memoryview] = {}
 
     def bytes_of(self, index: int, offset: int, size: int, place: str) -> memoryview:
-        """Some bytes of a buffer.
-
-        Raises:
-            ElementFault: If it does not have them.
-        """
+        """A range of a buffer; fails if it is outside."""
         if index >= len(self._parts):
             raise ElementFault(place, f"buffers[{index}] does not exist, there are {len(self._parts)}")
         if offset + size > self._parts[index].byte_length:
@@ -157,7 +131,7 @@ class Buffers:
     def _content(self, index: int, part: GltfBuffer) -> memoryview:
         place, size = f"buffers[{index}]", part.byte_length
         if part.uri is not None and not is_data_uri(part.uri):
-            self._report(size)
+            self._on_read(size)
             return memoryview(self._folder.read(part.uri, size, f"{place}.uri"))
         if part.uri is not None:
             data, what = memoryview(data_of_uri(part.uri, f"{place}.uri")), "the data"

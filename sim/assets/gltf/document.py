@@ -1,4 +1,4 @@
-"""The JSON of a glTF file as typed records: types, lengths and ranges are checked while it is read."""
+"""The JSON of a glTF file as typed records; types, lengths and ranges are checked while it is decoded."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,6 +8,18 @@ from msgspec import Meta, field
 from sim.assets.faults import MAX_PARTS, ElementFault
 from sim.refusal import refusal
 
+MAGIC, VERSION = b"glTF", 2
+JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+
+COMPONENT_TYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+"""NumPy type of each component type."""
+
+TYPE_LENGTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+"""Components of each accessor type."""
+
+DIELECTRIC = 0.04
+"""Specular reflectance of surfaces that are not metallic."""
+
 Index = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Size = Annotated[int, Meta(ge=0, le=2**40)]
 Vec3 = tuple[float, float, float]
@@ -16,27 +28,21 @@ Mode = Literal["STEP", "LINEAR", "CUBICSPLINE"]
 
 
 class GltfObject(msgspec.Struct, rename="camel", frozen=True):
-    """Any object of the file; what is not declared is passed over."""
+    """Base of all JSON objects; undeclared members are ignored."""
 
 
 class Asset(GltfObject, frozen=True):
-    """Which version of glTF, and what wrote it."""
-
     version: str
     min_version: str | None = None
     generator: str = ""
 
 
 class GltfBuffer(GltfObject, frozen=True):
-    """Bytes beside the file, or in it."""
-
     byte_length: Size
     uri: str | None = None
 
 
 class Meshopt(GltfObject, frozen=True):
-    """Compressed bytes that a view stands for."""
-
     buffer: Index
     byte_length: Size
     byte_stride: Annotated[int, Meta(ge=1, le=256)]
@@ -47,15 +53,11 @@ class Meshopt(GltfObject, frozen=True):
 
 
 class ViewExtensions(GltfObject, frozen=True):
-    """Extensions of a buffer view."""
-
     meshopt: Meshopt | None = field(default=None, name="EXT_meshopt_compression")
     meshopt_khr: Meshopt | None = field(default=None, name="KHR_meshopt_compression")
 
 
 class BufferView(GltfObject, frozen=True):
-    """A part of a buffer."""
-
     buffer: Index
     byte_length: Size
     byte_offset: Size = 0
@@ -64,31 +66,23 @@ class BufferView(GltfObject, frozen=True):
 
 
 class SparseIndices(GltfObject, frozen=True):
-    """Which elements are replaced."""
-
     buffer_view: Index
     component_type: Literal[5121, 5123, 5125]
     byte_offset: Size = 0
 
 
 class SparseValues(GltfObject, frozen=True):
-    """What they are replaced with."""
-
     buffer_view: Index
     byte_offset: Size = 0
 
 
 class Sparse(GltfObject, frozen=True):
-    """Elements that differ from those of the view."""
-
     count: Size
     indices: SparseIndices
     values: SparseValues
 
 
 class Accessor(GltfObject, frozen=True):
-    """Typed elements of a view."""
-
     component_type: Literal[5120, 5121, 5122, 5123, 5125, 5126]
     count: Size
     type: Literal["SCALAR", "VEC2", "VEC3", "VEC4", "MAT2", "MAT3", "MAT4"]
@@ -99,21 +93,15 @@ class Accessor(GltfObject, frozen=True):
 
 
 class Draco(GltfObject, frozen=True):
-    """Compressed geometry, and what its attributes are called."""
-
     buffer_view: Index
     attributes: dict[str, Index]
 
 
 class PrimitiveExtensions(GltfObject, frozen=True):
-    """Extensions of a primitive."""
-
     draco: Draco | None = field(default=None, name="KHR_draco_mesh_compression")
 
 
 class Primitive(GltfObject, frozen=True):
-    """Geometry of one material."""
-
     attributes: dict[str, Index]
     indices: Index | None = None
     material: Index | None = None
@@ -123,8 +111,6 @@ class Primitive(GltfObject, frozen=True):
 
 
 class GltfMesh(GltfObject, frozen=True):
-    """Primitives that stand together."""
-
     primitives: list[Primitive]
     name: str = ""
     weights: list[float] = []
@@ -132,21 +118,15 @@ class GltfMesh(GltfObject, frozen=True):
 
 
 class Instancing(GltfObject, frozen=True):
-    """Transforms of copies of a mesh."""
-
     attributes: dict[str, Index]
 
 
 class NodeExtensions(GltfObject, frozen=True):
-    """Extensions of a node."""
-
     instancing: Instancing | None = field(default=None, name="EXT_mesh_gpu_instancing")
     lights: Any = field(default=None, name="KHR_lights_punctual")
 
 
 class GltfNode(GltfObject, frozen=True):
-    """A place in the hierarchy."""
-
     name: str = ""
     children: list[Index] = []
     matrix: Annotated[list[float], Meta(min_length=16, max_length=16)] | None = None
@@ -161,51 +141,37 @@ class GltfNode(GltfObject, frozen=True):
 
 
 class GltfSkin(GltfObject, frozen=True):
-    """Joints and where they were bound."""
-
     joints: Annotated[list[Index], Meta(min_length=1)]
     inverse_bind_matrices: Index | None = None
 
 
 class GltfSceneNodes(GltfObject, frozen=True):
-    """Roots of what is shown together."""
-
     nodes: list[Index] = []
 
 
 class ChannelTarget(GltfObject, frozen=True):
-    """What a channel drives."""
-
     path: str
     node: Index | None = None
 
 
 class GltfChannel(GltfObject, frozen=True):
-    """One property of one node over time."""
-
     sampler: Index
     target: ChannelTarget
 
 
 class Sampler(GltfObject, frozen=True):
-    """Keys, and what is between them."""
-
     input: Index
     output: Index
     interpolation: Mode = "LINEAR"
 
 
 class Animation(GltfObject, frozen=True):
-    """Channels that run together."""
-
     channels: list[GltfChannel]
     samplers: list[Sampler]
     name: str = ""
 
 
 class Image(GltfObject, frozen=True):
-    """A picture beside the file or in it."""
-
     name: str = ""
     uri: str | None = None
     buffer_view: Index | None = None
@@ -213,20 +179,16 @@ class Image(GltfObject, frozen=True):
 
 
 class ImageReference(GltfObject, frozen=True):
-    """An image of another type than PNG or JPEG."""
-
     source: Index | None = None
 
 
 class TextureExtensions(GltfObject, frozen=True):
-    """Extensions of a texture."""
-
     webp: ImageReference | None = field(default=None, name="EXT_texture_webp")
     basisu: ImageReference | None = field(default=None, name="KHR_texture_basisu")
 
 
 class TextureSampler(GltfObject, frozen=True):
-    """How an image is read, by the numbers of OpenGL."""
+    """Wrapping and filtering, as OpenGL constants."""
 
     wrap_s: int = 10497
     wrap_t: int = 10497
@@ -235,16 +197,12 @@ class TextureSampler(GltfObject, frozen=True):
 
 
 class GltfTexture(GltfObject, frozen=True):
-    """An image as it is sampled."""
-
     source: Index | None = None
     sampler: Index | None = None
     extensions: TextureExtensions = TextureExtensions()
 
 
 class TextureTransform(GltfObject, frozen=True):
-    """How texture coordinates are moved."""
-
     offset: tuple[float, float] = (0.0, 0.0)
     rotation: float = 0.0
     scale: tuple[float, float] = (1.0, 1.0)
@@ -252,13 +210,11 @@ class TextureTransform(GltfObject, frozen=True):
 
 
 class TextureInfoExtensions(GltfObject, frozen=True):
-    """Extensions of the use of a texture."""
-
     transform: TextureTransform | None = field(default=None, name="KHR_texture_transform")
 
 
 class TextureInfo(GltfObject, frozen=True):
-    """The use of a texture; `scale` is that of normals, `strength` that of occlusion."""
+    """The use of a texture; `scale` applies to normal maps, `strength` to occlusion."""
 
     index: Index
     tex_coord: Index = 0
@@ -268,8 +224,6 @@ class TextureInfo(GltfObject, frozen=True):
 
 
 class MetallicRoughness(GltfObject, frozen=True):
-    """The usual material."""
-
     base_color_factor: Vec4 = (1.0, 1.0, 1.0, 1.0)
     base_color_texture: TextureInfo | None = None
     metallic_factor: float = 1.0
@@ -278,8 +232,6 @@ class MetallicRoughness(GltfObject, frozen=True):
 
 
 class SpecularGlossiness(GltfObject, frozen=True):
-    """The older material."""
-
     diffuse_factor: Vec4 = (1.0, 1.0, 1.0, 1.0)
     diffuse_texture: TextureInfo | None = None
     specular_factor: Vec3 = (1.0, 1.0, 1.0)
@@ -288,21 +240,15 @@ class SpecularGlossiness(GltfObject, frozen=True):
 
 
 class EmissiveStrength(GltfObject, frozen=True):
-    """How bright a surface is by itself."""
-
     emissive_strength: float = 1.0
 
 
 class Specular(GltfObject, frozen=True):
-    """How much a surface that is no metal reflects."""
-
     specular_factor: float = 1.0
     specular_color_factor: Vec3 = (1.0, 1.0, 1.0)
 
 
 class MaterialExtensions(GltfObject, frozen=True):
-    """Extensions of a material."""
-
     specular: Specular | None = field(default=None, name="KHR_materials_specular")
     emissive_strength: EmissiveStrength | None = field(default=None, name="KHR_materials_emissive_strength")
     specular_glossiness: SpecularGlossiness | None = field(default=None, name="KHR_materials_pbrSpecularGlossiness")
@@ -310,8 +256,6 @@ class MaterialExtensions(GltfObject, frozen=True):
 
 
 class GltfMaterial(GltfObject, frozen=True):
-    """What a surface looks like."""
-
     name: str = ""
     pbr: MetallicRoughness = field(default=MetallicRoughness(), name="pbrMetallicRoughness")
     normal_texture: TextureInfo | None = None
@@ -325,8 +269,6 @@ class GltfMaterial(GltfObject, frozen=True):
 
 
 class GltfDocument(GltfObject, frozen=True):
-    """The whole file."""
-
     asset: Asset
     accessors: list[Accessor] = []
     animations: list[Animation] = []
@@ -369,11 +311,7 @@ KNOWN_MATERIALS = frozenset(
 
 
 def decode_document(text: bytes, warnings: list[str]) -> GltfDocument:
-    """The JSON of a file.
-
-    Raises:
-        ElementFault: If it is none, has wrong types or values, or needs something that is not known.
-    """
+    """The JSON of a file; fails for wrong types or values, and for unknown required extensions."""
     try:
         document = _DECODER.decode(text)
     except msgspec.ValidationError as error:
@@ -402,11 +340,7 @@ def decode_document(text: bytes, warnings: list[str]) -> GltfDocument:
 
 
 def part_of(parts: list[Any], index: int, place: str, what: str) -> Any:
-    """The part with a number.
-
-    Raises:
-        ElementFault: If there is none.
-    """
+    """The part with an index; fails if there is none."""
     if index >= len(parts):
         raise ElementFault(place, f"{what}[{index}] does not exist, there are {len(parts)}")
     return parts[index]

@@ -1,4 +1,4 @@
-"""Materials of a glTF file as this program draws surfaces: diffuse and specular factors, a Phong exponent, an image."""
+"""glTF materials as materials of this program: diffuse and specular factors, a Phong exponent, images."""
 
 import math
 import os
@@ -8,16 +8,13 @@ from typing import Any
 from sim.assets.faults import ElementFault
 from sim.assets.gltf.accessors import Accessors
 from sim.assets.gltf.container import ModelFolder, data_of_uri, is_data_uri
-from sim.assets.gltf.document import GltfDocument, TextureInfo, part_of
+from sim.assets.gltf.document import DIELECTRIC, GltfDocument, TextureInfo, part_of
 from sim.assets.gltf.document import GltfMaterial as Stored
 from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
 from sim.assets.raw import RawMaterial
 
-DIELECTRIC = 0.04
-"""Part of the light that a surface reflects which is not metal."""
-
 ALPHA_MIN = 0.03
-"""Least squared roughness: smoother surfaces would reflect nothing but the lamp itself."""
+"""Smallest squared roughness: smoother surfaces would reflect only the light source."""
 
 _EMISSION_MAX = 1e3
 _WRAPS = 10497, 33071, 33648
@@ -28,39 +25,26 @@ Colour = tuple[float, float, float]
 
 
 def base_texture(material: Stored) -> TextureInfo | None:
-    """The texture of the colour, of whichever kind of material."""
+    """The colour texture, for both material models."""
     glossy = material.extensions.specular_glossiness
     return glossy.diffuse_texture if glossy is not None else material.pbr.base_color_texture
 
 
 def leading_texture(material: Stored) -> TextureInfo | None:
-    """The texture that decides about the texture coordinates: that of the colour, or the first other one."""
+    """The texture whose texture coordinates the mesh gets: the colour, or the first other texture."""
     others = material.emissive_texture, material.normal_texture, material.pbr.metallic_roughness_texture
     found = (use for use in (base_texture(material), *others, material.occlusion_texture) if use is not None)
     return next(found, None)
 
 
 class MaterialReader:
-    """Reads materials and the images that they use.
-
-    Args:
-        document: The file.
-        accessors: Its bytes.
-        folder: Files beside it.
-        warnings: Told what cannot be drawn.
-    """
-
     def __init__(self, document: GltfDocument, accessors: Accessors, folder: ModelFolder, warnings: list[str]) -> None:
         self._document, self._accessors, self._folder, self._warnings = document, accessors, folder, warnings
         self._images: dict[int, tuple[str, ImageSource | None]] = {}
         self._lost: set[str] = set()
 
     def read(self) -> list[RawMaterial]:
-        """Materials in file order, with unique names.
-
-        Raises:
-            ElementFault: For numbers of textures or images that do not exist.
-        """
+        """Materials in file order, with unique names."""
         found: list[RawMaterial] = []
         taken: set[str] = set()
         for index, stored in enumerate(self._document.materials):
@@ -116,7 +100,7 @@ class MaterialReader:
         )
 
     def _further(self, use: TextureInfo, base: TextureInfo | None, place: str) -> tuple[str | None, ImageSource | None]:
-        """Name and image of another texture than that of the colour; they share the texture coordinates."""
+        """Name and image of a texture other than the colour; all share the texture coordinates of the leading one."""
         if base is not None and _coordinates(use) != _coordinates(base):
             self._warnings.append(
                 f"{place} has textures with coordinates of their own; only that of the colour is drawn."
@@ -125,7 +109,7 @@ class MaterialReader:
         return self._texture(use.index, place)
 
     def _texture(self, index: int, place: str) -> tuple[str | None, ImageSource | None]:
-        """Name and image of a texture; (None, None) for one that cannot be shown."""
+        """Name and image of a texture; (None, None) if it cannot be shown."""
         texture = part_of(self._document.textures, index, place, "textures")
         own = texture.extensions
         source = own.webp.source if own.webp is not None and own.webp.source is not None else texture.source
@@ -138,13 +122,13 @@ class MaterialReader:
         return self._images[source]
 
     def _sampler(self, texture: int) -> Sampler:
-        """How a texture is read; numbers that mean nothing are passed over."""
+        """Wrapping and filtering of a texture; invalid values become the defaults."""
         index = self._document.textures[texture].sampler
         if index is None:
             return Sampler()
         stored = part_of(self._document.samplers, index, f"textures[{texture}].sampler", "samplers")
         values = (stored.wrap_s, stored.wrap_t, stored.mag_filter, stored.min_filter)
-        return Sampler(*(one if one in known else known[0] for one, known in zip(values, _KNOWN, strict=True)))
+        return Sampler(*(value if value in known else known[0] for value, known in zip(values, _KNOWN, strict=True)))
 
     def _image(self, index: int, place: str) -> tuple[str, ImageSource | None]:
         image = part_of(self._document.images, index, place, "images")
@@ -164,7 +148,7 @@ class MaterialReader:
         return name, EmbeddedImage(name, data)
 
     def _file(self, uri: str, place: str) -> tuple[str, ImageSource | None]:
-        """A missing image never fails a load, nor one that lies where nothing may be read."""
+        """A missing or inaccessible image never fails a load."""
         name = uri.replace("\\", "/").rpartition("/")[2][:100]
         try:
             path = self._folder.resolved(uri, f"{place}.uri")
@@ -180,7 +164,7 @@ class MaterialReader:
 def _factors(stored: Stored) -> tuple[Colour, Colour, float, float]:
     """Diffuse and specular factors, roughness and opacity.
 
-    Source: Walter et al. 2007 for the exponent that a roughness means; the glTF 2.0 specification, appendix B.
+    Source: Walter et al. 2007 for the exponent of a roughness; the glTF 2.0 specification, appendix B.
     """
     glossy = stored.extensions.specular_glossiness
     if glossy is not None:
@@ -190,7 +174,7 @@ def _factors(stored: Stored) -> tuple[Colour, Colour, float, float]:
     *base, opacity = map(_within, stored.pbr.base_color_factor)
     if stored.extensions.unlit is not None:
         return _colour(base), (0.0, 0.0, 0.0), 1.0, opacity
-    # Where an image says what is metal, that is unknown here; most of nearly every surface is not.
+    # A metallic image is not evaluated here; most surfaces are mainly not metallic.
     metal = 0.0 if stored.pbr.metallic_roughness_texture is not None else _within(stored.pbr.metallic_factor)
     diffuse = _colour([part * (1.0 - metal) for part in base])
     own = stored.extensions.specular

@@ -22,39 +22,26 @@ SETS_MAX = 64
 TARGETS_MAX = 4096
 LEFT_OUT = "Points and lines are left out."
 _VERTEX_BYTES, _MOVED_BYTES = 100, 48
-"""What a vertex takes in the end, and one that a target moves, more or less."""
+"""Approximate memory of a vertex, and of a vertex moved by a target."""
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _DIRECTIONS = {"POSITION": "position", "NORMAL": "normal", "TANGENT": "tangent"}
 
 
 class PrimitiveReader:
-    """Reads primitives.
-
-    Args:
-        document: The file.
-        accessors: Its numbers.
-        budget: What may be allocated.
-        warnings: Told what was left out.
-    """
-
     def __init__(self, document: GltfDocument, accessors: Accessors, budget: Budget, warnings: list[str]) -> None:
         self._document, self._accessors, self._budget, self._warnings = document, accessors, budget, warnings
         self._made: dict[tuple[int, int], tuple[RawVertices, RawSection] | None] = {}
         self._sizes: dict[tuple[int, int], int] = {}
 
     def charge(self, mesh: int, number: int, material_names: list[str], copies: int, user: str) -> None:
-        """Notes that a primitive is placed some times, by a user who is named if that is too much."""
+        """Reserves memory for copies of a primitive; an error names the user."""
         made = self.read(mesh, number, material_names)
         if made is not None:
             self._budget.take(copies * self._sizes[mesh, number], user)
 
     def read(self, mesh: int, number: int, material_names: list[str]) -> tuple[RawVertices, RawSection] | None:
-        """Vertices and triangles of a primitive, shared by all nodes that show it; None for points and lines.
-
-        Raises:
-            ElementFault: For attributes or indices that cannot be used.
-        """
+        """Vertices and triangles of a primitive, shared by all its nodes; None for points and lines."""
         key = mesh, number
         if key not in self._made:
             primitive = self._document.meshes[mesh].primitives[number]
@@ -126,7 +113,7 @@ class PrimitiveReader:
     def _influences(
         self, primitive: Primitive, source: "_Source", count: int, place: str
     ) -> dict[str, npt.NDArray[np.generic]]:
-        """Joints and weights, the strongest of them where there are more than are blended."""
+        """Joints and weights, reduced to the strongest ones if there are too many."""
         sets = 0
         while f"JOINTS_{sets}" in primitive.attributes and f"WEIGHTS_{sets}" in primitive.attributes:
             sets += 1
@@ -143,19 +130,19 @@ class PrimitiveReader:
         )
         if weights.shape[1] > INFLUENCES_MAX:
             strongest = np.argsort(-weights, axis=1, kind="stable")[:, :INFLUENCES_MAX]
-            cached = np.take_along_axis(weights, strongest, axis=1)
-            lost = ((weights > 0.0).sum(axis=1) > (cached > 0.0).sum(axis=1)).sum()
+            largest = np.take_along_axis(weights, strongest, axis=1)
+            lost = ((weights > 0.0).sum(axis=1) > (largest > 0.0).sum(axis=1)).sum()
             if lost:
                 whose = counted(int(lost), "vertex", "vertices")
                 self._warnings.append(f"Only the {INFLUENCES_MAX} strongest influences of {whose} are blended.")
-            total = cached.sum(axis=1, keepdims=True)
-            weights = np.where(total > 0.0, cached / np.where(total > 0.0, total, 1.0), cached).astype(np.float32)
+            total = largest.sum(axis=1, keepdims=True)
+            weights = np.where(total > 0.0, largest / np.where(total > 0.0, total, 1.0), largest).astype(np.float32)
             joints = np.take_along_axis(joints, strongest, axis=1)
         return {"blendindices": joints, "blendweights": weights}
 
 
 class _Source:
-    """Attributes and indices of a primitive, stored plainly or compressed by Draco."""
+    """Attributes and indices of a primitive, plain or compressed by Draco."""
 
     def __init__(self, primitive: Primitive, place: str, accessors: Accessors, budget: Budget) -> None:
         self._primitive, self._place, self._accessors = primitive, place, accessors
@@ -166,7 +153,6 @@ class _Source:
             self._decode(draco, budget)
 
     def floats(self, name: str, types: tuple[str, ...]) -> Float32:
-        """An attribute as numbers, shape (V, n)."""
         index, place = self._primitive.attributes[name], f"{self._place}.attributes.{name}"
         if name not in self._decoded:
             return self._accessors.floats(index, place, types)
@@ -175,20 +161,19 @@ class _Source:
             return values.astype(np.float32, copy=False)
         if values.dtype.kind != "f":
             return normalised(values)
-        # The decoder gives quantised positions as floats, but never divides them.
+        # The decoder returns quantised positions as floats, but never divides them.
         scale = {5120: 127.0, 5121: 255.0, 5122: 32767.0, 5123: 65535.0}.get(part.component_type, 1.0)
         scaled: Float32 = np.maximum(values.astype(np.float32) / np.float32(scale), np.float32(-1.0))
         return scaled
 
     def numbers(self, name: str, types: tuple[str, ...]) -> UInt32:
-        """An attribute as whole numbers, shape (V, n)."""
         index, place = self._primitive.attributes[name], f"{self._place}.attributes.{name}"
         if name not in self._decoded:
             return self._accessors.numbers(index, place, types)
         return self._decoded[name].astype(np.uint32)
 
     def corners(self, count: int) -> UInt32:
-        """Vertices in the order in which they are drawn, shape (N,)."""
+        """Vertex indices in drawing order, shape (N,)."""
         if self._faces is not None:
             return self._faces.ravel()
         if self._primitive.indices is None:
@@ -206,7 +191,7 @@ class _Source:
             decoded = package.decode(data)
             found = {part["unique_id"]: np.asarray(part["data"]) for part in decoded.attributes}
             faces = np.asarray(decoded.faces, np.uint32).reshape(-1, 3)
-        except Exception as error:  # damaged data fails in every way there is
+        except Exception as error:  # the decoder fails with any exception on damaged data
             raise ElementFault(place, f"cannot be decoded: {' '.join(str(error).split())[:100]}") from None
         budget.take(sum(values.nbytes for values in found.values()) + faces.nbytes, place)
         for name, number in draco.attributes.items():
@@ -220,7 +205,7 @@ class _Source:
 
 
 def triangles_of(corners: UInt32, mode: int) -> UInt32:
-    """Triangles (T, 3) of a list (mode 4), a strip (5) or a fan (6); every second one of a strip is turned round."""
+    """Triangles (T, 3) of a list (mode 4), a strip (5) or a fan (6)."""
     if mode == _TRIANGLES:
         return np.ascontiguousarray(corners[: len(corners) // 3 * 3].reshape(-1, 3))
     if len(corners) < 3:
@@ -229,14 +214,14 @@ def triangles_of(corners: UInt32, mode: int) -> UInt32:
         return np.column_stack([np.full(len(corners) - 2, corners[0], np.uint32), corners[1:-1], corners[2:]])
     triangles = np.column_stack([corners[:-2], corners[1:-1], corners[2:]])
     triangles[1::2, :2] = triangles[1::2, 1::-1]
-    # Strips are sewn together by triangles without area.
+    # Strips are joined by triangles without area.
     a, b, c = triangles.T
-    cached: UInt32 = triangles[(a != b) & (b != c) & (c != a)]
-    return cached
+    with_area: UInt32 = triangles[(a != b) & (b != c) & (c != a)]
+    return with_area
 
 
 def moved_texcoords(texcoords: Float32, info: TextureInfo | None) -> Float32:
-    """Texture coordinates (V, 2) as the use of a texture moves them."""
+    """Texture coordinates (V, 2) with the transform of a texture applied."""
     moved = info.extensions.transform if info is not None else None
     if moved is None:
         return texcoords
@@ -250,7 +235,7 @@ def moved_texcoords(texcoords: Float32, info: TextureInfo | None) -> Float32:
 
 
 def _size_of(vertices: RawVertices) -> int:
-    """What vertices take in the end, once for each time that they are placed [bytes]."""
+    """Approximate memory of each copy of the vertices [bytes]."""
     size = vertices.count * _VERTEX_BYTES
     for target in vertices.targets:
         moved = (
@@ -263,7 +248,7 @@ def _size_of(vertices: RawVertices) -> int:
 
 
 def _colours(source: _Source, count: int, place: str) -> Float32:
-    """Linear RGBA, opaque where the file has no alpha."""
+    """Linear RGBA, opaque if the file has no alpha."""
     stored = _counted(source.floats("COLOR_0", ("VEC3", "VEC4")), count, place)
     colours = np.ones((count, 4), np.float32)
     colours[:, : stored.shape[1]] = stored

@@ -1,7 +1,7 @@
 """Reads glTF 2.0, text and binary: rigid and skinned meshes with morph targets, their materials and clips.
 
-Vertices are those of the placed primitives, by the number of the node and then of the primitive; a mesh on two nodes
-stands there twice.  Everything that poses is a joint, so rigid parts are skins with one joint.
+Vertices are those of the placed primitives, ordered by node, then by primitive; a mesh on two nodes is copied.
+Every node is a joint, so rigid parts are skins with one joint.
 """
 
 from dataclasses import replace
@@ -13,14 +13,12 @@ import numpy.typing as npt
 from sim.assets.faults import ElementFault, PartCounter
 from sim.assets.formats import GltfOptions
 from sim.assets.gltf.accessors import Accessors, Budget
-from sim.assets.gltf.clips import read_clips
 from sim.assets.gltf.container import Buffers, ModelFolder, split_file
 from sim.assets.gltf.document import GltfDocument, GltfMesh, GltfNode, Instancing, decode_document, part_of
 from sim.assets.gltf.materials import MaterialReader
-from sim.assets.gltf.nodes import read_skeleton, shown_nodes
+from sim.assets.gltf.nodes import read_clips, read_skeleton, shown_nodes
 from sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
-from sim.assets.load_watch import LoadWatch
-from sim.assets.raw import RawMesh, RawModel, RawSection, RawSkin, RawVertices
+from sim.assets.raw import LoadWatch, RawMesh, RawModel, RawSection, RawSkin
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.notes import Notes
@@ -30,13 +28,9 @@ Float64 = npt.NDArray[np.float64]
 
 
 def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -> RawModel:
-    """The content of a glTF file and of the files beside it that it names.
+    """The content of a glTF file and of the files next to it.
 
     Source: Khronos Group, glTF 2.0 specification, version 2.0.1.
-
-    Raises:
-        ElementFault: For what cannot be used; it names the element.
-        LoadCancelled: If `watch` says so.
     """
     text, binary = split_file(data)
     warnings = Notes()
@@ -46,7 +40,7 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     folder = ModelFolder(path)
     accessors = Accessors(document, Buffers(document, binary, folder, budget.stored), budget)
     model = RawModel(path, "gltf", None, asset_info=document.asset.generator, warnings=warnings)
-    model.up_axis, model.texture_origin = "Y", "top"
+    model.up_axis, model.texture_origin, model.files = "Y", "top", folder.files
     if document.nodes:
         model.skeletons = [read_skeleton(document, warnings)]
     model.materials = MaterialReader(document, accessors, folder, warnings).read()
@@ -55,13 +49,15 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     if LEFT_OUT in warnings and not model.meshes:
         raise ElementFault("meshes", "hold points and lines alone; only triangles are drawn")
     model.clips = read_clips(document, accessors, budget, warnings)
-    _warn_of_the_rest(document, warnings)
+    cameras = sum(node.camera is not None for node in document.nodes)
+    lights = sum(node.extensions.lights is not None for node in document.nodes)
+    skipped = [counted(count, what) for count, what in ((cameras, "camera"), (lights, "light")) if count]
+    if skipped:
+        warnings.append(f"{' and '.join(skipped)} of the file {'is' if cameras + lights == 1 else 'are'} left out.")
     return model
 
 
 class _Placer:
-    """Puts the meshes of nodes into a model, each with its skin."""
-
     def __init__(
         self, document: GltfDocument, accessors: Accessors, budget: Budget, model: RawModel, watch: LoadWatch
     ) -> None:
@@ -107,7 +103,10 @@ class _Placer:
                     section.is_flat,
                 )
             )
-            placed.buffers.append(vertices if node.skin is not None else _rigid(vertices))
+            if node.skin is None:  # influences have no meaning without a skin
+                stored = vertices.attributes.items()
+                vertices = replace(vertices, attributes={k: v for k, v in stored if not k.startswith("blend")})
+            placed.buffers.append(vertices)
         count = max((len(buffer.targets) for buffer in placed.buffers), default=0)
         if count:
             stored = node.weights if node.weights is not None else mesh.weights
@@ -117,7 +116,7 @@ class _Placer:
             self._model.meshes.append(placed)
 
     def _skins_of(self, index: int, node: GltfNode) -> list[int]:
-        """Numbers of the skins that the mesh of a node stands in: one, or one for each instance."""
+        """Numbers of the skins of a node's mesh: one, or one for each instance."""
         if node.skin is not None:
             if node.skin not in self._skins:
                 self._skins[node.skin] = self._added(self._skin(node.skin, f"nodes[{index}].skin"))
@@ -151,7 +150,7 @@ class _Placer:
         return RawSkin(list(stored.joints), matrices)
 
     def _instances(self, stored: Instancing, place: str) -> Float64:
-        """Transforms of the copies of a mesh, shape (N, 4, 4)."""
+        """Transforms of the instances of a mesh, shape (N, 4, 4)."""
         parts = {}
         for name, kind in (("TRANSLATION", "VEC3"), ("ROTATION", "VEC4"), ("SCALE", "VEC3")):
             if name in stored.attributes:
@@ -167,25 +166,11 @@ class _Placer:
         )
 
 
-def _rigid(vertices: RawVertices) -> RawVertices:
-    """The vertices without influences, which mean nothing where there is no skin."""
-    cached = {name: values for name, values in vertices.attributes.items() if not name.startswith("blend")}
-    return replace(vertices, attributes=cached)
-
-
 def _target_names(mesh: GltfMesh, count: int) -> list[str]:
-    """Names of morph targets as most writers store them, numbers where there are none."""
+    """Names of morph targets as most writers store them, else numbers."""
     stored = mesh.extras.get("targetNames") if isinstance(mesh.extras, dict) else None
     names = stored if isinstance(stored, list) else []
     return [
         names[index] if index < len(names) and isinstance(names[index], str) else f"target {index}"
         for index in range(count)
     ]
-
-
-def _warn_of_the_rest(document: GltfDocument, warnings: list[str]) -> None:
-    cameras = sum(node.camera is not None for node in document.nodes)
-    lights = sum(node.extensions.lights is not None for node in document.nodes)
-    found = [counted(count, what) for count, what in ((cameras, "camera"), (lights, "light")) if count]
-    if found:
-        warnings.append(f"{' and '.join(found)} of the file {'is' if cameras + lights == 1 else 'are'} left out.")

@@ -1,11 +1,22 @@
 """Alembic archives (Ogawa) by `alembic3d`: meshes, points and curves with a sample for each frame.
 
-Faces of a material are a set that bears its name; the material itself has no place there.
+Each material has a face set of its name; Alembic has no place for the material itself.  Alembic stores the corners of
+faces clockwise, seen from outside.  Strands are polylines: its cubic curves do not reach their first and last points.
 
-Alembic has the corners of faces clockwise, seen from outside.  Strands are polylines: its cubic curves do not reach
-their first and last points.
+The archive is written by a process of its own: the library ends its process, or never ends, when a disk fills.
 """
 
+import contextlib
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +25,71 @@ import numpy as np
 import numpy.typing as npt
 from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
-from sim.export.scene.per_node import write_apart
+from sim.export.error import is_full
 from sim.export.scene.recording import SceneRecording, Topology, Track
+
+PATIENCE = 5.0
+"""How long the disk may be full before writing is stopped [s]."""
+
+PERIOD = 0.02
+START = "from sim.export.scene.alembic import serve; serve()"
+
+
+def write_apart(writer: Callable[..., None], recording: SceneRecording, files: tuple[Path, ...]) -> None:
+    """Runs `writer(recording, files)`, a function of a module, in another process; characters are not passed.
+
+    Raises:
+        RuntimeError: If it fails, with its output; or if the disk stays full.
+    """
+    unused: dict[str, Any] = {"rig": None, "materials": (), "normals": None, "tangents": None}
+    plain = replace(recording, tracks=tuple(replace(one, **unused) for one in recording.tracks))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with tempfile.TemporaryFile() as said:
+        command = [sys.executable, "-c", START]
+        process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=said, stderr=said)
+        assert process.stdin is not None
+        try:
+            with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
+                pickle.dump((writer.__module__, writer.__name__, plain, files), pipe)
+            status = _watched(process, files[0])
+        finally:
+            process.kill()
+            process.wait()
+        if status:
+            said.seek(0)
+            raise RuntimeError(said.read().decode(errors="replace") or f"writing ended with status {status}")
+
+
+def serve() -> None:
+    """Runs the writer pickled on standard input; exits without cleanup, in which such libraries hang."""
+    module, name, recording, files = pickle.load(sys.stdin.buffer)
+    try:
+        getattr(importlib.import_module(module), name)(recording, files)
+    except Exception:
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
+
+
+def _watched(process: "subprocess.Popen[Any]", path: Path) -> int:
+    """Its exit status; a process that hangs on a full disk is ended."""
+    full_since = None
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(PERIOD)
+        now = time.monotonic()
+        full_since = (full_since or now) if is_full(path) else None
+        if full_since is not None and now - full_since > PATIENCE:
+            raise RuntimeError("no room left")
+
 
 Frames = list[list[npt.NDArray[np.float32]]]
 ID_MASK = 0x7FFFFFFF
-"""Numbers of particles count modulo 2³¹: the library takes them as int32."""
+"""Particle ids are stored modulo 2³¹: the library takes int32."""
 
 
 def write_alembic(recording: SceneRecording, files: tuple[Path, ...]) -> None:
-    """Writes an archive whose samples lie at the times of the frames [s].
-
-    The library ends its process when it closes a file that could not be written.
-    """
+    """Writes an archive whose samples are at the times of the frames [s]."""
     write_apart(write_archive, recording, files)
 
 
@@ -40,22 +103,22 @@ def write_archive(recording: SceneRecording, files: tuple[Path, ...]) -> None:
 
 
 def read_alembic(files: tuple[Path, ...]) -> Frames:
-    """The points of every node and frame."""
+    """Positions by node and frame."""
     archive = Abc.IArchive(str(files[0]))
     top = archive.getTop()
-    found: Frames = []
+    nodes: Frames = []
     for index in range(top.getNumChildren()):
         header = top.getChildHeader(index)
-        kind = next(one for one in _READ if one.matches(header))
-        schema = kind(top, header.getName()).getSchema()
+        schema_type = next(known for known in _READ if known.matches(header))
+        schema = schema_type(top, header.getName()).getSchema()
         frames = []
         for number in range(schema.getNumSamples()):
-            # A whole number would be taken for a time.
+            # The selector takes a whole number for a time.
             moment = schema.getTimeSampling().getSampleTime(number)
             sample = schema.getValue(Abc.ISampleSelector(moment, Abc.ISampleSelector.TimeIndexType.kNearIndex))
             frames.append(_array(sample.getPositions()))
-        found.append(frames)
-    return found
+        nodes.append(frames)
+    return nodes
 
 
 def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
@@ -111,7 +174,7 @@ def _write_particles(top: Any, name: str, sampling: int, track: Track) -> None:
 
 
 def _write_colours(schema: Any, sampling: int, track: Track) -> None:
-    """Linear colours with opacity as "Cs", as other programs look for them."""
+    """Linear colours with alpha as "Cs", the usual name."""
     if track.colours is None:
         return
     when = () if len(track.colours) == 1 else (Abc.Argument(sampling),)
@@ -127,7 +190,6 @@ def _write_colours(schema: Any, sampling: int, track: Track) -> None:
 
 
 def _widths(track: Track, frame: int) -> Any:
-    """Widths of points [m] as Alembic has them."""
     values = _floats(track.living(track.widths, frame))
     return AbcGeom.OFloatGeomParamSample(values, AbcGeom.GeometryScope.kVertexScope)
 
@@ -137,33 +199,28 @@ _READ = (AbcGeom.IPolyMesh, AbcGeom.IPoints, AbcGeom.ICurves)
 
 
 def _vectors(values: npt.NDArray[Any]) -> Any:
-    """An array of (N, 3) as Alembic has it."""
     return imath.V3fArrayFromBuffer(np.ascontiguousarray(values, np.float32)) if len(values) else imath.V3fArray(0)
 
 
 def _floats(values: npt.NDArray[Any]) -> Any:
-    """Numbers (N,) as Alembic has them."""
     return imath.FloatArrayFromBuffer(np.ascontiguousarray(values, np.float32)) if len(values) else imath.FloatArray(0)
 
 
 def _integers(values: npt.NDArray[Any] | None) -> Any:
-    """Whole numbers (N,) as Alembic has them."""
     counted = np.zeros(0, np.int32) if values is None else np.ascontiguousarray(values, np.int32)
     return imath.IntArrayFromBuffer(counted) if len(counted) else imath.IntArray(0)
 
 
 def _texcoords(values: npt.NDArray[np.float32], scope: Any) -> Any:
-    """Texture coordinates of every corner or strand, shape (C, 2), as Alembic has them."""
     return AbcGeom.OV2fGeomParamSample(imath.V2fArrayFromBuffer(np.ascontiguousarray(values, np.float32)), scope)
 
 
 def _array(values: Any) -> npt.NDArray[np.float32]:
-    """Points (N, 3) of Alembic."""
     return np.array(memoryview(values), np.float32).reshape(-1, 3) if len(values) else np.zeros((0, 3), np.float32)
 
 
 def _name(name: str, taken: set[str]) -> str:
-    """The name as Alembic allows it, unique."""
+    """A unique name that Alembic allows."""
     base = name.replace("/", "_") or "node"
     tried, number = base, 2
     while tried in taken:

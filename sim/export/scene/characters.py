@@ -1,4 +1,4 @@
-"""Characters as skins that a format can show, or as points for every frame where these differ."""
+"""Characters as skins that a format supports, or as points for every frame if these look different."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
@@ -9,52 +9,61 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.animation.evaluate import assembled
-from sim.animation.pose import Pose
 from sim.assets.model import LocalPose, Targets
-from sim.export.options import Characters
+from sim.export.formats import Characters
 from sim.export.scene.recording import JointMotion, SceneRecording, Track
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 TOGETHER = 16
-"""Most moments of the same places that are blended at once."""
+"""Frames that are blended at once."""
+
+BLOCK = 128
+"""Vertices that are blended at once; products of this size run on one thread, which is faster than sharing them."""
 
 AsSkin = Callable[[JointMotion], tuple[JointMotion | None, str]]
-"""Takes a rig; gives the one that a format shows instead, None for no skin at all, and why; "" where it is the same."""
+"""Takes a rig; returns the rig that a format can show, None for no skin, and why; "" if it looks the same."""
 
 
 class LinearSkin:
-    """Vertices with influences, blended linearly.
+    """Linear blend skinning of many frames at once, in blocks of vertices that share few joints.
 
     Args:
-        joints: Entries of a palette, shape (V, K).
-        weights: Those of a row sum to 1, shape (V, K).
+        joints: Palette entries, shape (V, K).
+        weights: shape (V, K); each row sums to 1.
     """
 
     def __init__(self, joints: npt.NDArray[np.integer], weights: Float32) -> None:
-        self._parts: list[tuple[int, npt.NDArray[np.intp], Float64]] = []
-        for entries, shares in zip(joints.T, weights.T, strict=True):
-            for entry in np.unique(entries[shares > 0.0]).tolist():
-                vertices = np.flatnonzero((entries == entry) & (shares > 0.0))
-                self._parts.append((entry, vertices, shares[vertices, None].astype(np.float64)))
+        self._blocks: list[tuple[slice, npt.NDArray[np.intp], Float64]] = []
+        for start in range(0, len(joints), BLOCK):
+            rows = slice(start, min(start + BLOCK, len(joints)))
+            entries, columns = np.unique(joints[rows], return_inverse=True)
+            dense = np.zeros((rows.stop - start, len(entries)))
+            for column, weight in zip(columns.reshape(-1, joints.shape[1]).T, weights[rows].T, strict=True):
+                dense[np.arange(len(dense)), column] += weight
+            used = dense.any(axis=0)
+            self._blocks.append((rows, entries[used].astype(np.intp), dense[:, used]))
 
-    def moved(self, moments: Iterable[tuple[Float64, Float64]]) -> Iterator[Float64]:
-        """Where places (V, 3) are moved to by a palette (P, 4, 4), for each moment."""
-        for _, some in itertools.groupby(enumerate(moments), lambda one: (id(one[1][0]), one[0] // TOGETHER)):
-            together = [moment for _, moment in some]
-            places = np.concatenate((together[0][0], np.ones((len(together[0][0]), 1))), axis=1)
-            palettes = np.stack([palette[:, :3] for _, palette in together], axis=1)
-            found = np.zeros((len(places), 3 * len(together)))
-            for entry, vertices, weights in self._parts:
-                found[vertices] += weights * (places[vertices] @ palettes[entry].reshape(-1, 4).T)
-            yield from found.reshape(len(places), -1, 3).swapaxes(0, 1)
+    def moved(self, frames: Iterable[tuple[Float64, Float64]]) -> Iterator[Float32]:
+        """Skinned positions (V, 3) of each frame, which is rest positions (V, 3) and a palette (P, 4, 4)."""
+        # Consecutive frames with the same rest positions are blended by one product of matrices.
+        for _, group in itertools.groupby(enumerate(frames), lambda item: (id(item[1][0]), item[0] // TOGETHER)):
+            batch = [frame for _, frame in group]
+            rest = np.concatenate((batch[0][0], np.ones((len(batch[0][0]), 1))), axis=1)
+            transforms = np.stack([palette[:, :3] for _, palette in batch]).transpose(1, 3, 0, 2)  # (P, 4, F, 3)
+            skinned = np.empty((len(batch), len(rest), 3), np.float32)
+            for rows, entries, weights in self._blocks:
+                factors = (weights[:, :, None] * rest[rows, None]).reshape(len(weights), -1)
+                product = factors @ transforms[entries].reshape(factors.shape[1], -1)
+                skinned[:, rows] = product.reshape(len(weights), -1, 3).swapaxes(0, 1)
+            yield from skinned
 
 
 def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) -> tuple[SceneRecording, list[str]]:
-    """The recording with characters as they are written, and a line for each that is not what one would expect.
+    """The recording with characters in the chosen form, and a line for each that deviates from what one expects.
 
-    Positions are those that the format shows; characters that are written as points have no rig.
+    Positions are those of the written form; characters that are written as points have no rig.
     """
     lines, tracks = list[str](), list[Track]()
     for track in recording.tracks:
@@ -78,22 +87,19 @@ def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) ->
 
 
 def linear_positions(rig: JointMotion) -> Iterator[Float32]:
-    """Where linear blending has all vertices in the world, shape (V, 3), frame by frame."""
+    """World positions of all vertices by linear blending, shape (V, 3), frame by frame."""
     mesh, skin = rig.model.mesh, rig.model.skin
     assert skin is not None
-    blend, rest = LinearSkin(skin.joints, skin.weights), mesh.positions.astype(np.float64)
-    moved = blend.moved((_morphed(rest, mesh.targets, pose.local.weights), pose.palette) for pose in _poses(rig))
-    for places, world in zip(moved, rig.world_from_model, strict=True):
-        yield (places @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
-
-
-def _poses(rig: JointMotion) -> Iterator[Pose]:
-    for local in zip(rig.positions, rig.orientations, rig.scales, rig.weights, strict=True):
-        yield assembled(rig.model, LocalPose(*local))
+    rest, targets = mesh.positions.astype(np.float64), mesh.targets
+    frames = zip(rig.positions, rig.orientations, rig.scales, rig.weights, rig.world_from_model, strict=True)
+    poses = ((assembled(rig.model, LocalPose(*local)), world) for *local, world in frames)
+    yield from LinearSkin(skin.joints, skin.weights).moved(
+        (_morphed(rest, targets, pose.local.weights), world @ pose.palette) for pose, world in poses
+    )
 
 
 def _morphed(places: Float64, targets: Targets | None, weights: Float64) -> Float64:
-    """Vertices moved by morph targets, shape (V, 3); the same array where none has a weight."""
+    """Positions with morph targets, shape (V, 3); the same array if all weights are zero."""
     if targets is None or not weights.any():
         return places
     moved = places.copy()

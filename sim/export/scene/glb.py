@@ -1,42 +1,154 @@
-"""Scenes over time as binary glTF: characters with skins and keys for every frame, other surfaces as morph targets.
+"""Scenes over time as binary glTF: characters as skins with keys for every frame, other surfaces as morph targets.
 
-All move in one animation with linear keys, so that viewers play them together.  Where a skin cannot give what is
-drawn, frame 0 is the mesh, and every further frame a target of differences to it, of normals and of tangents for
-normal maps too, so that the light follows; its weight is 1 at its own key.
-Strands are lines that move so too.  Particles come and go: those of every frame are points of a node of their own,
-which is scaled to nothing at all other times, as the specification proposes for what is hidden.
+All move in one animation with linear keys, so that viewers play them together.  For surfaces without a skin, frame 0 is
+the mesh, and every further frame a morph target of positions, normals and, for normal maps, tangents, with weight 1 at
+its own key.  Strands are lines with morph targets.  Particles appear and disappear: the points of each frame are a node
+of their own, scaled to zero at all other times, as the specification proposes for hiding.
 
-Source: glTF 2.0 specification; skins blend linearly there.
+Source: glTF 2.0 specification; skins blend linearly.
 """
 
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.gltf.accessors import Accessors, Budget
+from sim.assets.gltf.container import Buffers, ModelFolder, split_file
+from sim.assets.gltf.document import GltfDocument, GltfNode, GltfSkin, Primitive
 from sim.assets.model import AlphaMode
 from sim.export.error import ExportError
-from sim.export.gltf import GltfScene, unit
+from sim.export.formats import GlbOptions
+from sim.export.gltf import AnimationWriter, GltfScene, unit
 from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA
-from sim.export.options import GlbOptions
-from sim.export.scene.glb_frames import GlbFrames
+from sim.export.scene.characters import LinearSkin
 from sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
-from sim.maths.transform import decompose
+from sim.maths.transform import compose, decompose
 from sim.printable import size_text
 
-Json = dict[str, Any]
 Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+
+_TYPES = "SCALAR", "VEC2", "VEC3", "VEC4", "MAT4"
+
+
+class GlbFrames:
+    """Positions by frame in a file of this module; keys of everything that moves are at the frames.
+
+    Attributes:
+        times: Times of the frames [s], shape (F,).
+        shown: Nodes of the file for the nodes of the scene, in order.
+    """
+
+    def __init__(self, path: Path) -> None:
+        data, budget = path.read_bytes(), Budget()
+        budget.stored(len(data))
+        text, binary = split_file(data)
+        self._document = msgspec.json.decode(text, type=GltfDocument)
+        buffers = Buffers(self._document, binary, ModelFolder(path), budget.stored)
+        self._accessors = Accessors(self._document, buffers, budget)
+        self.times: Float32 = self._array(0)[:, 0]
+        self._nodes = self._document.nodes
+        roots = self._document.scenes[0].nodes
+        self.shown = [root for root in roots if self._nodes[root].mesh is not None or self._is_book(self._nodes[root])]
+        self._keys: dict[tuple[int | None, str], tuple[Float32, Float32]] = {}
+        for animation in self._document.animations:
+            for channel in animation.channels:
+                sampler = animation.samplers[channel.sampler]
+                keys = self._array(sampler.input)[:, 0], self._array(sampler.output)
+                self._keys[channel.target.node, channel.target.path] = keys
+        self._parents = {child: number for number, node in enumerate(self._nodes) for child in node.children}
+        self._worlds: dict[int, Float64] = {}
+
+    def frames_of(self, node: int) -> list[Float32]:
+        """Positions of a node in every frame; all parts of a surface share them."""
+        stored = self._nodes[node]
+        if stored.mesh is None:
+            return [self._page(stored.children, time) for time in self.times.tolist()]
+        places = self._morphed(node, stored.mesh)
+        if stored.skin is not None:
+            part, palettes = self._part(stored.mesh), self._palettes(self._document.skins[stored.skin])
+            joints, weights = (
+                np.concatenate([self._array(part.attributes[key]) for key in sorted(part.attributes) if what in key], 1)
+                for what in ("JOINTS", "WEIGHTS")
+            )
+            return list(LinearSkin(joints.astype(np.intp), weights).moved(zip(places, palettes, strict=True)))
+        return [positions.astype(np.float32) for positions in places]
+
+    def _morphed(self, node: int, mesh: int) -> Iterator[Float64]:
+        """Positions of a mesh with morph targets."""
+        part = self._part(mesh)
+        first = self._array(part.attributes["POSITION"]).astype(np.float64)
+        weights = self._values(node, "weights", self._document.meshes[mesh].weights)
+        for row in weights.reshape(len(self.times), -1):
+            places = first
+            for number in np.flatnonzero(row).tolist():
+                places = places + float(row[number]) * self._array(part.targets[number]["POSITION"])
+            yield places
+
+    def _palettes(self, skin: GltfSkin) -> Float64:
+        """Skinning matrices in every frame, shape (F, J, 4, 4)."""
+        assert skin.inverse_bind_matrices is not None
+        inverse = self._array(skin.inverse_bind_matrices).reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
+        found: Float64 = np.stack([self._world(joint) for joint in skin.joints], axis=1) @ inverse
+        return found
+
+    def _world(self, node: int) -> Float64:
+        """World transform of a node in every frame, shape (F, 4, 4)."""
+        line = [node]
+        while line[-1] not in self._worlds and line[-1] in self._parents:
+            line.append(self._parents[line[-1]])
+        for one in reversed(line):
+            if one not in self._worlds:
+                rest = ((path, getattr(self._nodes[one], path)) for path in ("translation", "rotation", "scale"))
+                local = compose(*(self._values(one, path, value).astype(np.float64) for path, value in rest))
+                self._worlds[one] = self._worlds[self._parents[one]] @ local if one in self._parents else local
+        return self._worlds[node]
+
+    def _values(self, node: int, path: str, rest: Any) -> Float32:
+        """Values of a property, one for each frame."""
+        if (node, path) in self._keys:
+            return self._keys[node, path][1]
+        return np.tile(np.asarray(rest, np.float32), (len(self.times), 1))
+
+    def _page(self, pages: list[int], time: float) -> Float32:
+        """Points of the nodes that are not scaled to zero at a time."""
+        shown = (self._nodes[node].mesh for node in pages if self._scale(node, time) != 0.0)
+        points = [self._array(self._part(mesh).attributes["POSITION"]) for mesh in shown if mesh is not None]
+        return np.concatenate([np.zeros((0, 3), np.float32), *points])
+
+    def _scale(self, node: int, time: float) -> float:
+        if (node, "scale") in self._keys:
+            times, scales = self._keys[node, "scale"]
+            return float(scales[max(bisect_right(times, time) - 1, 0), 0])
+        return self._nodes[node].scale[0]
+
+    def _is_book(self, node: GltfNode) -> bool:
+        """Whether it holds particles; joints have no meshes."""
+        return not node.children or self._nodes[node.children[0]].mesh is not None
+
+    def _part(self, mesh: int) -> Primitive:
+        return self._document.meshes[mesh].primitives[0]
+
+    def _array(self, number: int) -> Float32:
+        return self._accessors.floats(number, f"accessors[{number}]", _TYPES)
+
+
+Json = dict[str, Any]
 
 MORPH_BYTES = 2 << 30
-"""Largest size of the frames of a node; readers keep them all."""
+"""Largest size of the frames of a node; readers load them all."""
 
 _POINTS, _LINES = 0, 1
 
 
 def write_glb_scene(recording: SceneRecording, files: tuple[Path, ...], options: GlbOptions) -> list[str]:
-    """Writes a file in metres, y up; gives a line for what it does not hold."""
+    """Writes a file in metres, y up; returns lines about skipped content."""
     scene = _Scene(recording, has_normals=options.normals)
     for track in recording.tracks:
         if track.rig is not None:
@@ -55,29 +167,26 @@ def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
 
 
 def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
-    """What a skin of glTF shows of a rig, and why; "" where it is the same."""
+    """The rig that glTF can show, and why it differs, or ""."""
     return (replace(rig, is_dual=False), "dual quaternions") if rig.is_dual else (rig, "")
 
 
 class _Scene(GltfScene):
-    """A file in the making."""
-
     def __init__(self, recording: SceneRecording, *, has_normals: bool) -> None:
         super().__init__()
         self._has_normals = has_normals
         self._moments = np.arange(recording.frame_count, dtype=np.float32)[:, None] / np.float32(recording.rate)
         self._times = self.chunk.once(self._moments, bounded=True)
-        self._channels: list[Json] = []
-        self._samplers: list[Json] = []
+        self._animation = AnimationWriter("scene", self.chunk)
         self._is_moving = recording.frame_count > 1
 
     def file(self) -> bytes:
-        if self._channels:
-            self.put("animations", {"name": "scene", "channels": self._channels, "samplers": self._samplers})
+        for animation in self._animation.written():
+            self.put("animations", animation)
         return self.chunk.file(self.document())
 
     def add_morphs(self, track: Track) -> None:
-        """A surface or strands whose frames are targets."""
+        """A surface or strands with a morph target per frame."""
         positions, tangents = np.asarray(track.positions), track.tangents
         has_normals = (
             self._has_normals and track.form is Topology.SURFACE and not all(s.is_flat for s in track.sections)
@@ -105,7 +214,7 @@ class _Scene(GltfScene):
             self._move(self._roots[-1], "weights", keys)
 
     def add_flip_book(self, track: Track) -> None:
-        """Particles: a node for each frame that has any, of which one shows."""
+        """Particles: a node for each frame that has any."""
         frames = [np.ascontiguousarray(track.living(track.positions, frame)) for frame in range(len(track.positions))]
         _require_size(track, sum(points.nbytes for points in frames))
         pages = []
@@ -122,7 +231,7 @@ class _Scene(GltfScene):
         self._roots.append(self.put("nodes", book))
 
     def add_character(self, track: Track, rig: JointMotion) -> None:
-        """A surface with a skin, on joints that move as they did."""
+        """A surface with a skin."""
         model = rig.model
         assert model.skeleton is not None
         assert model.skin is not None
@@ -136,7 +245,7 @@ class _Scene(GltfScene):
             self._place(joints[joint], rig.positions[:, joint], rig.orientations[:, joint], rig.scales[:, joint])
         skin_joints, binds = joints, model.skeleton.bind_from_model
         if model.skin.palette is not None:
-            # A joint may be bound in several ways, which a skin allows once.
+            # A skin binds each joint once, so further bindings are child nodes.
             binds, skin_joints = model.skin.palette.bind_from_mesh, []
             for entry, joint in enumerate(model.skin.palette.entry_joints.tolist()):
                 skin_joints.append(self.put("nodes", {"name": f"{model.skeleton.names[joint]} {entry}"}))
@@ -181,7 +290,7 @@ class _Scene(GltfScene):
             corners = track.triangles[section.first : section.first + section.count].astype(np.uint32).reshape(-1, 1)
             if not len(corners):
                 continue
-            # Without normals, readers shade flat.
+            # Readers shade flat without normals.
             own = attributes | more
             own |= {} if section.is_flat else bumped if section.material.normal_image is not None else shaded
             primitive: Json = {"attributes": own, "indices": self.chunk.once(corners, INDEX_DATA)}
@@ -192,7 +301,7 @@ class _Scene(GltfScene):
         return {"name": track.name, "primitives": primitives}
 
     def _lines(self, track: Track, positions: Float32, targets: list[dict[str, int]]) -> Json:
-        """A mesh of strands, each from knot to knot."""
+        """A mesh of strands as line segments."""
         assert track.counts is not None
         ends = np.cumsum(track.counts)
         starts = np.setdiff1d(np.arange(len(positions), dtype=np.uint32), ends - 1)
@@ -207,7 +316,7 @@ class _Scene(GltfScene):
         return {"name": track.name, "primitives": [primitive]}
 
     def _loose(self, track: Track, positions: Float32, frame: int = 0) -> Json:
-        """A primitive without faces, which is not lit."""
+        """An unlit primitive of points or lines."""
         given = track.materials[0] if track.form is Topology.STRANDS and track.materials else plain_material(track.name)
         material = replace(given, is_unlit=True)
         attributes = {"POSITION": self.chunk.once(positions, VERTEX_DATA, bounded=True)}
@@ -222,13 +331,13 @@ class _Scene(GltfScene):
         frames = sorted({0, frame, min(frame + 1, count - 1)})
         times = self.chunk.once(self._moments[frames], bounded=True)
         scales = np.repeat(np.array(frames, np.float32)[:, None] == frame, 3, axis=1).astype(np.float32)
-        self._sample(node, "scale", times, scales, "STEP")
+        self._animation.sample(node, "scale", "STEP", times, scales)
 
     def _place(self, node: int, positions: Any, orientations: Any, scales: Any) -> None:
-        """Where a node is in every frame; keys only where it moves."""
+        """Transform of a node in every frame; keys only if it moves."""
         turns = orientations.copy()
         for frame in range(1, len(turns)):
-            if turns[frame] @ turns[frame - 1] < 0.0:  # the same turn, the short way
+            if turns[frame] @ turns[frame - 1] < 0.0:  # the same rotation, on the short way
                 turns[frame] *= -1.0
         for path, values, plain in (
             ("translation", positions, (0.0, 0.0, 0.0)),
@@ -242,16 +351,11 @@ class _Scene(GltfScene):
 
     def _move(self, node: int, path: str, keys: Float32) -> None:
         if self._is_moving:
-            self._sample(node, path, self._times, keys, "LINEAR")
-
-    def _sample(self, node: int, path: str, times: int, keys: Float32, mode: str) -> None:
-        self._samplers.append({"input": times, "output": self.chunk.once(keys), "interpolation": mode})
-        target = {"node": node, "path": path}
-        self._channels.append({"sampler": len(self._samplers) - 1, "target": target})
+            self._animation.sample(node, path, "LINEAR", self._times, keys)
 
 
 def _within_one(colours: Float32) -> Float32:
-    """Colours as the format has them, none brighter than 1, of the same hue; shape (N, 4)."""
+    """Colours of the same hue scaled to at most 1, shape (N, 4)."""
     bright = np.maximum(colours[:, :3].max(axis=1, keepdims=True), 1.0)
     within = np.concatenate((colours[:, :3] / bright, colours[:, 3:]), axis=1)
     clipped: Float32 = np.clip(within, 0.0, 1.0).astype(np.float32)
@@ -270,7 +374,7 @@ def _require_size(track: Track, size: int) -> None:
 
 
 def _decomposed(matrices: npt.NDArray[np.float64]) -> tuple[Any, Any, Any]:
-    """Places, turns and scales of placements (F, 4, 4)."""
+    """Translations, rotations and scales of world transforms (F, 4, 4)."""
     parts = [decompose(matrix) for matrix in matrices]
     places, turns, scales = (np.stack([part[index] for part in parts]) for index in range(3))
     return places, turns, scales

@@ -1,4 +1,4 @@
-"""Point caches PC2 and MDD: the points of one surface over frames, beside a Wavefront OBJ of the first one.
+"""Point caches PC2 (little-endian) and MDD (big-endian): positions of one surface, and an OBJ of the first frame.
 
 Sources: "POINTCACHE2" of 3ds Max (as read by Blender's mesh cache modifier), and the MDD of NewTek LightWave.
 """
@@ -8,62 +8,52 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.export.obj import write_obj
+from sim.assets.point_cache import MDD_HEADER, PC2_HEADER, PC2_MAGIC
 from sim.export.scene.recording import SceneRecording, Track
-
-PC2_MARK = b"POINTCACHE2\0"
-PC2_HEAD = np.dtype([("version", "<i4"), ("points", "<i4"), ("start", "<f4"), ("step", "<f4"), ("frames", "<i4")])
-MDD_HEAD = np.dtype([("frames", ">i4"), ("points", ">i4")])
+from sim.export.surface import write_obj
 
 Frames = list[npt.NDArray[np.float32]]
 
 
 def write_pc2(recording: SceneRecording, files: tuple[Path, ...]) -> None:
-    """Writes the points, little-endian and frame by frame, and the surface of the first frame."""
+    """Writes the points frame by frame, and the OBJ of the first frame."""
     (track,) = recording.tracks
-    head = np.zeros((), PC2_HEAD)
-    head["version"], head["points"], head["frames"] = 1, track.point_count, recording.frame_count
-    head["start"], head["step"] = recording.first, 1.0
-    with open(files[0], "xb") as file:
-        file.write(PC2_MARK + head.tobytes())
-        for frame in track.positions:
-            file.write(np.ascontiguousarray(frame, "<f4").tobytes())
-    _write_surface(track, files[1])
+    header = PC2_HEADER.pack(PC2_MAGIC, 1, track.point_count, recording.first, 1.0, recording.frame_count)
+    _write(track, header, "<f4", files)
 
 
 def read_pc2(files: tuple[Path, ...]) -> Frames:
-    """The points of every frame; nameless, since the file holds one surface."""
+    """Positions in every frame; without a name, since the file holds one surface."""
     with open(files[0], "rb") as file:
-        if file.read(len(PC2_MARK)) != PC2_MARK:
-            raise ValueError("is no point cache")
-        head = np.frombuffer(file.read(PC2_HEAD.itemsize), PC2_HEAD)[0]
-    return [_mapped(files[0], "<f4", len(PC2_MARK) + PC2_HEAD.itemsize, head["frames"], head["points"])]
+        magic, _, points, _, _, frames = PC2_HEADER.unpack(file.read(PC2_HEADER.size))
+    if magic != PC2_MAGIC:
+        raise ValueError("is not a point cache")
+    return [_mapped(files[0], "<f4", PC2_HEADER.size, frames, points)]
 
 
 def write_mdd(recording: SceneRecording, files: tuple[Path, ...]) -> None:
-    """Writes the times [s] and the points, big-endian, and the surface of the first frame."""
+    """Writes the times [s] and the points, and the OBJ of the first frame."""
     (track,) = recording.tracks
-    head = np.zeros((), MDD_HEAD)
-    head["points"], head["frames"] = track.point_count, recording.frame_count
-    with open(files[0], "xb") as file:
-        file.write(head.tobytes() + recording.times.astype(">f4").tobytes())
-        for frame in track.positions:
-            file.write(np.ascontiguousarray(frame, ">f4").tobytes())
-    _write_surface(track, files[1])
+    header = MDD_HEADER.pack(recording.frame_count, track.point_count) + recording.times.astype(">f4").tobytes()
+    _write(track, header, ">f4", files)
 
 
 def read_mdd(files: tuple[Path, ...]) -> Frames:
-    """The points of every frame; nameless, since the file holds one surface."""
+    """Positions in every frame; without a name, since the file holds one surface."""
     with open(files[0], "rb") as file:
-        head = np.frombuffer(file.read(MDD_HEAD.itemsize), MDD_HEAD)[0]
-    return [_mapped(files[0], ">f4", MDD_HEAD.itemsize + 4 * int(head["frames"]), head["frames"], head["points"])]
+        frames, points = MDD_HEADER.unpack(file.read(MDD_HEADER.size))
+    return [_mapped(files[0], ">f4", MDD_HEADER.size + 4 * frames, frames, points)]
+
+
+def _write(track: Track, header: bytes, dtype: str, files: tuple[Path, ...]) -> None:
+    with open(files[0], "xb") as file:
+        file.write(header)
+        for frame in track.positions:
+            file.write(np.ascontiguousarray(frame, dtype).tobytes())
+    with open(files[1], "xb") as file:
+        write_obj(track.surface(), file)
 
 
 def _mapped(path: Path, dtype: str, offset: int, frames: int, points: int) -> npt.NDArray[np.float32]:
-    mapped: npt.NDArray[np.float32] = np.memmap(path, dtype, "r", offset, (int(frames), int(points), 3))
+    mapped: npt.NDArray[np.float32] = np.memmap(path, dtype, "r", offset, (frames, points, 3))
     return mapped
-
-
-def _write_surface(track: Track, path: Path) -> None:
-    with open(path, "xb") as file:
-        write_obj(track.surface(), file)

@@ -1,4 +1,4 @@
-"""What a scene looks like over some frames: what every exporter needs, and nothing of how it was made."""
+"""The recorded nodes of a scene over frames: the input of every exporter."""
 
 import enum
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ Float64 = npt.NDArray[np.float64]
 
 
 PLAIN = 0.52, 0.53, 0.55
-"""Linear colour of what has no material."""
+"""Linear colour of surfaces without material."""
 
 
 class Topology(enum.Enum):
-    """What the points of a track make up."""
+    """What the points of a track form."""
 
     SURFACE = "surface"
     STRANDS = "strands"
@@ -29,14 +29,13 @@ class Topology(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class JointMotion:
-    """How a surface came to be: a character, and where its joints were in every frame.
+    """The motion of a character's joints.
 
     Attributes:
-        model: The character.
-        positions, orientations, scales: Local transforms of its joints, (F, B, 3), (F, B, 4) xyzw, (F, B, 3).
-        weights: Of its morph targets, shape (F, M).
-        world_from_model: Its placement, shape (F, 4, 4).
-        is_dual: Whether joint transforms are blended as dual quaternions, not linearly.
+        positions, orientations, scales: Local transforms of the joints, (F, B, 3), (F, B, 4) xyzw, (F, B, 3).
+        weights: Of the morph targets, shape (F, M).
+        world_from_model: World transform, shape (F, 4, 4).
+        is_dual: Whether skinning uses dual quaternions, else linear blending.
     """
 
     model: CharacterModel
@@ -50,27 +49,27 @@ class JointMotion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """One node over F frames, in the world [m], y up.
+    """One node over F frames, in world space [m], y up.
 
     Attributes:
         name: Of the node, unique.
-        positions: shape (F, N, 3); NaN where a particle does not live.
+        positions: shape (F, N, 3); NaN for dead particles.
         velocities: The same [m/s], or None.
-        ids: Numbers of the particles since the start, shape (F, N); or None.
-        triangles: Counter-clockwise from outside, shape (T, 3); None where there is no surface.
-        counts: Points of each strand, root first; None where there are no strands.
+        ids: Unique numbers of the particles, shape (F, N); or None.
+        triangles: Counter-clockwise from outside, shape (T, 3); None if it is no surface.
+        counts: Points of each strand, root first; None if there are no strands.
         texcoords: v = 0 at the bottom row of the image, shape (N, 2), of strands at their roots, (strands, 2); or None.
-        ranges: Material name, first triangle and triangle count of each section; empty for a single one, which is
-            made of the only material there is.
-        backs: Whether the back of each section is seen; empty where that is so of all.
-        flat: Whether the faces of each section are shaded flat; empty for none.
-        widths: Of points and strands [m], shape (F or 1, N); None where nothing tells.
-        colours: Linear RGBA of all points, not premultiplied, shape (F or 1, N, 4); they multiply those of materials.
-        materials: Those that sections may name.
-        rig: For characters.
-        unrigged: Why a character has none; "" where nobody would expect one.
-        normals: Unit vectors as they are drawn, shape (F, N, 3); None where they follow from the triangles.
-        tangents: The same with handedness, shape (F, N, 4); None where the surface has none that are drawn.
+        ranges: Material name, first triangle and triangle count of each section; empty for one section with the only
+            material.
+        backs: Whether the back of each section is visible; empty for all.
+        flat: Whether each section is shaded flat; empty for none.
+        widths: Of points and strands [m], shape (F or 1, N); or None.
+        colours: Linear RGBA, straight alpha, shape (F or 1, N, 4); they multiply the colours of materials.
+        materials: Materials for the sections.
+        rig: Joint motion of a character.
+        unrigged: Why a character has none, or "".
+        normals: Unit vectors as drawn, shape (F, N, 3); None if computed from the triangles.
+        tangents: The same with handedness, shape (F, N, 4); or None.
     """
 
     name: str
@@ -99,20 +98,21 @@ class Track:
 
     @property
     def point_count(self) -> int:
-        """Points of a frame, the dead included."""
+        """Points of a frame, including dead particles."""
         return int(self.positions.shape[1])
 
     def alive(self, frame: int) -> npt.NDArray[np.bool_]:
-        """Which points there are in a frame, shape (N,)."""
+        """Mask of the living points of a frame, shape (N,)."""
         present: npt.NDArray[np.bool_] = np.isfinite(self.positions[frame, :, 0])
         return present
 
     def living(self, values: npt.NDArray[Any] | None, frame: int) -> npt.NDArray[Any]:
-        """Those of some values, (F or 1, N, ...), that belong to points that there are in a frame; none for None."""
+        """Values, (F or 1, N, ...), at the living points of a frame; empty for None."""
         if values is None:
             return np.zeros((0, 3), np.float32)
-        living: npt.NDArray[Any] = values[min(frame, len(values) - 1)][self.alive(frame)]
-        return living
+        alive = self.alive(frame)
+        living: npt.NDArray[Any] = values[min(frame, len(values) - 1)]
+        return living if alive.all() else living[alive]
 
     @property
     def sections(self) -> tuple["TrackSection", ...]:
@@ -146,8 +146,6 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class TrackSection:
-    """Triangles that share a material, whether their backs are seen, and whether they are shaded flat."""
-
     material: Material
     first: int
     count: int
@@ -157,10 +155,9 @@ class TrackSection:
 
 @dataclass(frozen=True, slots=True)
 class SceneRecording:
-    """Some nodes over the same frames.
+    """Nodes over the same frames.
 
     Attributes:
-        tracks: One for each node.
         rate: Frames per second.
         first: Number of the first frame.
     """
@@ -175,11 +172,11 @@ class SceneRecording:
 
     @property
     def times(self) -> Float64:
-        """Moment of every frame [s], counted from frame 0."""
+        """Times of the frames [s], counted from frame 0."""
         return (self.first + np.arange(self.frame_count)) / self.rate
 
     def extent(self) -> float:
-        """Longest edge [m] of the box around all points of all frames; a metre where there are none."""
+        """Longest edge [m] of the bounding box of all frames; 1 m if it is empty."""
         corners = [_box(track.positions) for track in self.tracks]
         known = [box for box in corners if np.isfinite(box).all()]
         if not known:
@@ -192,9 +189,10 @@ def plain_material(name: str) -> Material:
 
 
 def _box(positions: Float32) -> Float64:
-    """Lowest and highest corner, shape (2, 3), frame by frame in bounded memory; infinite where nothing lives."""
-    box = np.array([[np.inf] * 3, [-np.inf] * 3])
-    for frame in positions:
-        box[0] = np.fmin(box[0], np.fmin.reduce(frame, axis=0, initial=np.inf))
-        box[1] = np.fmax(box[1], np.fmax.reduce(frame, axis=0, initial=-np.inf))
-    return box
+    """Lowest and highest corner of all frames, shape (2, 3), in bounded memory; infinite where no point is alive."""
+    low, high = positions[0].copy(), positions[0].copy()
+    for frame in positions[1:]:
+        np.fmin(low, frame, out=low)
+        np.fmax(high, frame, out=high)
+    corners = np.fmin.reduce(low, axis=0, initial=np.inf), np.fmax.reduce(high, axis=0, initial=-np.inf)
+    return np.array(corners, np.float64)

@@ -1,4 +1,4 @@
-"""Universal Scene Description by `pxr`: meshes, points and curves with a sample for each time code, and characters.
+"""Universal Scene Description by `pxr`: meshes, points, curves and characters, with a sample for each time code.
 
 Source: the schemas UsdGeom and UsdSkel of OpenUSD.
 """
@@ -11,20 +11,27 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Sdf, Usd, UsdGeom, UsdSkel, Vt
 
-from sim.export.options import UsdOptions
+from sim.export.formats import UsdOptions
 from sim.export.scene import usd_skel
 from sim.export.scene.recording import SceneRecording, Topology, Track, plain_material
-from sim.export.scene.usd_materials import add_material, bind_material
-from sim.export.scene.usd_parts import identifier, vectors, write_colours, write_texcoords, write_topology
+from sim.export.scene.usd_parts import (
+    add_material,
+    bind_material,
+    identifier,
+    vectors,
+    write_colours,
+    write_texcoords,
+    write_topology,
+)
 
 Frames = list[list[npt.NDArray[np.float32]]]
 ROOT = Sdf.Path("/World")
 
 
 def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOptions) -> list[str]:
-    """Writes a stage in metres, y up, whose time codes are the numbers of the frames; images lie beside it already.
+    """Writes a stage in metres, y up; time codes are frame numbers, image files already exist.
 
-    Gives a line for what it does not hold.
+    Returns lines about skipped content.
     """
     stage = Usd.Stage.CreateNew(str(files[0]))
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
@@ -43,27 +50,24 @@ def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOp
             prim = _WRITERS[track.form](stage, path, track, recording.first, options)
         prim.SetDisplayName(track.name)
     stage.GetRootLayer().Save()
-    # A surface of the preview takes its colour from one place.
-    both = [track.name for track in recording.tracks if track.form is Topology.SURFACE and _has_both(track)]
+    # A preview surface takes its colour from a single source.
+    coloured = (track for track in recording.tracks if track.form is Topology.SURFACE and track.colours is not None)
+    both = [t.name for t in coloured if any(section.material.image is not None for section in t.sections)]
     return [f"left out: colours of vertices where there is an image, of {name}" for name in both]
 
 
 def read_usd(files: tuple[Path, ...]) -> Frames:
-    """The points of every node and frame in the world, characters skinned by USD itself."""
+    """World positions by node and frame, characters skinned by USD itself."""
     stage = Usd.Stage.Open(str(files[0]))
     codes = [Usd.TimeCode(t) for t in range(int(stage.GetStartTimeCode()), int(stage.GetEndTimeCode()) + 1)]
-    found: Frames = []
+    nodes: Frames = []
     for prim in stage.GetDefaultPrim().GetChildren():
         if prim.IsA(UsdSkel.Root):
-            found.append(usd_skel.read_character(prim, codes))
+            nodes.append(usd_skel.read_character(prim, codes))
         elif prim.IsA(UsdGeom.PointBased):
             points = UsdGeom.PointBased(prim).GetPointsAttr()
-            found.append([np.array(points.Get(code), np.float32).reshape(-1, 3) for code in codes])
-    return found
-
-
-def _has_both(track: Track) -> bool:
-    return track.colours is not None and any(section.material.image is not None for section in track.sections)
+            nodes.append([np.array(points.Get(code), np.float32).reshape(-1, 3) for code in codes])
+    return nodes
 
 
 def _write_mesh(stage: Any, path: Any, track: Track, first: int, options: UsdOptions) -> Any:
@@ -88,7 +92,7 @@ def _write_strands(stage: Any, path: Any, track: Track, first: int, _options: Us
     material = track.materials[0] if track.materials else plain_material(track.name)
     place = identifier(f"{material.name}_material", set())
     bind_material(curves.GetPrim(), add_material(curves, place, material, has_colours=track.colours is not None))
-    _write_looks(curves, track, first)
+    _write_widths_and_colours(curves, track, first)
     _write_points(curves, track, first)
     return curves.GetPrim()
 
@@ -101,13 +105,13 @@ def _write_particles(stage: Any, path: Any, track: Track, first: int, _options: 
             ids.Set(Vt.Int64Array.FromNumpy(np.ascontiguousarray(track.living(track.ids, frame))), first + frame)
         if track.velocities is not None:
             velocities.Set(vectors(track.living(track.velocities, frame)), first + frame)
-    _write_looks(points, track, first)
+    _write_widths_and_colours(points, track, first)
     _write_points(points, track, first)
     return points.GetPrim()
 
 
-def _write_looks(prim: Any, track: Track, first: int) -> None:
-    """Widths and colours of points and strands, once where they stay."""
+def _write_widths_and_colours(prim: Any, track: Track, first: int) -> None:
+    """Widths and colours of points and strands, once if they are constant."""
     if track.widths is not None:
         widths = prim.CreateWidthsAttr()
         prim.SetWidthsInterpolation(UsdGeom.Tokens.vertex)
@@ -120,7 +124,7 @@ def _write_looks(prim: Any, track: Track, first: int) -> None:
 
 
 def _codes(values: npt.NDArray[Any], first: int) -> Iterator[tuple[int, Any]]:
-    """Frames that values have, each with its time code."""
+    """Frames of values, each with its time code."""
     if len(values) == 1:
         yield 0, Usd.TimeCode.Default()
     else:

@@ -1,6 +1,6 @@
-"""Characters as UsdSkel: a skeleton, its motion, a skin, and morph targets as blend shapes.
+"""Characters as UsdSkel: a skeleton, its animation, a skin, and morph targets as blend shapes.
 
-USD multiplies row vectors: its matrices are the transposes of ours.
+USD multiplies row vectors: its matrices are transposed.
 """
 
 from dataclasses import replace
@@ -16,11 +16,11 @@ from sim.export.scene.usd_parts import vectors, write_topology
 from sim.maths.transform import compose
 
 HALF_TOLERANCE = 3e-6
-"""Largest relative error of a scale as a half-precision number, which is what USD keeps."""
+"""Largest relative rounding error of a scale; USD stores half precision."""
 
 
 def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
-    """What USD shows of a rig, None where that has no skeleton there, and why; "" where it is the same."""
+    """The rig that USD can show, None for no skin, and why it differs, or ""."""
     assert rig.model.skin is not None
     assert rig.model.skeleton is not None
     palette = rig.model.skin.palette
@@ -29,7 +29,7 @@ def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
         return None, "a joint is bound flat, which USD cannot"
     rounded = rig.scales.astype(np.float16).astype(np.float64)
     shown = replace(rig, scales=rounded, is_dual=False)
-    if rig.is_dual and not (rig.scales == 1.0).all():  # the program keeps scale out of its dual quaternions
+    if rig.is_dual and not (rig.scales == 1.0).all():  # dual quaternions of this program exclude scale
         return shown, "dual quaternions with joints that scale"
     if (np.abs(rounded - rig.scales) > HALF_TOLERANCE * np.abs(rig.scales)).any():
         return shown, "scales of joints, which USD rounds to half precision"
@@ -37,7 +37,7 @@ def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
 
 
 def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:
-    """Writes a character below `path` and returns its prim."""
+    """Writes a character below `path`; returns its prim."""
     rig = track.rig
     assert rig is not None
     skeleton, skin, mesh = rig.model.skeleton, rig.model.skin, rig.model.mesh
@@ -84,7 +84,7 @@ def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:
 
 
 def read_character(prim: Any, codes: list[Any]) -> list[npt.NDArray[np.float32]]:
-    """The points of a character in the world at some time codes, as USD skins them."""
+    """World positions of a character at time codes, as USD skins them."""
     root = UsdSkel.Root(prim)
     cache = UsdSkel.Cache()
     cache.Populate(root, Usd.TraverseInstanceProxies())
@@ -105,10 +105,9 @@ def read_character(prim: Any, codes: list[Any]) -> list[npt.NDArray[np.float32]]
 
 
 class _Bones:
-    """The joints as USD wants them: parents first, names as paths, one bind matrix for each.
+    """The joints in USD's order: parents first, names as paths, one bind matrix each.
 
-    Where the entries of a palette are not simply the joints, each is a joint of its own that stays at rest on its
-    parent.
+    If palette entries are not simply the joints, each is an additional joint that stays at rest below its joint.
     """
 
     def __init__(self, skeleton: Skeleton, skin: Skin) -> None:
@@ -142,12 +141,11 @@ class _Bones:
 
 
 def _matrices(values: npt.NDArray[np.float64]) -> Any:
-    """Matrices, (J, 4, 4), as USD has them."""
     return Vt.Matrix4dArray([Gf.Matrix4d(one.T.tolist()) for one in values])
 
 
 def _write_extent(root: Any, track: Track, placements: npt.NDArray[np.float64], first: int) -> None:
-    """The box around the character in every frame, in its own space."""
+    """Bounding box of every frame in the space of the character."""
     extent = UsdGeom.Boundable(root.GetPrim()).CreateExtentAttr()
     for frame, matrix in enumerate(placements):
         world = track.positions[frame].astype(np.float64)
@@ -156,7 +154,7 @@ def _write_extent(root: Any, track: Track, placements: npt.NDArray[np.float64], 
 
 
 def _write_shapes(stage: Any, mesh: Any, motion: Any, track: Track, first: int) -> None:
-    """Morph targets, each with the vertices that it moves, and their weights over time."""
+    """Morph targets, each with the vertices it moves, and their weights over time."""
     assert track.rig is not None
     targets = track.rig.model.mesh.targets
     assert targets is not None
@@ -184,7 +182,7 @@ def _write_shapes(stage: Any, mesh: Any, motion: Any, track: Track, first: int) 
 
 
 def _add_shapes(shapes: Any, target: Any, skeleton: Any, points: Any, code: Any) -> None:
-    """Moves points by the blend shapes at a time code."""
+    """Applies the blend shapes at a time code."""
     weights = skeleton.GetAnimQuery().ComputeBlendShapeWeights(code)
     mapper = target.GetBlendShapeMapper()
     mapped = mapper.Remap(weights) if mapper else weights

@@ -1,8 +1,8 @@
-"""Vertex textures for game engines: where every vertex is in every frame, as the pixels of a float picture.
+"""Vertex textures for game engines: vertex positions of every frame as the pixels of a float image.
 
-A row is a frame, a column a vertex; beyond `WIDTH_MAX` vertices a frame takes more rows.  Pixels are differences [m] to
-the first frame, which stands in the OBJ beside it; its texture coordinates are those of the texture, column plus a
-half over the width.  A JSON file tells what a shader needs.
+A row is a frame, a column a vertex; above `WIDTH_MAX` vertices a frame takes several rows.  Pixels are differences [m]
+to the first frame, which is an OBJ file; its texture coordinates address the texture, column plus a half over the
+width. A JSON file holds the parameters for a shader.
 """
 
 import json
@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import OpenEXR
 
-from sim.export.obj import write_obj
 from sim.export.scene.recording import SceneRecording
+from sim.export.surface import write_obj
 
 WIDTH_MAX = 8192
 CHANNELS = ("R", "G", "B")
 
 
 def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> None:
-    """Writes the picture, what it means, and the surface of the first frame."""
+    """Writes the image, the JSON parameters, and the OBJ of the first frame."""
     (track,) = recording.tracks
     count, width = track.point_count, min(track.point_count, WIDTH_MAX)
     rows = -(-count // width)
@@ -30,18 +30,18 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> 
     first = np.asarray(track.positions[0])
     for frame, positions in enumerate(track.positions):
         pixels[frame, :count] = positions - first
-    picture = pixels.reshape(recording.frame_count * rows, width, 3)
+    image = pixels.reshape(recording.frame_count * rows, width, 3)
     header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
-    channels = {name: np.ascontiguousarray(picture[..., index]) for index, name in enumerate(CHANNELS)}
+    channels = {name: np.ascontiguousarray(image[..., index]) for index, name in enumerate(CHANNELS)}
     OpenEXR.File(header, channels).write(str(files[0]))
     vertices = np.arange(count)
-    places = np.column_stack(((vertices % width + 0.5) / width, 1.0 - (vertices // width + 0.5) / len(picture)))
-    surface = replace(track.surface(), texcoords=places.astype(np.float32))
+    texcoords = np.column_stack(((vertices % width + 0.5) / width, 1.0 - (vertices // width + 0.5) / len(image)))
+    surface = replace(track.surface(), texcoords=texcoords.astype(np.float32))
     with open(files[2], "xb") as file:
         write_obj(surface, file)
     about = {
         "name": track.name, "vertices": count, "frames": recording.frame_count, "rate": recording.rate,
-        "width": width, "height": len(picture), "rows_per_frame": rows,
+        "width": width, "height": len(image), "rows_per_frame": rows,
         "meaning": "difference to frame 0 [m]; row = frame * rows_per_frame + vertex // width from the top,"
         " column = vertex % width; v of the texture coordinates is that of frame 0",
         "min": pixels.reshape(-1, 3).min(axis=0).tolist(), "max": pixels.reshape(-1, 3).max(axis=0).tolist(),
@@ -52,11 +52,11 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> 
 
 
 def read_vertex_texture(files: tuple[Path, ...]) -> list[list[npt.NDArray[np.float32]]]:
-    """The points of every frame; nameless, since the file holds one surface."""
+    """Positions in every frame; without a name, since the file holds one surface."""
     about: dict[str, Any] = json.loads(files[1].read_text(encoding="utf-8"))
     channels = OpenEXR.File(str(files[0]), separate_channels=True).channels()
-    picture = np.stack([channels[name].pixels for name in CHANNELS], axis=-1)
+    image = np.stack([channels[name].pixels for name in CHANNELS], axis=-1)
     lines = [line.split()[1:] for line in files[2].read_text(encoding="utf-8").splitlines() if line.startswith("v ")]
     first = np.array(lines, np.float32)
-    frames = picture.reshape(about["frames"], -1, 3)[:, : about["vertices"]]
+    frames = image.reshape(about["frames"], -1, 3)[:, : about["vertices"]]
     return [[first + frame for frame in frames]]

@@ -1,4 +1,4 @@
-"""Writing a recording: whole files or none, read back and compared before they take their names."""
+"""Writes a recording; files are read back and compared before they appear."""
 
 import contextlib
 import errno
@@ -12,28 +12,26 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from sim.assets.format_registry import resolved
-from sim.assets.formats import ImageFormat
+from sim.assets.formats import ImageFormat, resolved
 from sim.assets.model import EmbeddedImage
 from sim.export.atomic_file import atomic_path, naming
-from sim.export.error import ExportError
-from sim.export.failures import failures_of_libraries
+from sim.export.error import ExportError, failures_of_libraries
 from sim.export.formats import SceneFormat
+from sim.export.image import ImageStore, Placed
 from sim.export.scene.characters import as_chosen
 from sim.export.scene.recording import SceneRecording, Topology, Track
-from sim.export.stored_image import ImageStore, Placed
 
 TOLERANCE = 1e-5
-"""Largest share of the extent by which what is read back may differ from what was written."""
+"""Largest read-back error, relative to the extent."""
 
 CHARACTERS = "characters"
-"""Option of formats that have skins."""
+"""Option of formats with skins."""
 
 Told = Callable[[str], None]
 
 
 def files_of(recording: SceneRecording, path: Path, format: SceneFormat) -> list[tuple[Path, tuple[Track, ...]]]:
-    """Which files there will be, and what each holds; formats of one object take one for each, named after it."""
+    """The files and the tracks of each; formats with one object per file get one file per track, named after it."""
     held = tuple(track for track in recording.tracks if track.form.value in format.holds)
     if not format.is_single or len(held) < 2:
         return [(path, held)] if held else []
@@ -51,15 +49,13 @@ def write_scene(
     """Writes a recording; each file appears complete and verified, or not at all.
 
     Args:
-        recording: What to write.
-        path: The file; several are named after it where the format holds one object.
-        format: Its format.
+        path: The file, or the stem of several files if the format holds one object.
         options: Of the format; the defaults for None.
-        told: Takes a line about every file, such as "cape.pc2: 181 frames, 828 vertices, read back to 0".
-        warned: Takes a line about what is left out.
+        reported: Receives a line for every file, such as "cape.pc2: 181 frames, 828 vertices, max read-back error 0".
+        warned: Receives a line about skipped content.
 
     Raises:
-        ExportError: If nothing in it can be written, or what is read back differs.
+        ExportError: If the format can store nothing of it, or the read-back differs.
         OSError: If a file cannot be written.
     """
     if format.as_skin:
@@ -78,15 +74,15 @@ def write_scene(
     if left:
         warned(f"{path}: left out: {', '.join(left)}; {format.name} holds {' and '.join(sorted(format.holds))} only")
     for what, names in lost.items():
-        warned(f"{path}: left out: {', '.join(what)} of {', '.join(names)}; {format.name} has no place for them")
+        warned(f"{path}: {format.name} cannot store {', '.join(what)}; skipped for {', '.join(names)}")
     for target, tracks in files:
         reported(_written(replace(recording, tracks=tracks), target, format, options, warned))
 
 
 def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
-    """What is known of a track beside its places that a format which keeps so much leaves out.
+    """Data of a track that a format cannot store; `keeps` is as in `SceneFormat`.
 
-    The velocities of surfaces and strands follow from their places, in programs as here.
+    Velocities of surfaces and strands do not count, since they follow from the positions.
     """
     is_loose = track.form is Topology.POINTS
     known = {
@@ -101,7 +97,7 @@ def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
 
 
 def _require_room(recording: SceneRecording, path: Path) -> None:
-    """Fails where the disk cannot hold the points; not every library notices that it is full, or ever ends then.
+    """Fails if the disk cannot hold the points; some libraries do not notice a full disk, or hang.
 
     Raises:
         OSError: If it cannot.
@@ -134,10 +130,10 @@ def _written(
                 warned(f"{path}: {line}")
             difference = largest_difference(recording, resolved(format.read)(files), path)
         if difference > TOLERANCE * recording.extent():
-            raise ExportError(f"{path}: what is read back differs by {difference:.2g} m; nothing was kept")
+            raise ExportError(f"{path}: the read-back differs by {difference:.2g} m; no file was written")
     points = sum(track.point_count for track in recording.tracks)
     what = "points" if all(track.triangles is None for track in recording.tracks) else "vertices"
-    return f"{path}: {recording.frame_count} frames, {points} {what}, read back to {difference:.1g}"
+    return f"{path}: {recording.frame_count} frames, {points} {what}, max read-back error {difference:.1g}"
 
 
 def _within(name: str, data: bytes, _format: ImageFormat) -> EmbeddedImage:
@@ -145,7 +141,7 @@ def _within(name: str, data: bytes, _format: ImageFormat) -> EmbeddedImage:
 
 
 def _beside(path: Path, stack: contextlib.ExitStack) -> Placed:
-    """Puts images into a folder beside a file, where they appear when the stack ends; removed if that fails."""
+    """Stores images in a folder next to a file; they appear when the stack ends, and are removed on failure."""
     folder, taken = path.with_name(f"{path.stem}_textures"), set[str]()
 
     def placed(name: str, data: bytes, format: ImageFormat) -> Path:
@@ -164,7 +160,7 @@ def _beside(path: Path, stack: contextlib.ExitStack) -> Placed:
 
 @contextlib.contextmanager
 def _folder(folder: Path) -> Iterator[None]:
-    """A folder, which goes again if what follows fails, unless there is something in it."""
+    """A folder that is removed on failure if it is new and empty."""
     is_new = not folder.exists()
     folder.mkdir(exist_ok=True)
     try:
@@ -177,7 +173,7 @@ def _folder(folder: Path) -> Iterator[None]:
 
 
 def largest_difference(recording: SceneRecording, found: Sequence[Sequence[np.ndarray]], path: Path) -> float:
-    """Largest distance along an axis [m] between what was to be written and what a file holds.
+    """Largest distance along an axis [m] between a recording and the content of a file.
 
     Raises:
         ExportError: If the file lacks a node, a frame or a point.
@@ -195,7 +191,7 @@ def largest_difference(recording: SceneRecording, found: Sequence[Sequence[np.nd
                     f" {len(wanted)}"
                 )
             if len(wanted):
-                apart = float(np.abs(got.astype(np.float64) - wanted).max())
+                apart = float(np.abs(np.subtract(got, wanted, dtype=np.float64)).max())
                 largest = max(largest, apart if np.isfinite(apart) else np.inf)
     return largest
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from sim.assets.model import Material
 from sim.gl.buffer import Buffer
+from sim.gl.buffer_ring import PingPong
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.objects import Owner
-from sim.gl.ping_pong import PingPong
 from sim.gl.staging import BufferSpan
 from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.buffers import ClothTables, rest_records

@@ -13,7 +13,7 @@ from sim.kinds.cloth.skin_binding import SkinBinding
 from sim.kinds.contract import World
 from sim.maths.transform import transform_points
 from sim.scene.scene import Node, NodeId
-from sim.scene.world_transforms import Figures
+from sim.scene.world_transforms import PosedCharacters
 from sim.skin.attachment import SurfaceAttachment, attach, joined
 
 Float64 = npt.NDArray[np.float64]
@@ -43,7 +43,7 @@ class PinFollower(Owner):
         mine = self._settings
         return (parent, settings.pin_target, settings.pin_bone) == (self._parent, mine.pin_target, mine.pin_bone)
 
-    def follows(self, characters: Figures) -> bool:
+    def follows(self, characters: PosedCharacters) -> bool:
         return self.moves and self._parent in characters
 
     def detach(self) -> None:
@@ -97,7 +97,7 @@ class PinFollower(Owner):
         feet = () if foot is None else (foot.particles, foot.corners, foot.weights, foot.heights)
         return PinTargetTable(self._tied, self._in_joint, feet)
 
-    def restore(self, cloth: Cloth, ties: PinTargetTable, characters: Figures) -> None:
+    def restore(self, cloth: Cloth, ties: PinTargetTable, characters: PosedCharacters) -> None:
         """Attaches the particles of a cloth as `ties` had them."""
         self.detach()
         self._character = self._find(characters)
@@ -106,7 +106,7 @@ class PinFollower(Owner):
             self._attachment = SurfaceAttachment(*ties.feet)
             cloth.pins.attach(self._attachment)
 
-    def _find(self, characters: Figures) -> Character | None:
+    def _find(self, characters: PosedCharacters) -> Character | None:
         character = characters.get(self._parent)
         assert isinstance(character, Character | None)
         return character

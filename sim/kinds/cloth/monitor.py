@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
+from sim.gl.buffer_ring import PingPong
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.objects import Owner
-from sim.gl.ping_pong import PingPong
 from sim.gl.readback import Readback
 from sim.gl.texture import BufferTexture, TexelBuffer
 from sim.gl.vertex_array import VertexArray

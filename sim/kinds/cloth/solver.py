@@ -10,10 +10,10 @@ import numpy as np
 
 from sim.colliders.pack import ANY_ORDER, ColliderLayout
 from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sim.gl.buffer_ring import PingPong
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.objects import Owner
-from sim.gl.ping_pong import PingPong
 from sim.gl.program import Program
 from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables

@@ -20,12 +20,12 @@ from sim.kinds.cloth.cloth import Cloth, fabric
 from sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sim.kinds.cloth.system import ClothSystem
 from sim.kinds.contract import NOTHING, Counts, View, World
-from sim.render.edges import unique_edges
-from sim.render.items import WHOLE, DrawChunk, Item, LinesItem, PointsItem, Stage, SurfaceItem
-from sim.render.mesh_pass import Scalar
+from sim.render.detail_pass import LinesItem, PointsItem
+from sim.render.items import WHOLE, DrawChunk, Item, Stage
+from sim.render.mesh_pass import Scalar, SurfaceItem
 from sim.render.pass_context import PassContext
 from sim.render.render_view import DisplayOptions
-from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu
+from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
 from sim.render.texture_upload import SharedTextures
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3

@@ -12,7 +12,7 @@ from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.collider.place import placements
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.contract import View, World
-from sim.render.items import BodyItem
+from sim.render.body_pass import BodyItem
 from sim.render.render_view import DisplayOptions
 from sim.scene.scene import Node, NodeId
 from sim.scene.world_transforms import WorldTransforms

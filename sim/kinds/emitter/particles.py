@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sim.kinds.emitter.particles import Particles
 import numpy.typing as npt
 
-from sim.scene.stops import check_stops, values_at
+from sim.scene.vectors import check_stops, values_at
 
 Float32 = npt.NDArray[np.float32]
 

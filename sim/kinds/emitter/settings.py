@@ -9,8 +9,7 @@ import msgspec
 from sim.assets.formats import IMAGE_FORMATS
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, Role, Scale, Settings, param
-from sim.scene.stops import STOP_MAX
-from sim.scene.vectors import FAR, MOST, Amounts, Place, UnitFloat
+from sim.scene.vectors import FAR, MOST, STOP_MAX, Amounts, Place, UnitFloat
 
 Length = Annotated[float, msgspec.Meta(ge=0.0, le=1e4)]
 Lengths = tuple[Length, Length, Length]

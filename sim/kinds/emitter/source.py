@@ -9,7 +9,7 @@ from sim.assets.model import Bounds
 from sim.kinds.emitter.block import drag_terms
 from sim.kinds.emitter.settings import SURFACE_SOURCES, EmissionAim, EmitterSettings, EmitterSource
 from sim.scene.scene import Node, Scene
-from sim.scene.world_transforms import Figures, PosedCharacter, WorldTransforms
+from sim.scene.world_transforms import PosedCharacter, PosedCharacters, WorldTransforms
 
 Float64 = npt.NDArray[np.float64]
 
@@ -23,7 +23,7 @@ def emits_from_surface(settings: EmitterSettings) -> bool:
     return settings.source in SURFACE_SOURCES
 
 
-def missing_source(scene: Scene, characters: Figures, places: WorldTransforms, node: Node) -> str:
+def missing_source(scene: Scene, characters: PosedCharacters, places: WorldTransforms, node: Node) -> str:
     """What is missing that the settings name, as one line; "" if nothing is, or while a model loads."""
     settings, label, carrier = node.settings, node.name or node.id, scene.by_id.get(node.attachment.node)
     assert isinstance(settings, EmitterSettings)

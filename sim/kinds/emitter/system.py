@@ -26,8 +26,8 @@ from sim.kinds.packing import State
 from sim.maths.hash import RandomStream, birth_numbers
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Attachment, Node
-from sim.scene.stops import values_at
 from sim.scene.transform import node_matrix
+from sim.scene.vectors import values_at
 from sim.skin.tables import SurfaceTables, TableKey
 from sim.skin.trail import SkinTrails, SurfaceTrail
 

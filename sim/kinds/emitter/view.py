@@ -18,12 +18,13 @@ from sim.kinds.emitter.particles import GradientTexture, Particles
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box
 from sim.kinds.emitter.system import EmitterSystem
-from sim.render.items import GuideLinesItem, Item
-from sim.render.overlay_records import SELECTED_COLOUR
+from sim.render.items import Item
+from sim.render.overlay_pass import GuideLinesItem
+from sim.render.pick_pass import SELECTED_COLOUR
 from sim.render.render_view import DisplayOptions
 from sim.render.texture_upload import SharedTextures
 from sim.scene.scene import Node
-from sim.scene.world_transforms import Figures, WorldTransforms, vector
+from sim.scene.world_transforms import PosedCharacters, WorldTransforms, vector
 
 UInt8 = npt.NDArray[np.uint8]
 Float64 = npt.NDArray[np.float64]
@@ -106,7 +107,7 @@ class EmitterView(Owner, View):
         return self._system.emitter
 
 
-def emitter_placement(places: WorldTransforms, characters: Figures, node: Node) -> Float64:
+def emitter_placement(places: WorldTransforms, characters: PosedCharacters, node: Node) -> Float64:
     """World from source (4, 4) of an emitter, read-only.
 
     An emitter on a surface has the axes of its own node, at the centre of the character.
@@ -119,7 +120,7 @@ def emitter_placement(places: WorldTransforms, characters: Figures, node: Node) 
     return moved
 
 
-def emitter_bounds(characters: Figures, node: Node, world_from_source: Float64) -> Bounds:
+def emitter_bounds(characters: PosedCharacters, node: Node, world_from_source: Float64) -> Bounds:
     """Box in the world [m] around the source of an emitter and most of its particles."""
     settings, character = node.settings, _emitting(characters, node)
     assert isinstance(settings, EmitterSettings)
@@ -127,7 +128,7 @@ def emitter_bounds(characters: Figures, node: Node, world_from_source: Float64) 
     return emitter_box(settings, source, world_from_source)
 
 
-def _emitting(characters: Figures, node: Node) -> Character | None:
+def _emitting(characters: PosedCharacters, node: Node) -> Character | None:
     """The character whose surface emits, if it is loaded."""
     assert isinstance(node.settings, EmitterSettings)
     character = characters.get(node.attachment.node) if emits_from_surface(node.settings) else None

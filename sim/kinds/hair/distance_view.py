@@ -15,7 +15,8 @@ from sim.kinds.hair.comparison_solver import ComparisonSolver
 from sim.kinds.hair.highlights import KNOT
 from sim.kinds.hair.settings import HairSettings
 from sim.kinds.hair.strands import Strands
-from sim.render.items import WHOLE, DrawChunk, LinesItem, Stage
+from sim.render.detail_pass import LinesItem
+from sim.render.items import WHOLE, DrawChunk, Stage
 from sim.render.pass_context import PassContext
 from sim.scene.scene import Node
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds, CharacterModel
-from sim.assets.strands.strand_set import StrandSet
+from sim.assets.strands import StrandSet
 from sim.kinds.background import Pause, part_of, unpaused
 from sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom, grow, part_distances
 from sim.kinds.hair.nearest import nearest_guides

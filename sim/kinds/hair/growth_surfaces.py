@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.strands.strand_set import StrandSet
+from sim.assets.strands import StrandSet
 from sim.characters.character import Character
 from sim.characters.placement import texture_origin_bottom, up_axis
 from sim.characters.settings import ModelSettings

@@ -18,7 +18,7 @@ from sim.kinds.hair.settings import HairDisplay, HairLook, HairSettings
 from sim.kinds.hair.shells import Shells
 from sim.maths.ramps import Ramp, ramp_colours
 from sim.render.items import DrawChunk
-from sim.render.progressive.frame_plan import LARGEST_SWELL
+from sim.render.progressive.frame_plan import LARGEST_SCALE
 from sim.render.projection import Projection
 
 LEAST_RADIUS = 0.5
@@ -94,7 +94,7 @@ def pixels_of(settings: HairSettings, sheet: HairTarget) -> float:
 
 def lod_scale_of(settings: HairSettings, sheet: HairTarget, stride: int) -> float:
     """How much wider a strand of a draft is that stands for so many: no blob, but up to three pixels in any case."""
-    return min(float(stride), max(LARGEST_SWELL, 3.0 * LEAST_RADIUS / max(pixels_of(settings, sheet), 1e-9)))
+    return min(float(stride), max(LARGEST_SCALE, 3.0 * LEAST_RADIUS / max(pixels_of(settings, sheet), 1e-9)))
 
 
 def shown_of(

@@ -10,7 +10,8 @@ from sim.gl.record import record
 from sim.gl.transform_feedback import padded_count
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.hair.strands import Strands
-from sim.render.items import WHOLE, DrawChunk, Item, LinesItem, PointsItem, Stage
+from sim.render.detail_pass import LinesItem, PointsItem
+from sim.render.items import WHOLE, DrawChunk, Item, Stage
 from sim.render.pass_context import PassContext
 from sim.render.render_view import Overlay
 from sim.scene.scene import Node

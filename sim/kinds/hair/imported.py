@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel, Skin
-from sim.assets.strands.strand_set import StrandSet, resampled
+from sim.assets.strands import StrandSet, resampled
 from sim.characters.settings import UpAxis
 from sim.kinds.background import Pause, part_of, unpaused
 from sim.kinds.hair.groom import LENGTHS, SHORTEST, TURN_MAX, Groom

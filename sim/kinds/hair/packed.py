@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_upload import upload_buffer
+from sim.gl.buffer import Buffer, upload_buffer
 from sim.gl.context import Context
 from sim.gl.task import Task
 from sim.kinds.hair.groom import Groom, rest_texels

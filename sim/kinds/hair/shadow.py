@@ -14,7 +14,7 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.task import Task
 from sim.render.frame import SHADOW_SIZE
-from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
+from sim.render.shadow_projection import shadow_clip_from_world, texture_from_world
 
 Draw = Callable[[glm.dmat4, Framebuffer, PipelineState, dict[str, object] | None], Task[None]]
 

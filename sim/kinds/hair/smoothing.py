@@ -6,7 +6,7 @@ Joints that are bent sharply at rest do not come to rest where strands are stiff
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.strands.strand_set import resampled
+from sim.assets.strands import resampled
 from sim.kinds.hair.groom import TURN_MAX
 from sim.kinds.hair.roots import unit
 

@@ -14,7 +14,8 @@ from sim.kinds.hair.roots import RootSurface
 from sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
 from sim.kinds.hair.strands import Strands
 from sim.kinds.hair.system import HairSystem
-from sim.render.items import Item, PointsItem
+from sim.render.detail_pass import PointsItem
+from sim.render.items import Item
 from sim.render.render_view import DisplayOptions
 from sim.scene.scene import Node
 

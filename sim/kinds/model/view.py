@@ -13,12 +13,11 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.task import Task
 from sim.kinds.contract import CharacterView, Counts, World
-from sim.render.blended_order import SortAnchors, anchors_of
-from sim.render.items import Item, SkeletonItem, Stage, SurfaceItem
-from sim.render.mesh_pass import Scalar
-from sim.render.overlay_records import bone_records, joint_markers
+from sim.render.items import Item, Stage
+from sim.render.mesh_pass import Scalar, SurfaceItem
+from sim.render.overlay_pass import SkeletonItem, bone_records, joint_markers
 from sim.render.render_view import DisplayOptions, JointRef
-from sim.render.surface import DrawRange, Materials, MeshBuffers, SurfaceArrays, draw_ranges
+from sim.render.surface import DrawRange, Materials, MeshBuffers, SortAnchors, SurfaceArrays, anchors_of, draw_ranges
 from sim.render.texture_upload import MipImages, SharedTextures, upload_images
 from sim.scene.scene import Node
 from sim.scene.view import DisplayMode, SkinningComparison

@@ -1,8 +1,8 @@
-"""Has the driver compile what is new in a scene on a thread beside, with a context of its own.
+"""Compiles the shaders of new nodes on a worker thread, with a context of its own.
 
-An engine of that context does the first steps of the scene and rehearses its picture.  What it compiles is in the
-folder of program binaries then, and machine code that a software renderer makes with the first draw in the driver's
-own cache, so that the engine that is seen finds both.  Until then that goes by a scene without what is new.
+An engine of that context simulates the first steps of the scene and draws it.  The linked programs are then in the
+folder of program binaries, and the machine code of a software renderer in the cache of the driver, where the engine of
+the viewport finds them.  Until then the viewport shows the scene without the new nodes.
 """
 
 import enum
@@ -30,31 +30,23 @@ from sim.scene.params import Effect, Param, Role, params_of
 from sim.scene.scene import Node, NodeId, Scene
 
 STEPS = 3
-"""After which all kernels have run: some are for the first step alone, and what is born moves in the next."""
+"""Steps after which all kernels have run: some only run in the first step, and new particles move in the second."""
 
 ROUNDS = 2
-"""Mesa's software renderer finds the second kind of machine code of a shader in its cache if the first was there."""
+"""Mesa's software renderer compiles a second version of a shader once the first is in its cache."""
 
 SIZES = 16
-"""Integers with no higher bound than this are sizes that shaders are compiled with."""
+"""Integer settings with at most this upper bound are constants of shaders."""
 
 MANY = 3
-"""So many things to collide with are as good as more."""
+"""Larger numbers of colliders need the same shaders."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """A scene with all that it shows.
-
-    Attributes:
-        scene: Its nodes.
-        models: Of its figures.
-        files: Meshes, images, textures and strands as `Engine.set_files` takes them.
-        camera: Where it is seen from.
-        start: Moment that the simulation starts at [s].
-    """
+class PrecompileScene:
+    """A scene with its files (meshes, images, textures, strands) and the start of the simulation [s]."""
 
     scene: Scene
     models: Mapping[NodeId, PreparedModel]
@@ -64,34 +56,31 @@ class Contents:
 
 
 class Precompiler:
-    """Knows which scenes need nothing to be compiled, and works on the others.
+    """Holds back nodes whose shaders are not compiled, and compiles them on a worker thread.
 
     Args:
-        open_context: Makes a context like that of the engine current on the thread beside; it keeps its binaries in
-            the same folder.
-        context: That of the engine.
-        root: Folder of the shaders.
+        open_context: Called on the worker thread; returns a current context that keeps binaries in the same folder.
+        context: The context of the engine; must have binaries.
 
     Attributes:
-        waiting: Nodes that the admitted scene lacks, or has with settings of before.
+        waiting: Nodes that are missing from the admitted scene, or keep their old settings in it.
     """
 
     def __init__(self, open_context: Callable[[], Context], context: Context, root: Path = shaders.ROOT) -> None:
         assert context.binaries is not None
         self._open, self._facts, self._back_ends = open_context, context.binaries, context.back_ends
-        sums = hashlib.sha256()
+        digest = hashlib.sha256()
         for file in sorted(root.rglob("*.*")):
             if file.suffix != ".pyc":
-                sums.update(file.read_bytes())
-        self._shaders = sums.hexdigest()
-        self._known: dict[str, bool] = {}
-        self._threads = Background()
-        self._threads.is_on = True
+                digest.update(file.read_bytes())
+        self._shaders = digest.hexdigest()
+        self._known: dict[str, bool] = {}  # whether it is compiled, by signature
+        self._worker = Background()
+        self._worker.is_on = True
         self._context: Context | None = None
-        self._job: BackgroundJob[None] | None = None
-        self._looks: list[str] = []
-        self._admitted: Scene = Scene()
-        self._asked: Scene | None = None
+        self._job: BackgroundJob[set[str]] | None = None
+        self._admitted = Scene()
+        self._requested: Scene | None = None
         self.waiting: frozenset[NodeId] = frozenset()
 
     @property
@@ -103,143 +92,154 @@ class Precompiler:
         return self._job is not None and self._job.is_done
 
     def admit(self, scene: Scene) -> Scene:
-        """The scene, as far as nothing of it is to be compiled first; the same object for the same scene."""
+        """The scene without nodes that need compiling; the same object for the same scene.
+
+        A changed node keeps its old settings meanwhile.
+        """
         self._collect()
-        if scene is self._asked:
+        if scene is self._requested:
             return self._admitted
-        before, colliders = self._admitted.by_id, _colliders(scene)
+        before, colliders = self._admitted.by_id, _collider_signature(scene)
         nodes, waiting = [], set()
         for node in scene.nodes:
-            former = before.get(node.id, node)
-            is_same = former is not node and (former.attachment != node.attachment or former.settings == node.settings)
-            if is_same or not KINDS[node.kind].system or self._is_known(self._look(node, colliders)):
+            old = before.get(node.id, node)
+            is_same = old is not node and (old.attachment != node.attachment or old.settings == node.settings)
+            if is_same or not KINDS[node.kind].system or self._is_known(self._signature(node, colliders)):
                 nodes.append(node)
                 continue
             waiting.add(node.id)
-            if former is not node and former.kind == node.kind:
-                nodes.append(msgspec.structs.replace(node, settings=former.settings))
-        self._asked, self.waiting = scene, frozenset(waiting)
+            if old is not node and old.kind == node.kind:
+                nodes.append(msgspec.structs.replace(node, settings=old.settings))
+        self._requested, self.waiting = scene, frozenset(waiting)
         self._admitted = msgspec.structs.replace(scene, nodes=tuple(nodes)) if waiting else scene
         return self._admitted
 
-    def begin(self, contents: Contents) -> None:
-        """Compiles what waits in a scene, unless something is being compiled."""
+    def begin(self, contents: PrecompileScene) -> None:
+        """Compiles the waiting nodes of a scene, unless a compilation is running."""
         if self._job is None and self.waiting:
             choice, waiting = self._back_ends.choice, self.waiting
-            self._job = self._threads.start(lambda pause: self._compile(contents, waiting, choice, pause))
+            self._job = self._worker.start(lambda pause: self._compile(contents, waiting, choice, pause))
 
     def cancel_preparing(self) -> None:
-        """Lets everything in; what is not compiled holds up whoever draws it first."""
+        """Admits everything; the engine then compiles what is missing when it is needed."""
         self._known = dict.fromkeys(self._known, True)
-        self._asked = None
+        self._requested = None
 
     def release(self) -> None:
         if self._job is not None:
             self._job.cancel()
         if (context := self._context) is not None:
-            self._threads.start(lambda _: context.release()).result()
-        self._threads.release()
+            self._worker.start(lambda _: context.release()).result()
+        self._worker.release()
 
-    def _is_known(self, look: str) -> bool:
-        if look not in self._known:
-            self._known[look] = self._facts.knows(look)
-        return self._known[look]
+    def _is_known(self, signature: str) -> bool:
+        if signature not in self._known:
+            self._known[signature] = self._facts.knows(signature)
+        return self._known[signature]
 
-    def _look(self, node: Node, colliders: tuple[Any, ...]) -> str:
-        """What of a node decides what is compiled for it, as text, together with the shaders and what they run on."""
-        compared = self._back_ends.compared
-        runs_on = self._back_ends.choice, compared.compute_from if compared is not None else "unknown"
-        found = [_look_of(record, getattr(node.settings, record.name)) for record in params_of(type(node.settings))]
-        return repr((self._shaders, runs_on, node.kind, found, bool(node.attachment.node), colliders))
+    def _signature(self, node: Node, colliders: tuple[Any, ...]) -> str:
+        comparison = self._back_ends.compared
+        back_end = self._back_ends.choice, comparison.compute_from if comparison is not None else "unknown"
+        values = [
+            _value_signature(param, getattr(node.settings, param.name)) for param in params_of(type(node.settings))
+        ]
+        return repr((self._shaders, back_end, node.kind, values, bool(node.attachment.node), colliders))
 
     def _collect(self) -> None:
-        """Lets in what was compiled; also where that failed: whoever draws it tells why."""
-        if self._job is None or not self._job.is_done:
+        """Admits compiled nodes.  After a failure everything: the engine then reports the error."""
+        if not self.is_due:
             return
+        job, self._job, self._requested = self._job, None, None
         try:
-            self._job.result()
-            for look in self._looks:
-                self._facts.note(look)
+            signatures = job.result()
         except Cancelled:
-            pass
+            return
         except Exception as error:
-            _log.info("compiling beside", exc_info=error)
+            _log.info("compiling in the background", exc_info=error)
             self.cancel_preparing()
-        self._known |= dict.fromkeys(self._looks, True)
-        self._looks, self._job, self._asked = [], None, None
+            return
+        for signature in signatures:
+            self._facts.note(signature)
+        self._known |= dict.fromkeys(signatures, True)
 
-    # --- on the thread beside -------------------------------------------------------------------------
+    # --- on the worker thread -------------------------------------------------------------------------
 
-    def _compile(self, contents: Contents, waiting: frozenset[NodeId], choice: BackEndChoice, pause: Pause) -> None:
+    def _compile(
+        self, contents: PrecompileScene, waiting: frozenset[NodeId], choice: BackEndChoice, pause: Pause
+    ) -> set[str]:
+        """Compiles the shaders of the waiting nodes; returns the signatures of the nodes."""
         context = self._context = self._context or self._open()
         context.back_ends.choice = choice
         if choice is BackEndChoice.AUTO and context.back_ends.has_compute:
             context.back_ends.compare()
-        colliders = _colliders(contents.scene)
-        looks = {self._look(node, colliders) for node in contents.scene.nodes if node.id in waiting}
-        self._looks = sorted(looks)
-        if all(map(self._facts.knows, looks)):
-            return
-        rounds = ROUNDS if context.capabilities.is_software else 1
-        for number in range(rounds):
-            self._play(context, contents, waiting, part_of(pause, number / rounds, (number + 1) / rounds))
+        colliders = _collider_signature(contents.scene)
+        signatures = {self._signature(node, colliders) for node in contents.scene.nodes if node.id in waiting}
+        if not all(map(self._facts.knows, signatures)):
+            rounds = ROUNDS if context.capabilities.is_software else 1
+            for number in range(rounds):
+                _run_scene(context, contents, waiting, part_of(pause, number / rounds, (number + 1) / rounds))
+        return signatures
 
-    def _play(self, context: Context, contents: Contents, waiting: frozenset[NodeId], pause: Pause) -> None:
-        scene, engine = contents.scene, Engine(context)
-        try:
-            engine.apply(msgspec.structs.replace(scene, nodes=tuple(n for n in scene.nodes if n.settings.is_character)))
-            for node_id, prepared in contents.models.items():
-                for _ in engine.model_upload(node_id, prepared, {}):
-                    pause(0.1)
-            for path, image in contents.files[2].items():
-                finish(engine.texture_upload(path, image))
-            # A picture comes first: machine code for kernels depends on what drawing leaves behind.
-            for _ in engine.pictures.warm_up_all(engine.render_view(contents.camera)):
-                pause(0.2)
-            engine.set_files(*contents.files)
-            engine.simulation.start_time = contents.start
-            engine.apply(scene)
-            engine.restart(contents.start)
-            for step in range(STEPS):
-                pause(0.3 + 0.1 * step)
-                engine.step(step_end(contents.start, step + 1))
-                engine.refresh(float(step))
-                context.finish()
-            # What was added just now is selected.
-            render_view = engine.render_view(contents.camera, Overlay(marks=True, selected_nodes=waiting))
-            for _ in engine.pictures.warm_up_all(render_view):
-                pause(0.6)
-            while engine.pictures.warm_up(render_view):
-                pause(0.8)
+
+def _run_scene(context: Context, contents: PrecompileScene, waiting: frozenset[NodeId], pause: Pause) -> None:
+    """Simulates the first steps of a scene with an engine of its own and draws it, which compiles all shaders."""
+    scene, engine = contents.scene, Engine(context)
+    try:
+        engine.apply(msgspec.structs.replace(scene, nodes=tuple(n for n in scene.nodes if n.settings.is_character)))
+        for node_id, prepared in contents.models.items():
+            for _ in engine.model_upload(node_id, prepared, {}):
+                pause(0.1)
+        for path, image in contents.files[2].items():
+            finish(engine.texture_upload(path, image))
+        # Draw first: machine code of kernels depends on the state that drawing leaves behind.
+        for _ in engine.pictures.warm_up_all(engine.render_view(contents.camera)):
+            pause(0.2)
+        engine.set_files(*contents.files)
+        engine.simulation.start_time = contents.start
+        engine.apply(scene)
+        engine.restart(contents.start)
+        for step in range(STEPS):
+            pause(0.3 + 0.1 * step)
+            engine.step(step_end(contents.start, step + 1))
+            engine.refresh(float(step))
             context.finish()
-        finally:
-            engine.release()
-            context.collect()
+        # New nodes are selected.
+        render_view = engine.render_view(contents.camera, Overlay(marks=True, selected_nodes=waiting))
+        for _ in engine.pictures.warm_up_all(render_view):
+            pause(0.6)
+        while engine.pictures.warm_up(render_view):
+            pause(0.8)
+        context.finish()
+    finally:
+        engine.release()
+        context.collect()
 
 
-def _look_of(record: Param, value: Any) -> object:
-    """What of a setting may decide what is compiled: choices, small sizes, how large tables are, what is there at all.
+def _value_signature(param: Param, value: Any) -> object:
+    """The aspect of a setting that decides which shaders are needed.
 
-    A software renderer compiles anew for tables whose length is a power of two.
+    Choices, small sizes and the presence of parts; for sizes of tables the power of two, for which a software renderer
+    compiles another version.
     """
-    if record.type is int and record.declared.effect is Effect.REBUILD and value is not None:
-        is_size = record.declared.hi is not None and record.declared.hi <= SIZES
+    if param.type is int and param.declared.effect is Effect.REBUILD and value is not None:
+        is_size = param.declared.hi is not None and param.declared.hi <= SIZES
         return value if is_size else (value.bit_length(), value & (value - 1) == 0)
-    if record.declared.role is Role.PATH and record.declared.effect is Effect.REBUILD:
+    if param.declared.role is Role.PATH and param.declared.effect is Effect.REBUILD:
         return value
-    if record.type in (int, float, str):
+    if param.type in (int, float, str):
         return bool(value)
-    if record.declared.role is Role.LIST:
-        return [type(one).__name__ for one in value]
+    if param.declared.role is Role.LIST:
+        return [type(part).__name__ for part in value]
     return any(value) if isinstance(value, tuple) else value
 
 
-def _colliders(scene: Scene) -> tuple[Any, ...]:
-    """What there is to collide with, as far as what meets it is compiled for that."""
-    found: dict[str, int] = {}
+def _collider_signature(scene: Scene) -> tuple[Any, ...]:
+    """The choices of all colliders with the number of equal ones: other kinds have shaders for them."""
+    counts: dict[str, int] = {}
     for node in scene.nodes:
         if KINDS[node.kind].colliders:
-            chosen = [getattr(node.settings, one.name) for one in params_of(type(node.settings))]
-            look = repr((bool(node.attachment.node), [one for one in chosen if isinstance(one, enum.Enum | bool)]))
-            found[look] = min(found.get(look, 0) + 1, MANY)
-    return tuple(sorted(found.items()))
+            values = [getattr(node.settings, param.name) for param in params_of(type(node.settings))]
+            choices = [value for value in values if isinstance(value, enum.Enum | bool)]
+            signature = repr((bool(node.attachment.node), choices))
+            counts[signature] = min(counts.get(signature, 0) + 1, MANY)
+    return tuple(sorted(counts.items()))

@@ -1,59 +1,117 @@
-"""When pictures are drawn, how much of them, and in how many goes.
+"""When frames are drawn, in which quality, and in how many parts.
 
-Pictures wait for nobody.  Where they take long they are drafts, without antialiasing and with as many elements of
-crowds as are drawn in 20 ms, until one in full follows.  A software renderer draws that in pieces over many turns,
-which an edit ends at once; what it must compile for a new look is drawn in secret before, a part in every turn.
+The GUI thread must not block.  Slow frames are drafts, without antialiasing and with as many instances as take 20 ms,
+until a full frame follows.  A software renderer draws the full frame in chunks over many turns, which an edit cancels;
+new shader variants are compiled before, one per turn, by drawing into a hidden target.
 """
 
 import math
 import time
 from typing import Protocol
 
+from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
+from sim.gl.readback import Fence
 from sim.gl.task import Task, finish
+from sim.gl.uniform_block import UniformBlock
 from sim.render.frame_renderer import FrameRenderer
 from sim.render.progressive.frame_plan import ChunkBudget, DraftBudget, FramePlan, draft_strides, load_of
-from sim.render.progressive.pending_image import PendingImage
 from sim.render.progressive.shader_warmup import ShaderWarmup
 from sim.render.render_view import RenderView
+from sim.render.target import RenderTarget
 
 AT_ONCE = 20_000
-"""What crowds weigh above which a software renderer takes too long for a whole picture in one go, see `load_of`."""
+"""Above this load of instances a software renderer splits a full image into chunks, see `load_of`."""
 
 SLOW_PICTURE, LONG_PICTURE = 0.04, 0.08
-"""A picture that takes longer [s] is a draft where others follow; and even where it comes alone."""
+"""Frame times [s] above which the next frame is a draft: in a sequence of frames, and for a single frame."""
 
 SETTLE = 0.2
-"""A pause this long [s] ends a sequence of pictures."""
+"""A pause this long [s] ends a sequence of frames."""
 
 TURN, POLL = 0.02, 0.004
-"""Time that a turn goes on drawing, and between two looks at whether that is done [s]."""
+"""Time budget of a turn, and interval of polling for its completion [s]."""
 
 
 class ViewSource(Protocol):
-    """Whoever has pictures shown of a scene that changes."""
+    """A scene that is shown in a window."""
 
     def prepare(self) -> int:
-        """Brings the engine to the scene as it is now; returns its version, see `Engine.version`."""
+        """Updates the engine to the current scene; returns its version, see `Engine.version`."""
 
     def set_up(self, now: float) -> None:
-        """Brings the engine to the scene and the moment that is shown, at monotonic time `now` [s]."""
+        """Updates the engine to the current scene and playhead, at monotonic time `now` [s]."""
 
-    def render_view(self) -> RenderView:
-        """What the picture shows."""
+    def render_view(self) -> RenderView: ...
+
+
+class PendingImage:
+    """An image that is drawn in several turns; `show` before it is done waits for it.
+
+    It uses the target of all images: drawing another one invalidates it.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        block: UniformBlock,
+        target: RenderTarget,
+        size: tuple[int, int],
+        steps: Task[None],
+        budget: ChunkBudget,
+    ) -> None:
+        self.size = size
+        self._context, self._block, self._target = context, block, target
+        self._steps: Task[None] | None = steps
+        self._budget = budget
+        self._fence: Fence | None = None
+        self._begun = 0.0
+
+    @property
+    def done(self) -> bool:
+        """Whether `show` returns without waiting."""
+        return self._steps is None and self._is_idle
+
+    def hand_out(self, duration: float) -> None:
+        """Draws until a step exceeds this time [s], unless the GPU still works on earlier steps; needs the context."""
+        if self._steps is None or not self._is_idle:
+            return
+        now = time.monotonic()
+        if self._fence is not None:
+            self._budget.note(now - self._begun)
+        self._begun = now
+        self._draw(now + duration)
+
+    def show(self, output: Framebuffer) -> None:
+        self._draw(math.inf)
+        self._context.invalidate()
+        scope = self._context.timers.scope
+        with scope("draw"), scope("resolve"):
+            self._target.finish(output)
+
+    @property
+    def _is_idle(self) -> bool:
+        return self._fence is None or self._fence.passed
+
+    def _draw(self, ends: float) -> None:
+        if self._steps is None:
+            return
+        self._context.invalidate()
+        self._block.bind()
+        for _ in self._steps:
+            if time.monotonic() >= ends:
+                break
+        else:
+            self._steps = None
+        self._fence = Fence(self._context, label="image")
 
 
 class RenderScheduler:
-    """Draws pictures; for a window it also decides when and how.
-
-    Every call needs the context.
-
-    Args:
-        picture: Draws them.
+    """Draws images; for a window it also decides when and how.  The context must be current in all calls.
 
     Attributes:
-        pending: A picture in full that was begun for the window and not shown.
-        postponed: Whether the next picture waits until the driver has met what is new in it.
+        pending: A full image for the window that is not finished or not shown yet.
+        postponed: Whether the next frame waits for new shader variants.
     """
 
     def __init__(self, picture: FrameRenderer) -> None:
@@ -63,27 +121,21 @@ class RenderScheduler:
         self._shader_warmup = ShaderWarmup(picture)
         self.pending: PendingImage | None = None
         self.postponed = False
-        self._place: tuple[int, tuple[int, int]] | None = None  # framebuffer and size of the last picture
-        self._version = -1  # of what was looked through for something new
+        self._last_target: tuple[int, tuple[int, int]] | None = None  # framebuffer and size of the last frame
+        self._version = -1  # of the engine when it was last checked for new shader variants
         self._cost = self._last = self._begun = 0.0
         self._settles = math.inf
 
-    # --- single pictures ------------------------------------------------------------------------------
-
     def draw(self, output: Framebuffer, render_view: RenderView, *, draft: bool = False) -> None:
-        """Draws a shot and copies it to `output`; a draft leaves out the antialiasing, and most of large crowds.
-
-        How many it leaves out depends on the time that drafts took before.
-        """
+        """Draws a view and copies it to `output`; a draft has no antialiasing and maybe fewer instances."""
         self._context.invalidate()
         with self._timers.scope("draw"):
             plan = FramePlan(self._timers.scope)
             if draft:
-                crowds = [item for item in render_view.items if item.instances]
-                strides = draft_strides([load_of(item) for item in crowds], self._drafts.elements)
-                plan = FramePlan(
-                    self._timers.scope, dict(zip(crowds, strides, strict=True)), True, is_timed=self._is_software
-                )
+                instanced = [item for item in render_view.items if item.instances]
+                strides = draft_strides([load_of(item) for item in instanced], self._drafts.elements)
+                stride_of = dict(zip(instanced, strides, strict=True))
+                plan = FramePlan(self._timers.scope, stride_of, True, is_timed=self._is_software)
             finish(self._picture.draw(render_view, output.size, plan))
             if draft:
                 self._drafts.note(plan.time, sum(load_of(*pair) for pair in plan.strides.items()))
@@ -91,9 +143,8 @@ class RenderScheduler:
                 self._picture.target.finish(output)
 
     def begin(self, size: tuple[int, int], render_view: RenderView, *, alone: bool = False) -> PendingImage:
-        """Has a shot drawn at a size [px] without waiting for it, or alone over nothing; the next picture replaces it.
-
-        Of large crowds a software renderer has drawn only some when the call returns.
+        """Starts drawing a view at a size [px], or with `alone` its surfaces over nothing; the next image invalidates
+        it.
         """
         self._context.invalidate()
         with self._timers.scope("draw"):
@@ -105,34 +156,31 @@ class RenderScheduler:
         return pending
 
     def takes_one_go(self, render_view: RenderView) -> bool:
-        """Whether a picture in full can be drawn without a break."""
+        """Whether a full image can be drawn in one turn."""
         return not self._is_software or sum(map(load_of, render_view.items)) <= AT_ONCE
 
     def is_new(self, render_view: RenderView) -> bool:
-        """Whether a picture would wait until the driver has compiled how its crowds are drawn."""
+        """Whether instances of a view need shader variants that were not drawn yet."""
         return self._shader_warmup.is_needed(render_view)
 
     def warm_up(self, render_view: RenderView) -> bool:
-        """Has the driver compile a part of that; returns whether there was one."""
+        """Compiles one step of a new variant; returns whether there was one."""
         return self._shader_warmup.play(render_view)
 
     def warm_up_all(self, render_view: RenderView) -> Task[None]:
-        """Has it compile, in steps, whatever a shot needs, of which nothing was drawn yet."""
+        """Compiles everything that a view needs, assuming that nothing was drawn yet."""
         return self._shader_warmup.play_all(render_view)
 
-    # --- the pictures of a window ---------------------------------------------------------------------
-
     def paint(self, output: Framebuffer, source: ViewSource) -> bool:
-        """Shows the scene as it is now; False where the framebuffer keeps what it shows, until another turn.
-
-        While pictures follow one another and take long, they are drafts; in the end one is drawn in full.
-        """
-        place = (output.name, output.size)
-        if self._waits_for(output.size) or (place == self._place and self._postpones(source)):
+        """Draws the current scene, as a draft in a slow sequence; returns False to keep the previous frame."""
+        pending, target = self.pending, (output.name, output.size)
+        if pending is not None and pending.size == output.size and not pending.done:
             return False
-        self._place, self._settles = place, math.inf
+        if target == self._last_target and self._postpones(source):
+            return False
+        self._last_target, self._settles = target, math.inf
         begun, own = time.monotonic(), self._timers.own_time
-        pending, self.pending = self.pending, None
+        self.pending = None
         if pending is not None and pending.size == output.size:
             begun, draft = self._begun, False
             pending.show(output)
@@ -141,7 +189,7 @@ class RenderScheduler:
             render_view = source.render_view()
             draft = self._takes_draft(render_view)
             self.draw(output, render_view, draft=draft)
-        # Drafts are for slow scenes, not for a slow instrument.
+        # The time of the timers themselves does not count.
         self._last = time.monotonic()
         self._cost = self._last - begun - (self._timers.own_time - own)
         if draft:
@@ -150,7 +198,7 @@ class RenderScheduler:
 
     @property
     def delay(self) -> float | None:
-        """Time until the next turn [s]; None where nothing is left to do."""
+        """Time until the next turn [s]; None if there is nothing left to do."""
         if self.postponed:
             return 0.0
         if self.pending is not None:
@@ -158,7 +206,7 @@ class RenderScheduler:
         return None if math.isinf(self._settles) else max(self._settles - time.monotonic(), 0.0)
 
     def turn(self, source: ViewSource) -> bool:
-        """Does a part of what is left to do; returns whether the window is to be painted now."""
+        """Does a part of the remaining work; returns whether the window must be painted now."""
         if self.postponed:
             source.prepare()
             self.postponed = self.warm_up(source.render_view())
@@ -166,42 +214,37 @@ class RenderScheduler:
         if self.pending is not None:
             self.pending.hand_out(TURN)
             return self.pending.done
-        if time.monotonic() < self._settles or self._place is None:
+        if time.monotonic() < self._settles or self._last_target is None:
             return False
         self._settles = math.inf
         self._begun = time.monotonic()
         source.set_up(self._begun)
         if self._timers.enabled and self.takes_one_go(source.render_view()):
-            # What is spread over turns cannot be measured.
+            # A frame that is spread over turns cannot be measured.
             self._cost = 0.0
             return True
-        self.pending = self.begin(self._place[1], source.render_view())
+        self.pending = self.begin(self._last_target[1], source.render_view())
         return False
 
     def outdate(self) -> None:
-        """Gives up the picture that was begun: the scene has changed."""
+        """Drops the pending image, because the scene has changed."""
         self.pending = None
 
     def lose(self) -> None:
-        """Has the next picture drawn in any case: there is another framebuffer, maybe of the same name and size."""
-        self.pending = self._place = None
+        """Forces the next frame to be drawn: the framebuffer is new, maybe with the same name and size."""
+        self.pending = self._last_target = None
 
     def hurry(self) -> None:
-        """Makes the next picture a draft where something new may take a software renderer long."""
+        """Makes the next frame a draft if new content may be slow on a software renderer."""
         if self._is_software:
             self._cost, self._last = math.inf, time.monotonic()
 
-    def _waits_for(self, size: tuple[int, int]) -> bool:
-        """Whether a picture of this size [px] was begun and is not done."""
-        return self.pending is not None and self.pending.size == size and not self.pending.done
-
     def _postpones(self, source: ViewSource) -> bool:
-        """Whether the driver has something to compile first."""
         if self.pending is None and (version := source.prepare()) != self._version:
             self.postponed, self._version = self.is_new(source.render_view()), version
         return self.postponed
 
     def _takes_draft(self, render_view: RenderView) -> bool:
-        """Whether this picture is one of a slow sequence, or takes too long to be waited for."""
+        """Whether this frame is one of a slow sequence, or too slow for one turn."""
         follows = time.monotonic() - self._last < SETTLE
         return self._cost > (SLOW_PICTURE if follows else LONG_PICTURE) or not self.takes_one_go(render_view)

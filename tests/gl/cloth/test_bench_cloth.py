@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, cloth_rows, folded_records
-from sim.bench.plain_cloth import NumpyCloth, PlainCloth
+from sim.bench.plain import NumpyCloth, PlainCloth
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary

@@ -1,4 +1,4 @@
-"""Figures that wear cloths, in an engine: one that is made here and runs off, and any other file."""
+"""PosedCharacters that wear cloths, in an engine: one that is made here and runs off, and any other file."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +9,7 @@ import numpy as np
 
 from app.kinds.cloth.section import section_cloth
 from sim.assets.load import load_model
-from sim.assets.mesh import upright_mesh
+from sim.assets.model import upright_mesh
 from sim.characters.character import Character
 from sim.characters.reference import skin
 from sim.characters.settings import ModelSettings, UpAxis

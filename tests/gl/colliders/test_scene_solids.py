@@ -67,7 +67,7 @@ def test_a_bone_that_is_gone_is_told_once_and_again_when_it_is_gone_again(contex
             engine.step(0.0)
         return [problem.text for problem in engine.simulation.take_problems()]
 
-    line = "Ball: Lamp has no bone 'tail'; it stays where its own transform puts it"
+    line = "Ball: Lamp has no bone 'tail'; its transform is relative to the world"
     assert [reported(bone) for bone in ("tail", "tail", "", "tail")] == [[line], [], [], [line]]
     engine.release()
 

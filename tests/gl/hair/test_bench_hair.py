@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.bench.hair import BenchHair, bench_settings, hair_rows
-from sim.bench.plain_hair import PlainHair
+from sim.bench.plain import PlainHair
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sim.engine import Engine
-from sim.gl import buffer_upload
+from sim.gl import buffer as buffers
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.hair.growth import growth_on_ellipsoid
@@ -71,7 +71,7 @@ def brought(engine: Engine, wanted: Scene) -> int:
 
 def test_it_is_the_same_in_steps_as_at_once(engine: Engine, beside: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     engine.apply(scene())
-    monkeypatch.setattr(buffer_upload, "STEP_BYTES", 20_000)
+    monkeypatch.setattr(buffers, "UPLOAD_STEP", 20_000)
     assert brought(beside, scene()) > 5
     for made in (engine, beside):
         for step in range(1, 4):
@@ -153,7 +153,7 @@ def test_what_is_given_up_on_its_way_to_the_gpu_leaves_nothing(
     brought(beside, scene())
     context.collect()
     before = sorted(context.live)
-    monkeypatch.setattr(buffer_upload, "STEP_BYTES", 20_000)
+    monkeypatch.setattr(buffers, "UPLOAD_STEP", 20_000)
     beside.apply(scene(children=900))
     while not beside.simulation.prepare(0.0):
         time.sleep(0.001)
@@ -184,7 +184,7 @@ def test_what_fails_on_its_way_to_the_gpu_is_told_and_left_out(
     beside.apply(scene())
     assert not beside.simulation.prepare(time.monotonic() + 1.0)
     reported = [problem.text for problem in beside.simulation.take_problems()]
-    assert reported == ["is left out until something changes, as it failed with MemoryError: no room for strands"]
+    assert reported == ["disabled after error MemoryError: no room for strands; change a setting to retry"]
     assert not beside.simulation.prepare(time.monotonic() + 1.0)
     assert beside.simulation.take_problems() == []
     survived.clear()

@@ -13,7 +13,7 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
-from sim.assets.strands.strand_set import StrandSet, resampled
+from sim.assets.strands import StrandSet, resampled
 from sim.characters.reference import skin
 from sim.characters.settings import ModelSettings, SkinningMethod, UpAxis
 from sim.engine import Engine

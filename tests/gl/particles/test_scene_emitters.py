@@ -266,7 +266,7 @@ def test_a_missing_model_or_bone_is_told_once(engine: Engine) -> None:
     take(engine, FIGURE, on_skin, on_bone)
     assert texts(engine) == [
         "SKIN: the model whose surface emits is not in the scene; nothing comes out of it",
-        "BONE: Figure has no bone 'tail'; it stays where its own transform puts it",
+        "BONE: Figure has no bone 'tail'; its transform is relative to the world",
     ]
     take(engine, FIGURE, on_skin, changed(on_bone, rate=50.0))
     run(engine, 0, 3)
@@ -281,7 +281,7 @@ def test_a_missing_model_or_bone_is_told_once(engine: Engine) -> None:
     take(engine, on_skin, on_bone)
     assert texts(engine) == [
         "SKIN: the model whose surface emits is not in the scene; nothing comes out of it",
-        "BONE: what it rides on is not in the scene; it stays where its own transform puts it",
+        "BONE: its parent is not in the scene; its transform is relative to the world",
     ]
 
 

@@ -10,8 +10,9 @@ from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sim.kinds.contract import Array
 from sim.maths.ramps import Ramp, ramp_colours
 from sim.render.coloured import ColouredArrays
+from sim.render.detail_pass import LinesItem, PointsItem
 from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
-from sim.render.items import LinesItem, PointsItem, SurfaceItem
+from sim.render.mesh_pass import SurfaceItem
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform

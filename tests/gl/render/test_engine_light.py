@@ -8,7 +8,7 @@ from sim.assets.model import Material
 from sim.characters.settings import DoubleSided
 from sim.kinds.light.settings import LightSettings
 from sim.render.frame import Frame
-from sim.render.ground_shadow import GroundRectangle
+from sim.render.shadow_projection import GroundRectangle
 from sim.render.surface import PLAIN_DIFFUSE
 from sim.scene.camera import Camera
 from sim.scene.scene import Node

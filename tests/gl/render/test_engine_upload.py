@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.mip_levels import mip_image
+from sim.assets.images import mip_image
 from sim.characters.prepared import prepare_model
-from sim.gl import buffer_upload
+from sim.gl import buffer as buffers
 from sim.gl.context import Context
 from sim.gl.task import finish
 from tests.gl.render.worlds import Stage, model_node, model_of, quad, twisted_bar
@@ -19,7 +19,7 @@ BYTES = 256
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffer_upload, "STEP_BYTES", BYTES)
+    monkeypatch.setattr(buffers, "UPLOAD_STEP", BYTES)
 
 
 def alive(context: Context) -> list[str]:
@@ -48,8 +48,8 @@ def test_the_steps_show_what_an_upload_at_once_shows(stage: Stage, monkeypatch: 
 def test_buffers_of_any_length_arrive_whole(context: Context) -> None:
     for length in (0, 1, BYTES // 4 - 1, BYTES // 4, BYTES // 4 + 1, 1000):
         data = np.arange(length, dtype=np.uint32)
-        buffer = finish(buffer_upload.upload_buffer(context, data))
-        copy = finish(buffer_upload.copy_buffer(buffer))
+        buffer = finish(buffers.upload_buffer(context, data))
+        copy = finish(buffers.copy_buffer(buffer))
         assert np.array_equal(buffer.read(), data)
         assert np.array_equal(copy.read(), data)
         buffer.release()

@@ -129,7 +129,7 @@ def test_ends_of_all_ranges_give_pictures_steps_bounds_and_files(
         assert len(engine.marks()) <= len(scene.nodes)
         engine.pick(state.camera, SIZE, 20.0, 10.0)
         engine.simulation.check()
-        assert [reported for reported in engine.simulation.take_problems() if "failed with" in reported.text] == []
+        assert [reported for reported in engine.simulation.take_problems() if "after error" in reported.text] == []
         save_project(saved, scene, state)
         project = load_project(saved)
         assert (project.scene, project.view_state) == (scene, state)

@@ -14,7 +14,7 @@ from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.system import ClothSystem
 from sim.kinds.cloth.view import ClothView
 from sim.kinds.collider.settings import ColliderSettings
-from sim.render.items import SurfaceItem
+from sim.render.mesh_pass import SurfaceItem
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform

@@ -14,7 +14,8 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds import register, unregister
 from sim.kinds.contract import Counts, Kind, Mark, View, World
-from sim.render.items import Item, LinesItem, PointsItem
+from sim.render.detail_pass import LinesItem, PointsItem
+from sim.render.items import Item
 from sim.render.pick_pass import REACH, Pick
 from sim.render.render_view import DisplayOptions, Overlay
 from sim.scene.params import Settings

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.assets.mip_levels import mip_image
+from sim.assets.images import mip_image
 from sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
 from sim.render.projection import Projection
 from sim.render.render_view import Overlay

@@ -8,7 +8,7 @@ import pytest
 from sim.gl.context import Context
 from sim.kinds.emitter.settings import Blending, ParticleLook
 from sim.render.progressive import scheduler
-from sim.render.progressive.frame_plan import FIRST_PIECE, LONG_TURN, SHORT_TURN, SMALLEST_PIECE, ChunkBudget
+from sim.render.progressive.frame_plan import LARGEST_CHUNK, LONG_TURN, SHORT_TURN, SMALLEST_CHUNK, ChunkBudget
 from sim.render.render_view import Overlay
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, twisted_bar
@@ -88,13 +88,13 @@ def test_many_particles_drawn_in_turns_give_the_very_same_picture(
 def test_pieces_become_smaller_where_they_take_long() -> None:
     budget = ChunkBudget()
     budget.note(0.5 * SHORT_TURN)
-    assert budget.piece == FIRST_PIECE
+    assert budget.piece == LARGEST_CHUNK
     budget.note(2.0 * LONG_TURN)
     budget.note(0.5 * (SHORT_TURN + LONG_TURN))
-    assert budget.piece == FIRST_PIECE // 2
+    assert budget.piece == LARGEST_CHUNK // 2
     for _ in range(20):
         budget.note(2.0 * LONG_TURN)
-    assert budget.piece == SMALLEST_PIECE
+    assert budget.piece == SMALLEST_CHUNK
     for _ in range(20):
         budget.note(0.5 * SHORT_TURN)
-    assert budget.piece == FIRST_PIECE
+    assert budget.piece == LARGEST_CHUNK

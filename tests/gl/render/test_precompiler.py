@@ -14,7 +14,7 @@ from sim.gl.context import Context
 from sim.gl.errors import GLError
 from sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sim.kinds.collider.settings import ColliderSettings
-from sim.render.progressive.precompiler import Contents, Precompiler
+from sim.render.progressive.precompiler import Precompiler, PrecompileScene
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
@@ -72,8 +72,8 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, str]]:
     return found
 
 
-def contents(scene: Scene) -> Contents:
-    return Contents(scene, {}, ({}, {}, {}, {}), Camera(), 0.0)
+def contents(scene: Scene) -> PrecompileScene:
+    return PrecompileScene(scene, {}, ({}, {}, {}, {}), Camera(), 0.0)
 
 
 def compile_it(compiler: Precompiler, scene: Scene) -> Scene:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.assets.mip_levels import MipImage, mip_image
+from sim.assets.images import MipImage, mip_image
 from sim.gl.context import Context
 from sim.gl.errors import GLError, GLLimitError
 from sim.gl.task import finish

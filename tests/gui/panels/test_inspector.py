@@ -431,7 +431,7 @@ def test_the_pose_is_asked_for_only_while_a_bone_is_visible(inspector, statuses,
 
 
 def test_nothing_selected_shows_the_view(inspector, target):
-    assert titles(inspector) == ["Surface", "Overlays", "Ghosts", "Camera", "Light", "Background"]
+    assert titles(inspector) == ["Surface", "Overlays", "Onion skinning", "Camera", "Light", "Background"]
     assert "Nothing is selected" in inspector.header.subtitle.text()
     target.replace(Scene())
     inspector.set_selection(Selection())

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths.srgb import srgb_from_linear
 from sim.scene.scene import Node, Scene
-from sim.scene.stops import STOP_MAX, values_at
+from sim.scene.vectors import STOP_MAX, values_at
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import LEFT, FakeTarget, mouse, ref, wheel
 from widgets.inspector.curve_plot import plain_top

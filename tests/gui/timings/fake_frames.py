@@ -4,10 +4,8 @@ import math
 
 import numpy as np
 
-from sim.profile.history import QuantityHistory
-from sim.profile.recording import TimingRecording
-from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
-from sim.profile.status import TimerStatus, Vsync
+from sim.profile.history import QuantityHistory, TimingRecording
+from sim.profile.sample import FrameSample, SceneMoment, Slice, TimerStatus, TimeSource, Vsync
 
 # Path and typical time [ms] of everything that has no parts.
 LEAVES = {

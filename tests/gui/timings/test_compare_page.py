@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from sim.profile.comparison import compare, verdict
-from sim.profile.history import Quantity
-from sim.profile.recording import TimingRecording
+from sim.profile.history import Quantity, TimingRecording
 from sim.profile.sample import TimeSource
 from tests.gui.timings.fake_frames import STATUS, recording, sample
 from widgets.timings.choice import Level
@@ -53,7 +52,7 @@ def test_a_slower_recording_is_told_with_its_interval(page):
     text = page.sentence.text()
     a, b = (FrameTable(one.history).total(Quantity.GPU) for one in page.recordings[:2])
     found = compare(a, b)
-    assert found.is_told
+    assert found.is_significant
     assert 0.4e-3 < found.lo < found.hi < 0.6e-3
     assert text == f"Total: {verdict(found, 'LBS', 'DQS')}."
     assert "DQS is" in text
@@ -63,7 +62,7 @@ def test_a_slower_recording_is_told_with_its_interval(page):
 
 def test_no_difference_is_told_where_there_is_none(page):
     page.choose("LBS", "again")
-    assert "No difference that can be told between LBS and again" in page.sentence.text()
+    assert "No significant difference between LBS and again" in page.sentence.text()
     page.choose("LBS", "LBS")
     assert "the same recording" in page.sentence.text()
 

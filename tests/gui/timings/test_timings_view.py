@@ -11,8 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 
 from sim.profile.history import Quantity, QuantityHistory
-from sim.profile.sample import TimeSource
-from sim.profile.status import TimerStatus, Vsync
+from sim.profile.sample import TimerStatus, TimeSource, Vsync
 from tests.gui.timings.fake_frames import LEAVES, STATUS, history_of, sample, walk
 from widgets.theme import tabular
 from widgets.timings.choice import Level, PlottedTimes, TimingsOptions, Unit

@@ -9,7 +9,7 @@ import pytest
 from app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from app.document.document import Document
 from app.files.node_text import nodes_of, nodes_text
-from app.files.project_error import ProjectError
+from app.files.project_json import ProjectError
 from sim.characters.settings import ModelSettings
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.group.settings import GroupSettings
@@ -90,7 +90,7 @@ def test_groups_within_groups_hide_and_lock_what_they_hold():
 def test_nothing_is_put_below_itself_and_a_file_with_such_a_group_is_read():
     scene = Scene(nodes=grouped(places(SCENE), ["a"], EMPTY))
     for target in ("a", "g"):
-        with pytest.raises(ParamError, match="cannot ride on itself"):
+        with pytest.raises(ParamError, match="cannot be attached to itself"):
             put_on(places(scene), ["g"], Attachment(node=target))
     # In a group that rides on it: the listing gives way, the carriers stay.
     odd = Scene(nodes=(msgspec.structs.replace(EMPTY, attachment=Attachment(node="a")), ball("a", 0.0)))

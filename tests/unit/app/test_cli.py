@@ -17,8 +17,8 @@ import resources
 from app.cli import main as cli
 from app.cli.failure import CommandError, failure_text
 from app.cli.main import main
-from app.cli.page import page
 from app.cli.progress import Progress, time_left
+from app.cli.report import page
 from sim.assets.raw import ModelError
 from sim.export import surface
 from sim.export.formats import SURFACE_WRITERS
@@ -51,14 +51,14 @@ def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tup
         (["--verbose", "simulat"], "'simulate' is one"),
         (["info", "a\x1b[2Jb.ezm", "c.ezm"], "unrecognized arguments: c.ezm"),
         (["info", "a.ezm", "\x1b[2J\u202e"], "\\x1b[2J\\u202e"),
-        (["render", "a.ezm", "--output", "a%d.png", "--frames", "0:999999999999"], "is more than 100000 pictures"),
+        (["render", "a.ezm", "--output", "a%d.png", "--frames", "0:999999999999"], "is more than 100000 frames"),
         (["render", "a.ezm", "--output", "a%d.png", "--frames", "0:" + "9" * 5000], "is not A:B"),
         (["render", "a.ezm", "--output", "a.png", "--size", "9" * 5000 + "x1"], "is not WxH"),
         (["render", "a.ezm", "--output", "a.png", "--display", "pretty"], "'pretty'"),
         (["render", "a.ezm", "--output", "a.png", "--method", "cubic"], "'cubic'"),
         (["bench", "tea"], "there is no 'tea'; there are: load, "),
-        (["bench", "--repeat", "0"], "'0' is not a number from 1 on"),
-        (["bench", "--sizes", "10,-1"], "'-1' is not a number from 1 on"),
+        (["bench", "--repeat", "0"], "'0' is not a number from 1"),
+        (["bench", "--sizes", "10,-1"], "'-1' is not a number from 1"),
     ],
 )
 def test_a_wrong_command_line_is_told_in_one_line(
@@ -306,7 +306,7 @@ def test_a_project_is_told_from_a_model(capsys: pytest.CaptureFixture[str], tmp_
     project = str(resources.path("projects") / "cape.sinew")
     status, line = run_failing(["pose", project, "--output", str(tmp_path / "a.npz")], capsys)
     assert (status, line.partition(": ")[2]) == (
-        1, f"{project}: is a project; pose takes a model, export and simulate take projects"
+        1, f"{project}: is a project; pose needs a model; export and simulate take projects"
     )  # fmt: skip
 
 

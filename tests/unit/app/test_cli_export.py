@@ -43,7 +43,7 @@ def test_what_the_format_has_no_place_for_is_told(tmp_path: Path, capsys: pytest
     source.write_text(json.dumps(document))
     frames = write_all(tmp_path)["md2"]
     for path, name, expected in (
-        (source, "a.glb", ["left out: image broken: is no image of a known format"]),
+        (source, "a.glb", ["left out: image broken: is not an image of a known format"]),
         (frames, "a.ezm", ["morph targets", "clips of key frames or curves", "colours and images of materials"]),
     ):
         assert main(["export", str(path), "--output", str(tmp_path / name)]) == 0

@@ -294,7 +294,8 @@ def test_files_outside_are_refused_alike_whether_they_exist(
     out, err = capsys.readouterr()
     assert out == ""
     assert err == (
-        f"sinew: {path}: model 'x': names {secret}, and 1 more, outside of {tmp_path / 'a'}; --allow-outside reads it\n"
+        f"sinew: {path}: model 'x': names {secret}, and 1 more, outside of {tmp_path / 'a'};"
+        " --allow-outside permits it\n"
     )
     status = main([*command[:1], str(path), *command[1:], "--allow-outside"])
     assert "--allow-outside" not in capsys.readouterr().err
@@ -306,7 +307,7 @@ def test_other_machines_are_named_as_such(tmp_path: Path, capsys: pytest.Capture
     node = {"id": "x", "name": "x", "model": {"path": "//host/share/a.ezm"}}
     path.write_text(json.dumps({"format": "sinew-project", "version": 2, "nodes": [node]}))
     assert main(["info", str(path)]) == 1
-    expected = f"sinew: {path}: model 'x': names //host/share/a.ezm, on another machine; --allow-outside reads it\n"
+    expected = f"sinew: {path}: model 'x': names //host/share/a.ezm, on another machine; --allow-outside permits it\n"
     assert capsys.readouterr().err == expected
 
 

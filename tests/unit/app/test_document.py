@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QObject
 
 from app.document.document import Document
+from app.files.unknown_content import UnknownContent, UnknownNode
 from sim.characters.settings import ModelSettings
 from sim.kinds.cloth.settings import ClothSettings, PinTarget
 from sim.kinds.light.settings import LightSettings
@@ -390,3 +391,11 @@ def test_paths_are_absolute_in_memory(document, tmp_path, monkeypatch):
         document.set_value(path, "a\0b")
     document.set_value(path, "")
     assert value_at(document.scene, path) == ""
+
+
+def test_ids_of_nodes_of_unknown_types_are_reserved(document):
+    nodes = tuple(UnknownNode({"id": node_id, "kite": {}}, None) for node_id in ("light-7", "sun"))
+    document.replace_scene(two_nodes(), unknown=UnknownContent(nodes=nodes))
+    assert document.add_node(Node(id="", settings=LightSettings())) == "light-8"
+    assert document.add_node(Node(id="sun", settings=LightSettings())) == "light-9"
+    assert document.add_node(Node(id="light-7", settings=LightSettings())) == "light-10"

@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import weakref
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -175,3 +176,19 @@ def test_commands_outlive_garbage_collection(qapp):
     while document.undo_stack.canUndo():
         document.undo_stack.undo()
     assert value_at(document.scene, ref) == 1.6
+
+
+def test_documents_with_a_history_are_collected(qapp):
+    """Qt owns the commands: a cycle through them would crash the garbage collector."""
+    documents = []
+    for _ in range(50):
+        document = Document()
+        node_id = document.add_node(Node(id="", settings=LightSettings()))
+        with document.macro("Several"):
+            document.set_value(ParamRef(node_id, "light", "intensity"), 3.0)
+            document.remove_node(node_id)
+        document.undo_stack.undo()
+        documents.append(weakref.ref(document))
+        del document
+    gc.collect()
+    assert all(document() is None for document in documents)

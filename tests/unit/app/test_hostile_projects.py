@@ -10,9 +10,8 @@ import pytest
 
 from app.cli.main import main
 from app.document.node_names import NodeNames
-from app.files.project_error import ProjectError
 from app.files.project_file import load_project
-from app.files.project_json import VALUES_MAX
+from app.files.project_json import VALUES_MAX, ProjectError
 from sim.assets.raw import LoadCancelled
 
 HEAD = '{"format": "sinew-project", "version": 2'
@@ -53,7 +52,7 @@ WRONG = [
      " letters, not the 92 of 1 of 3 guides"),
     ('"nodes": [{"id": "a", "hair": {"groom": [{"guides": 3}]}}]',
      '$.nodes[0].hair.groom: [{"guides": 3}] is not allowed; allowed: 0 to 1 items of an object with guides, edited,'),
-    ('"view": {"display": "\\ud800"}', '$.view.display: "\\ud800" holds half a character'),
+    ('"view": {"display": "\\ud800"}', '$.view.display: "\\ud800" holds half a surrogate pair'),
     ('"view": {"display": "\\udcff"}', '$.view.display: "\\udcff" is not allowed; allowed: one of: '),
     ('"nodes": [{"id": "\\ud800", "light": {}}]', '$.nodes[0].id: "\\ud800" holds half'),
     ('"nodes": [{"id": "a", "name": "\\ud800", "light": {}}]', '$.nodes[0].name: "\\ud800" holds half'),
@@ -147,7 +146,7 @@ def test_old_nodes_are_converted_in_linear_time(tmp_path: Path) -> None:
 def test_a_key_that_stands_twice_among_many_is_found_at_once(tmp_path: Path) -> None:
     keys = ", ".join(f'"k{number}": 1' for number in [*range(100_000), 99_999])
     started = time.perf_counter()
-    assert refusal(written(tmp_path, f"{HEAD}, {keys}}}")) == 'key "k99999" stands twice in one object'
+    assert refusal(written(tmp_path, f"{HEAD}, {keys}}}")) == 'key "k99999" is there twice in one object'
     assert time.perf_counter() - started < 2.0
 
 

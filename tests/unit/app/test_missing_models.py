@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.files.missing_models import missing_models, relocated_paths
+from app.files.project_paths import missing_models, relocated_paths
 from sim.characters.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import Node, Scene

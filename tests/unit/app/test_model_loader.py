@@ -136,7 +136,7 @@ def test_textures_are_decoded_once_and_a_bad_one_is_a_warning(qtbot, loader, fil
     assert list(loaded.images) == [good]
     np.testing.assert_array_equal(loaded.images[good].pixels, pixels)
     assert [level.shape[:2] for level in loaded.images[good].levels] == [(2, 3), (1, 1)]
-    assert loaded.warnings[1] == f"texture {bad}: is no image of a known format (PNG, JPEG, TGA, DDS, BMP, WebP)"
+    assert loaded.warnings[1] == f"texture {bad}: is not an image of a known format (PNG, JPEG, TGA, DDS, BMP, WebP)"
 
 
 def test_images_of_all_models_share_a_budget_until_they_are_given_up(qtbot, qapp, files, tmp_path):

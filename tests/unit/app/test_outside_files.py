@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import resources
-from app.files import outside_files as module
-from app.files.outside_files import is_network_path, outside_files, project_folders
+from app.files import project_paths as module
 from app.files.project_file import load_project
+from app.files.project_paths import is_network_path, outside_files, project_folders
 from sim.characters.settings import ModelSettings
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.scene import Node, Scene

@@ -1,6 +1,6 @@
 import msgspec
 
-from app.document.past_scenes import SceneHistory, difference_text, values_that_differ
+from app.timings.past_values import SceneHistory, difference_text, values_that_differ
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import VIEW, Node, ParamRef, Scene, with_value
 from sim.scene.vectors import Vec3

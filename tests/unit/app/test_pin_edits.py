@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from app.document.document import Document
-from app.kinds.cloth.pin_edits import set_pin_preset, toggle_pins
+from app.kinds.cloth.tool import set_pin_preset, toggle_pins
 from sim.kinds.cloth.pins import pin_flags
 from sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sim.scene.scene import Node, Scene
@@ -35,7 +35,7 @@ def test_a_mixed_choice_is_held_first_and_let_go_next(document: Document) -> Non
     assert document.undo_stack.undoText() == "Pin 3 particles"
     toggled(document, {"a": (3, 4, 5)})
     assert np.flatnonzero(held(document, "a")).tolist() == [2]
-    assert document.undo_stack.undoText() == "Let go of 3 particles"
+    assert document.undo_stack.undoText() == "Unpin 3 particles"
     assert document.undo_stack.count() == 2
 
 

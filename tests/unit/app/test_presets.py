@@ -72,11 +72,11 @@ def test_names_that_differ_in_case_are_two_presets(store):
         (b"{", "truncated"),
         (b"\xff\xfe", ""),
         (b"[]", "is a list, not an object"),
-        (b'{"format": "other", "name": "a", "values": {}}', "this is no preset of a fabric"),
-        (b'{"format": "sinew-fabric", "name": " ", "values": {}}', "this is no preset of a fabric"),
+        (b'{"format": "other", "name": "a", "values": {}}', "this is not a preset of a fabric"),
+        (b'{"format": "sinew-fabric", "name": " ", "values": {}}', "this is not a preset of a fabric"),
         (b'{"format": "sinew-fabric", "name": "a", "values": {"density": -1}}', "density = -1"),
         (b'{"format": "sinew-fabric", "name": "a", "values": {"mode": "paper"}}', "mode = paper"),
-        (b" " * 70_000, "this is no preset"),
+        (b" " * 70_000, "this is not a preset"),
     ],
 )
 def test_a_bad_file_is_told_and_left_alone_and_the_others_load(store, tmp_path, content, reason):

@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.files.migrations import MIGRATIONS
-from app.files.project_error import ProjectError
 from app.files.project_file import load_project, save_project
-from app.files.project_json import DEPTH_MAX, SIZE_MAX
+from app.files.project_json import DEPTH_MAX, SIZE_MAX, ProjectError
 from app.files.unknown_content import UnknownContent
 from sim.characters.settings import ModelSettings
 from sim.export import atomic_file
@@ -306,7 +305,7 @@ def test_a_selection_of_a_missing_node_is_dropped_with_a_warning(folder):
         (("version",), 3, "$.version: 3 is newer than this program reads (up to 2)"),
         (("version",), True, "$.version: true is not allowed"),
         (("version",), 0, "$.version: version 0 is too old to be read"),
-        (("format",), "other", "$.format: is no Sinew project"),
+        (("format",), "other", "$.format: is not a Sinew project"),
     ],
 )
 def test_a_wrong_value_is_refused_by_its_path(folder, where, value, message):
@@ -325,9 +324,9 @@ def test_a_wrong_value_is_refused_by_its_path(folder, where, value, message):
         (b'{"format": "sinew-project",\n  "version" 1}', "line 2, column 13: Expecting ':' delimiter"),
         (GOLDEN.encode()[:500], "line "),
         (b"\xff\xfe", "byte 0: is not UTF-8 text"),
-        (b"[]", "$.format: is no Sinew project"),
-        (b"null", "$.format: is no Sinew project"),
-        (b'{"a": 1, "a": 2}', 'key "a" stands twice'),
+        (b"[]", "$.format: is not a Sinew project"),
+        (b"null", "$.format: is not a Sinew project"),
+        (b'{"a": 1, "a": 2}', 'key "a" is there twice'),
         (b'{"nodes": [{"x y": NaN}]}', '$.nodes[0]["x y"]: nan is not allowed'),
         (b'{"a": -Infinity}', "$.a: -inf is not allowed"),
         (b'{"a": 1e999}', "$.a: inf is not allowed"),
@@ -510,13 +509,52 @@ def test_nodes_of_an_unknown_kind_are_kept_at_their_place(folder):
     path.write_text(json.dumps(content), encoding="utf-8")
     project = load_project(path)
     assert [node.id for node in project.scene.nodes] == ["model-1", "light-1"]
-    assert project.warnings[0] == "$.nodes[0]: a node of an unknown kind (kite) is kept but not shown"
+    assert project.warnings[0] == "k has the unknown type kite; it is kept but not shown"
     save_project(path, project.scene, project.view_state, project.unknown)
     assert json.loads(path.read_text(encoding="utf-8"))["nodes"] == content["nodes"]
     only_light = msgspec.structs.replace(project.scene, nodes=project.scene.nodes[1:])
     save_project(path, only_light, ViewState(), project.unknown)
     cached = json.loads(path.read_text(encoding="utf-8"))["nodes"]
     assert [node["id"] for node in cached] == ["kite-0", "light-1", "kite-2", "kite-1"]
+
+
+def test_relative_paths_of_unknown_nodes_name_the_same_files_in_another_folder(folder):
+    (folder / "tails").mkdir()
+    (folder / "tails" / "red.dat").touch()
+    kite = {
+        "mesh_path": "models/kite.obj", "tail": "tails/red.dat", "note": "tails/blue.dat", "wind": ["red.dat", 2.0],
+        "image": "plain", "site": "https://kites.example/a.png", "parts": [{"texture": "a.png"}, {"file": "/b/c.png"}],
+    }  # fmt: skip
+    content = json.loads(GOLDEN)
+    content["nodes"].append({"id": "kite-1", "name": "tails/red.dat", "kite": kite})
+    path = folder / "future.sinew"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    project = load_project(path)
+    save_project(path, project.scene, project.view_state, project.unknown)
+    assert json.loads(path.read_text(encoding="utf-8"))["nodes"][-1] == content["nodes"][-1], "the same folder"
+    (folder / "deep" / "er").mkdir(parents=True)
+    copy = folder / "deep" / "er" / "copy.sinew"
+    save_project(copy, project.scene, project.view_state, project.unknown)
+    (stored,) = (node for node in json.loads(copy.read_text(encoding="utf-8"))["nodes"] if node["id"] == "kite-1")
+    moved = {
+        "mesh_path": "../../models/kite.obj", "tail": "../../tails/red.dat",
+        "parts": [{"texture": "../../a.png"}, {"file": "/b/c.png"}],
+    }  # fmt: skip
+    assert stored == {"id": "kite-1", "name": "tails/red.dat", "kite": kite | moved}
+    again = load_project(copy)
+    save_project(path, again.scene, again.view_state, again.unknown)
+    assert json.loads(path.read_text(encoding="utf-8"))["nodes"][-1]["kite"] == kite
+
+
+def test_a_warning_of_an_unknown_node_without_a_name_says_where_it_is(folder):
+    content = json.loads(GOLDEN)
+    content["nodes"] += [{"id": "kite-1", "kite": {}}, {"kite": {}}]
+    path = folder / "future.sinew"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert load_project(path).warnings == (
+        "kite-1 has the unknown type kite; it is kept but not shown",
+        "$.nodes[3] has the unknown type kite; it is kept but not shown",
+    )
 
 
 # --- migration ------------------------------------------------------------------------------------------

@@ -9,10 +9,9 @@ import pytest
 
 from app.document.document import Document
 from app.files.autosave import Autosave, autosave_text
-from app.files.process_lock import ProcessLock
-from app.files.project_error import ProjectError
 from app.files.project_file import LoadedProject, load_project
-from app.files.recovery import Recovery, RecoveryStore
+from app.files.project_json import ProjectError
+from app.files.recovery import ProcessLock, Recovery, RecoveryStore
 from app.files.unknown_content import UnknownContent
 from sim.characters.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings

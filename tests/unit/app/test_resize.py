@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from app.document.document import Document
-from app.kinds.model.unit_question import is_plausible, size_of
+from app.kinds.model.panel import is_plausible, size_of
 from sim.assets.model import Bounds
 from sim.characters.settings import ModelSettings
 from sim.kinds import KINDS

@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.assets.clip import UniformClip
+from sim.assets.build_skeleton import build_skeleton
+from sim.assets.clip import CurveClip, UniformClip
+from sim.assets.content import content_sum
 from sim.assets.model import Interpolation
+from sim.assets.raw import RawChannel
 from sim.maths import quaternion as Q
 
 STEP = 0.02
@@ -120,3 +123,12 @@ def test_a_pose_cannot_change_the_clip():
 def test_key_index_is_checked():
     with pytest.raises(IndexError, match="keys 0 to 6, not 7"):
         CLIP.key(FRAMES)
+
+
+def test_checksums_of_curves_are_those_of_existing_bakes():
+    skeleton = build_skeleton(["a"], [-1], np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]]), np.ones((1, 3)))
+    times = np.array([0.0, 1.0])
+    turns, moves = np.array([[0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])
+    channels = [RawChannel(0, "rotation", "LINEAR", times, turns), RawChannel(0, "translation", "STEP", times, moves)]
+    known = "b331a98c18264228c5012478e910393d61831b3984e661e72fc9e0c989572ea0"
+    assert content_sum(CurveClip("c", channels, skeleton)) == known

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sim.assets.format_registry import Format, Formats
-from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, model_format_name
+from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, Format, Formats, model_format_name
 from sim.assets.load import is_model
-from sim.export.formats import ARRAY_WRITERS, MODEL_WRITERS, PICTURE_WRITERS, SURFACE_WRITERS
+from sim.export.formats import ARRAY_WRITERS, IMAGE_WRITERS, MODEL_WRITERS, SURFACE_WRITERS
 
-REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, PICTURE_WRITERS)
+REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, IMAGE_WRITERS)
 
 
 @pytest.mark.parametrize("formats", REGISTRIES)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sim.assets import obj_reader
-from sim.assets.curve_clip import CurveClip
+from sim.assets.clip import CurveClip
 from sim.assets.load import load_model
 from sim.assets.model import Interpolation
 from sim.assets.raw import ModelError

@@ -83,7 +83,7 @@ def test_bombs_are_refused_before_they_are_decoded(tmp_path, size):
 def test_what_is_no_image_is_refused_in_one_line(tmp_path):
     text = tmp_path / "a.png"
     text.write_text("no image")
-    with pytest.raises(ImageError, match=r"a\.png: is no image of a known format"):
+    with pytest.raises(ImageError, match=r"a\.png: is not an image of a known format"):
         load_image(text)
     with pytest.raises(ImageError, match="No such file"):
         load_image(tmp_path / "none.png")
@@ -179,9 +179,9 @@ def test_what_is_not_kept_is_given_back(tmp_path):
     budget = ImageBudget(100)
     assert budget.take(tmp_path / "a.png", (7, 7)) == 1
     assert budget.take(tmp_path / "a.png", (7, 7)) == 2
-    budget.show_baked(49 + 16)
+    budget.give_back(49 + 16)
     assert budget.take(tmp_path / "a.png", (7, 7)) == 1
-    budget.show_baked(49)
+    budget.give_back(49)
     (tmp_path / "short.png").write_bytes(png_header(7, 7))
     for _ in range(5):
         with pytest.raises(ImageError):

@@ -4,9 +4,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sim.assets import mip_levels
-from sim.assets.images import UInt8
-from sim.assets.mip_levels import mip_image
+from sim.assets import images
+from sim.assets.images import UInt8, mip_image
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 
 Float64 = npt.NDArray[np.float64]
@@ -62,7 +61,7 @@ def test_every_level_is_the_average_of_light_over_the_area(size: tuple[int, int]
 def test_bands_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     image = noise(37, 21, opaque=False)
     whole, pauses = mip_image(image).levels, []
-    monkeypatch.setattr(mip_levels, "BAND_TEXELS", 64)
+    monkeypatch.setattr(images, "BAND_TEXELS", 64)
     banded = mip_image(image, pause=lambda: pauses.append(None)).levels
     assert len(pauses) > len(banded)
     for one, other in zip(whole, banded, strict=True):

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from sim.assets.build import build_model
 from sim.assets.load import load_model, read_raw
-from sim.assets.load_watch import LoadWatch
 from sim.assets.model import CharacterModel
 from sim.assets.obj_reader import is_obj, read_obj
-from sim.assets.raw import LoadCancelled, ModelError
+from sim.assets.raw import LoadCancelled, LoadWatch, ModelError
 
 SQUARE = """# a square of two corners more than a triangle
 mtllib square.mtl

@@ -5,11 +5,9 @@ import math
 import pytest
 
 from sim.bench.report import report, table
-from sim.bench.row import PASS, Case, gpu_seconds, measure, row_of
-from sim.profile.recorder import WARM_UP
-from sim.profile.run import NO_RUN
-from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
-from sim.profile.status import Calibration
+from sim.bench.runner import PASS, Case, gpu_seconds, measure, row_of
+from sim.profile.recorder import NO_RUN, WARM_UP
+from sim.profile.sample import Calibration, FrameSample, SceneMoment, Slice, TimeSource
 
 
 class FakeTimers:

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from sim.assets.load import load_model
-from sim.bench.glb import write_synthetic_glb
-from sim.bench.load import baseline, load_cases, load_rows, synthetic_character
+from sim.bench.load import baseline, load_cases, load_rows, synthetic_character, write_synthetic_glb
 from sim.export.ezm import write_ezm
 
 

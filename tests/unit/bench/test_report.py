@@ -3,7 +3,7 @@
 import pytest
 
 from sim.bench.report import ratios, report, table
-from sim.bench.row import Case, Row, measure, row_of
+from sim.bench.runner import Case, Row, measure, row_of
 
 
 def _case(variant: str, **changes: object) -> Case:

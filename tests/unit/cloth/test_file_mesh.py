@@ -9,7 +9,7 @@ import pytest
 from app.kinds.cloth.section import section_cloth, section_names
 from resources import path as resource
 from sim.assets.load import load_model
-from sim.assets.mesh import upright_mesh
+from sim.assets.model import upright_mesh
 from sim.characters.placement import world_from_model
 from sim.characters.settings import ModelSettings, UpAxis
 from sim.kinds.cloth.model import build_cloth

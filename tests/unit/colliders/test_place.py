@@ -16,13 +16,13 @@ from sim.kinds.light.settings import LightSettings
 from sim.maths import quaternion
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.transform import Transform, node_matrix
-from sim.scene.world_transforms import Figures, WorldTransforms, rigid_frames
+from sim.scene.world_transforms import PosedCharacters, WorldTransforms, rigid_frames
 from tests.unit.colliders.cases import Posed
 from tests.unit.colliders.cases import posed as posed_node
 
 MODEL = synthetic_character(20)
 BONE = 7
-STAYS = "it stays where its own transform puts it"
+STAYS = "its transform is relative to the world"
 STANDING = Transform()
 OFFSET = Transform(position=(0.1, 0.2, -0.1), rotation=(30.0, 0.0, 10.0))
 LIMB = ColliderSettings(shape=ColliderShape.CAPSULE, radius=0.1, length=0.4)
@@ -43,7 +43,7 @@ def posed(made: Scene, time: float) -> dict[str, Posed]:
     return {"m": posed_node(made.node("m"), MODEL, time)}
 
 
-def place(made: Scene, characters: Figures) -> tuple[dict[NodeId, ColliderPlacement], list[str]]:
+def place(made: Scene, characters: PosedCharacters) -> tuple[dict[NodeId, ColliderPlacement], list[str]]:
     """Placements of all colliders, and what there is not to ride on."""
     places, nodes = WorldTransforms(made, characters), made.of_kind("collider")
     return placements(nodes, places), [line for node in nodes if (line := places.missing(node))]
@@ -113,7 +113,7 @@ def test_the_unit_of_the_file_does_not_scale_it() -> None:
     ("change", "text"),
     [
         ({"bone": "tail"}, f"Limb: Walker has no bone 'tail'; {STAYS}"),
-        ({"node": "gone"}, f"Limb: what it rides on is not in the scene; {STAYS}"),
+        ({"node": "gone"}, f"Limb: its parent is not in the scene; {STAYS}"),
         ({"node": "lamp"}, f"Limb: Lamp has no bone 'joint 7'; {STAYS}"),
     ],
 )

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 from lxml import etree
 
 from sim.assets.build import build_model
+from sim.assets.clip import frame_step
 from sim.assets.load import load_model, read_raw
 from sim.assets.raw import (
     RawBone,
@@ -23,7 +24,6 @@ from sim.assets.raw import (
     RawTrack,
     RawVertices,
 )
-from sim.assets.timing import frame_step
 from sim.export.ezm import ezm_text, format_numbers, merged, write_ezm
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, read_text
 

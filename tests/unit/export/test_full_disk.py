@@ -12,9 +12,9 @@ import pytest
 from app.cli.failure import failure_text
 from app.cli.image_sink import picture_sink
 from sim.export.error import ExportError
-from sim.export.formats import FILM_FORMATS, LAYER_FORMATS, PICTURE_WRITERS, SCENE_FORMATS
-from sim.export.layers import Layers
-from sim.export.scene import per_node as apart
+from sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, SCENE_FORMATS, VIDEO_FORMATS
+from sim.export.image import Layers
+from sim.export.scene import alembic as apart
 from sim.export.scene import writing
 from sim.export.scene.recording import SceneRecording, Track
 
@@ -24,7 +24,7 @@ LONG = SceneRecording((Track(
     name="Sheet", positions=RANDOM.normal(size=(40, 1000, 3)).astype(np.float32),
     triangles=np.array([[0, 1, 2]], np.uint32),
 ),), 30.0)  # fmt: skip
-PICTURES = {f"a%d{suffix}" for suffix in (*PICTURE_WRITERS.suffixes(), *LAYER_FORMATS.suffixes())}
+PICTURES = {f"a%d{suffix}" for suffix in (*IMAGE_WRITERS.suffixes(), *LAYER_FORMATS.suffixes())}
 
 
 @pytest.fixture(params=["disk", "limit"])
@@ -46,7 +46,7 @@ def narrow(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 def require(path: Path) -> None:
-    for formats in (SCENE_FORMATS, FILM_FORMATS, LAYER_FORMATS):
+    for formats in (SCENE_FORMATS, VIDEO_FORMATS, LAYER_FORMATS):
         if path.suffix in formats.suffixes() and (module := formats.of(path).module):
             pytest.importorskip(module)
 
@@ -63,7 +63,7 @@ def test_scenes(suffix: str, narrow: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert os.listdir(narrow) == []
 
 
-@pytest.mark.parametrize("name", sorted(PICTURES | {f"a{suffix}" for suffix in FILM_FORMATS.suffixes()}))
+@pytest.mark.parametrize("name", sorted(PICTURES | {f"a{suffix}" for suffix in VIDEO_FORMATS.suffixes()}))
 def test_films_and_pictures(name: str, narrow: Path) -> None:
     """Of a sequence, what was whole before stays."""
     path = narrow / name

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from sim.export.npz import write_npz
-from sim.export.obj import write_obj
-from sim.export.ply import write_ply
-from sim.export.surface import ExportSurface
+from sim.export.surface import ExportSurface, write_obj, write_ply
 
 
 @pytest.fixture

@@ -13,10 +13,9 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import Material
 from sim.export.error import ExportError
-from sim.export.formats import SCENE_FORMATS, SceneFormat
-from sim.export.options import Characters, UsdOptions
+from sim.export.formats import SCENE_FORMATS, Characters, SceneFormat, UsdOptions
 from sim.export.scene.characters import linear_positions
-from sim.export.scene.glb_frames import GlbFrames
+from sim.export.scene.glb import GlbFrames
 from sim.export.scene.recording import JointMotion, SceneRecording, Track
 from sim.export.scene.writing import write_scene
 from sim.export.video_file import GifVideo
@@ -61,7 +60,7 @@ def test_everything_that_a_format_holds_comes_back(suffix: str, tmp_path: Path) 
     reported, warned = written(tmp_path / f"a{suffix}", strands(), particles(), surface(), surface("Sheet : left"))
     holds_all = len(SCENE_FORMATS.of(Path(f"a{suffix}")).holds) == 3
     assert bool(warned) is not holds_all
-    assert all("4 frames" in line and "read back to" in line for line in reported)
+    assert all("4 frames" in line and "read-back error" in line for line in reported)
 
 
 def character(scale: float, **more: Any) -> Track:
@@ -152,7 +151,7 @@ def test_strands_and_particles_of_gltf_are_lines_and_points_that_come_and_go(tmp
     hair, dust, sheet = strands(), particles(), surface()
     reported, warned = written(path, hair, dust, sheet)
     assert not warned
-    assert "read back to" in reported[0]
+    assert "read-back error" in reported[0]
     data = path.read_bytes()
     file, loose = Checked(data).document, GlbFrames(path)
     lines, pages = file["meshes"][0]["primitives"][0], [n for n in file["nodes"] if n["name"].startswith("Hair ")]
@@ -191,7 +190,7 @@ def test_a_film_that_is_kept_in_memory_has_an_end(tmp_path: Path, monkeypatch: p
     cache = GifVideo(tmp_path / "a.gif", (8, 8), 30.0, False)
     for _ in range(3):
         cache.add(np.zeros((8, 8, 3), np.uint8))
-    with pytest.raises(ExportError, match="holds 3 pictures of this size"):
+    with pytest.raises(ExportError, match="holds 3 frames of this size"):
         cache.add(np.zeros((8, 8, 3), np.uint8))
 
 
@@ -240,7 +239,7 @@ def test_alembic_has_colours_widths_and_the_names_of_sections(tmp_path: Path) ->
         materials=(Material("Skin", None, None), Material("Gold", None, None)),
     )  # fmt: skip
     _, warned = written(tmp_path / "a.abc", dust, hair, body)
-    assert warned == [f"{tmp_path / 'a.abc'}: left out: materials of Body; Alembic has no place for them"]
+    assert warned == [f"{tmp_path / 'a.abc'}: Alembic cannot store materials; skipped for Body"]
     archive = abc.IArchive(str(tmp_path / "a.abc"))
     top = archive.getTop()
     points, curves = geom.IPoints(top, "Dust").getSchema(), geom.ICurves(top, "Hair").getSchema()
@@ -268,8 +267,8 @@ def test_gltf_has_colours_and_the_sides_and_shading_of_sections(tmp_path: Path) 
     )  # fmt: skip
     path = tmp_path / "a.glb"
     _, warned = written(path, bright, hair, body)
-    assert [line.removeprefix(f"{path}: left out: ") for line in warned] == [
-        "widths of Hair; glTF scene has no place for them", "brightness beyond 1 of Dust",
+    assert [line.removeprefix(f"{path}: ") for line in warned] == [
+        "glTF scene cannot store widths; skipped for Hair", "left out: brightness beyond 1 of Dust",
     ]  # fmt: skip
     checked = Checked(path.read_bytes())
     meshes = {mesh["name"]: mesh["primitives"] for mesh in checked.document["meshes"]}
@@ -298,12 +297,12 @@ def test_whatever_a_format_does_not_keep_is_told(suffix: str, tmp_path: Path) ->
     hair = replace(strands(), materials=(Material("hair", None, None),))
     format = SCENE_FORMATS.of(tmp_path / f"a{suffix}")
     _, warned = written(tmp_path / f"a{suffix}", dust, replace(sheet, texcoords=None), hair)
-    told_of_all = [line for line in warned if "materials of" in line]
+    told_of_all = [line for line in warned if "cannot store materials" in line]
     assert bool(told_of_all) is ("materials" not in format.keeps)
-    warned = [line.replace("materials of Sheet, Hair", "materials of Sheet") for line in warned]
+    warned = [line.replace("skipped for Sheet, Hair", "skipped for Sheet") for line in warned]
     known = {"Sheet": ["materials"], "Dust": ["images", "colours", "widths", "velocities", "ids"]}
-    reported = [line.removeprefix(f"{tmp_path / 'a'}{suffix}: left out: ") for line in warned]
+    reported = [line.removeprefix(f"{tmp_path / 'a'}{suffix}: ") for line in warned]
     for name, looks in known.items():
         lost = ", ".join(what for what in looks if what not in format.keeps)
         held = name == "Sheet" or "points" in format.holds
-        assert (f"{lost} of {name}; {format.name} has no place for them" in reported) is (held and bool(lost))
+        assert (f"{format.name} cannot store {lost}; skipped for {name}" in reported) is (held and bool(lost))

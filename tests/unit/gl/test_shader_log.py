@@ -2,7 +2,8 @@
 
 import pytest
 
-from sim.gl.shader_log import ShaderMessage, parse_log, parse_source_error
+from sim.gl.errors import ShaderMessage
+from sim.gl.program_build import parse_log
 from sim.gl.shader_source import resolve
 
 FILES = {
@@ -43,9 +44,3 @@ def test_a_log_without_positions_or_text_belongs_to_the_stage() -> None:
         ShaderMessage("main.vert", 1, "internal compiler failure")
     ]
     assert parse_log("\0", SOURCE)[0].file == "main.vert"
-
-
-def test_resolver_errors_become_messages() -> None:
-    assert parse_source_error("a/b.glsl:7: include cycle: x -> y") == ShaderMessage(
-        "a/b.glsl", 7, "include cycle: x -> y"
-    )

@@ -2,8 +2,9 @@
 
 import pytest
 
+from sim.gl.errors import ShaderError
 from sim.gl.kernel_text import KernelText
-from sim.gl.shader_source import INJECTED, ShaderSourceError, resolve
+from sim.gl.shader_source import INJECTED, resolve
 
 
 def reader(files: dict[str, str]):
@@ -41,37 +42,37 @@ def test_files_are_included_once_even_over_several_ways() -> None:
 
 def test_a_cycle_prints_its_chain() -> None:
     files = {"main": '#include "b"\n', "b": 'x\n#include "c"\n', "c": '#include "b"\n'}
-    with pytest.raises(ShaderSourceError, match=r"^c:1: include cycle: main -> b -> c -> b$") as caught:
+    with pytest.raises(ShaderError, match=r"^c:1: include cycle: main -> b -> c -> b$") as caught:
         resolve("main", reader(files))
     assert set(caught.value.files) == {"main", "b", "c"}
 
 
 def test_a_file_that_includes_itself_is_a_cycle() -> None:
-    with pytest.raises(ShaderSourceError, match="main -> main"):
+    with pytest.raises(ShaderError, match="main -> main"):
         resolve("main", reader({"main": '#include "main"\n'}))
 
 
 def test_a_missing_include_names_the_line_that_wants_it() -> None:
     files = {"main": '#version 330\n\n#include "gone.glsl"\n'}
-    with pytest.raises(ShaderSourceError, match=r"^main:3: cannot include 'gone.glsl': No such file") as caught:
+    with pytest.raises(ShaderError, match=r"^main:3: cannot include 'gone.glsl': No such file") as caught:
         resolve("main", reader(files))
     assert "gone.glsl" in caught.value.files, "saving the missing file must trigger a new attempt"
 
 
 def test_a_missing_root_is_named() -> None:
-    with pytest.raises(ShaderSourceError, match=r"^main:1: cannot read"):
+    with pytest.raises(ShaderError, match=r"^main:1: cannot read"):
         resolve("main", reader({}))
 
 
 @pytest.mark.parametrize("line", ["#include <x>", "#include x", "#include", '#include "x" y', '#include ""'])
 def test_malformed_includes_are_errors(line: str) -> None:
-    with pytest.raises(ShaderSourceError, match=r"^main:1: expected #include"):
+    with pytest.raises(ShaderError, match=r"^main:1: expected #include"):
         resolve("main", reader({"main": line}))
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "a\\\\x"])
 def test_includes_stay_below_the_root(name: str) -> None:
-    with pytest.raises(ShaderSourceError, match="below the shader folder"):
+    with pytest.raises(ShaderError, match="below the shader folder"):
         resolve("main", reader({"main": f'#include "{name}"', name: "x"}))
 
 

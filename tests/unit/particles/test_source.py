@@ -85,6 +85,6 @@ def test_what_needs_no_model_misses_none() -> None:
 def test_what_is_not_there_is_told() -> None:
     lost = Attachment(node="gone", bone="hand")
     carried = Node(id="e", name="E", settings=EmitterSettings(), attachment=lost)
-    assert missing(carried) == "E: what it rides on is not in the scene; it stays where its own transform puts it"
+    assert missing(carried) == "E: its parent is not in the scene; its transform is relative to the world"
     skin = Node(id="e", name="E", settings=EmitterSettings(source=EmitterSource.FACES), attachment=lost)
     assert missing(skin) == "E: the model whose surface emits is not in the scene; nothing comes out of it"

@@ -25,9 +25,7 @@ def test_one_that_does_not_is_replaced_and_the_worst_case_told(ratio):
 def test_a_software_renderer_is_not_trusted_even_when_it_agrees():
     found = verdict("llvmpipe (LLVM 15.0.6, 256 bits)", [Trial("a picture", 1.0)])
     assert found.source is TimeSource.CLOCK
-    assert (
-        found.reason == "llvmpipe is no graphics card that could be trusted here; its timer reported 100 % of a picture"
-    )
+    assert found.reason == "llvmpipe is not a GPU whose timer is reliable; its timer reported 100 % of a picture"
 
 
 def test_a_driver_without_a_timer():

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.assets.load_watch import LoadWatch
-from sim.assets.raw import LoadCancelled
+from sim.assets.raw import LoadCancelled, LoadWatch
 from sim.profile.chrome_trace import CPU, GPU, write_chrome_trace
-from sim.profile.recording import TimingRecording
+from sim.profile.history import TimingRecording
 from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 from tests.json_schema import complaints
 

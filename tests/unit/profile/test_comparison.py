@@ -25,7 +25,7 @@ def test_the_interval_holds_the_true_difference_as_often_as_it_says(memory: floa
 
 def test_equal_recordings_are_rarely_told_apart() -> None:
     random = np.random.default_rng(5)
-    reported = sum(compare(frames(300, 0.4, random), frames(300, 0.4, random)).is_told for _ in range(100))
+    reported = sum(compare(frames(300, 0.4, random), frames(300, 0.4, random)).is_significant for _ in range(100))
     assert reported <= 10
 
 
@@ -61,13 +61,13 @@ def test_verdicts_read_as_sentences() -> None:
     assert slower.startswith("DQS is 5.")
     assert " ms (100 %) slower than LBS; 95 % CI " in slower
     assert " ms (50.0 %) faster than LBS; 95 % CI " in faster
-    assert same.startswith("No difference that can be told between LBS and DQS: 0.00 ms, 95 % CI −")
+    assert same.startswith("No significant difference between LBS and DQS: 0.00 ms, 95 % CI −")
 
 
 def test_too_few_frames_give_no_interval() -> None:
     found = compare(np.full(FRAMES_MIN - 1, 1e-3), np.full(100, 2e-3))
     assert math.isnan(found.lo)
-    assert not found.is_told
+    assert not found.is_significant
     assert verdict(found) == "Too few frames to compare: 19 and 100, 20 of each are needed"
 
 

@@ -6,12 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.load_watch import LoadWatch
-from sim.assets.raw import LoadCancelled
+from sim.assets.raw import LoadCancelled, LoadWatch
 from sim.profile.csv_file import COLUMNS, TimingsFileError, read_csv, write_csv
-from sim.profile.recording import TimingRecording
-from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
-from sim.profile.status import TimerStatus, Vsync
+from sim.profile.history import TimingRecording
+from sim.profile.sample import FrameSample, SceneMoment, Slice, TimerStatus, TimeSource, Vsync
 
 STATUS = TimerStatus(True, TimeSource.TIMER, "agrees: 102 %", "Mesa, a card", 3, 2, 4, Vsync.ON, 12.5, 7.5)
 

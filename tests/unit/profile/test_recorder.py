@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from sim.profile.csv_file import read_csv, write_csv
-from sim.profile.history import QuantityHistory
-from sim.profile.recorder import DEPTH, RUNS_MAX, WARM_UP, ClockStamps, Recorder
-from sim.profile.recording import TimingRecording
-from sim.profile.run import Run
-from sim.profile.sample import FrameSample, SceneMoment, TimeSource
-from sim.profile.status import TimerStatus
+from sim.profile.history import QuantityHistory, TimingRecording
+from sim.profile.recorder import DEPTH, RUNS_MAX, WARM_UP, ClockStamps, Recorder, Run
+from sim.profile.sample import FrameSample, SceneMoment, TimerStatus, TimeSource
 from tests.unit.profile.fake_timer import FakeStamps, warm_recorder
 
 

@@ -3,8 +3,7 @@
 import numpy as np
 
 from sim.assets.model import Skin
-from sim.render.blended_order import anchors_of, farthest_first
-from sim.render.surface import DrawRange
+from sim.render.surface import DrawRange, anchors_of, farthest_first
 from tests.gl.render.worlds import mesh_of
 
 

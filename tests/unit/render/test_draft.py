@@ -4,7 +4,7 @@ import pytest
 
 from sim.render.progressive.frame_plan import (
     AIM,
-    LARGEST_SWELL,
+    LARGEST_SCALE,
     LEAST,
     MOST,
     DraftBudget,
@@ -79,5 +79,5 @@ def test_a_graphics_card_begins_with_all_that_drafts_have() -> None:
 def test_one_particle_stands_for_all_that_are_left_out(stride: int) -> None:
     scale, number = lod_scale(stride)
     assert scale * scale * number == pytest.approx(stride)
-    assert 1.0 <= scale <= LARGEST_SWELL
+    assert 1.0 <= scale <= LARGEST_SCALE
     assert number >= 1.0 - 1e-12

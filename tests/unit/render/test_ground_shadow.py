@@ -8,7 +8,7 @@ from pyglm import glm
 
 from sim.assets.model import Bounds
 from sim.render.frame import BoundingSphere, Frame, PointLight
-from sim.render.ground_shadow import NO_SHADOW, shadow_rectangle
+from sim.render.shadow_projection import NO_SHADOW, shadow_rectangle
 from sim.scene.camera import Camera
 from sim.scene.view import ViewSettings
 

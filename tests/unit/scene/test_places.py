@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.files.project_error import ProjectError
 from app.files.project_file import load_project
+from app.files.project_json import ProjectError
 from sim.bench.pose import synthetic_character
 from sim.characters.settings import ModelSettings
 from sim.kinds.collider.settings import ColliderSettings
@@ -26,7 +26,7 @@ from tests.unit.colliders.cases import Posed, posed
 
 MODEL = synthetic_character(12)
 BONE = 5
-STAYS = "it stays where its own transform puts it"
+STAYS = "its transform is relative to the world"
 OFFSET = Transform(position=(0.1, 0.2, -0.1), rotation=(30.0, 0.0, 10.0), scale=(1.0, 3.0, 0.5))
 UNEVEN = Transform(position=(3.0, 0.0, 1.0), rotation=(10.0, 40.0, -20.0), scale=(1.0, 2.0, 4.0))
 
@@ -158,8 +158,8 @@ def test_a_very_long_chain_is_no_deep_recursion() -> None:
 @pytest.mark.parametrize(
     ("on", "bone", "line"),
     [
-        ("gone", "", f"A: what it rides on is not in the scene; {STAYS}"),
-        ("gone", "head", f"A: what it rides on is not in the scene; {STAYS}"),
+        ("gone", "", f"A: its parent is not in the scene; {STAYS}"),
+        ("gone", "head", f"A: its parent is not in the scene; {STAYS}"),
         ("figure", "tail", f"A: Figure has no bone 'tail'; {STAYS}"),
         ("b", "head", f"A: B has no bone 'head'; {STAYS}"),
     ],
@@ -194,7 +194,7 @@ def test_a_model_without_a_skeleton_has_no_bones_and_carries_as_a_whole() -> Non
 def test_nothing_can_be_made_to_ride_on_itself() -> None:
     scene = Scene(nodes=(light("a"), light("b", on="a"), light("c", on="b", bone="head"), light("d")))
     for node_id, carrier in (("a", "a"), ("a", "b"), ("a", "c"), ("b", "c")):
-        with pytest.raises(ParamError, match=f"{node_id.upper()} cannot ride on itself"):
+        with pytest.raises(ParamError, match=f"{node_id.upper()} cannot be attached to itself"):
             with_value(scene, ParamRef(node_id, "attachment", "node"), carrier)
     for node_id, carrier in (("c", "a"), ("d", "c"), ("a", "d"), ("a", "gone"), ("b", "")):
         changed = with_value(scene, ParamRef(node_id, "attachment", "node"), carrier)
@@ -216,7 +216,7 @@ def test_a_file_in_which_something_rides_on_itself_is_refused_at_its_place(tmp_p
         with pytest.raises(ProjectError) as caught:
             load_project(path)
         carrier = nodes[place]["attachment"]["node"]
-        reason = f'"{carrier}" is not allowed; allowed: a node that does not ride on this one'
+        reason = f'"{carrier}" is not allowed; allowed: a node that is not attached to this one'
         assert str(caught.value) == f"{path}: $.nodes[{place}].attachment.node: {reason}"
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.params import check
-from sim.scene.stops import STOP_MAX, check_stops, values_at
+from sim.scene.vectors import STOP_MAX, check_stops, values_at
 from widgets.inspector.stops import gap_beside, inserted, moved, removed, with_share, with_values
 
 STOPS = ((0.0, 0.0), (0.4, 1.0), (0.8, 0.5))

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.kinds.model.unit_question import is_plausible
+from app.kinds.model.panel import is_plausible
 from sim.animation.evaluate import evaluate_pose
 from sim.assets.build_mesh import vertex_normals
-from sim.assets.frames.frame_clip import FrameClip
+from sim.assets.clip import FrameClip
 from sim.assets.influences import reach_of
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel, Interpolation
@@ -132,7 +132,7 @@ def test_a_sequence_names_the_file_that_differs(tmp_path: Path) -> None:
 def test_a_cache_without_its_mesh_says_which_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "lonely.pc2"
     path.write_bytes(pc2(frames()))
-    with pytest.raises(ModelError, match=r"needs the mesh that it moves beside it: lonely\.obj"):
+    with pytest.raises(ModelError, match=r"needs the mesh next to it: lonely\.obj"):
         load_model(path)
 
 

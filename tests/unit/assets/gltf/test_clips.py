@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.assets.build_skeleton import build_skeleton
-from sim.assets.curve_clip import CurveClip
+from sim.assets.clip import CurveClip
 from sim.assets.model import Interpolation, Targets
 from sim.assets.raw import RawChannel
 from sim.maths import quaternion

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sim.animation.evaluate import bind_pose, evaluate_pose
-from sim.assets.curve_clip import CurveClip
+from sim.assets.clip import CurveClip
 from sim.assets.load import load_model, read_raw
 from sim.assets.model import Interpolation
 from sim.assets.raw import ModelError

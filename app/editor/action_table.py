@@ -1,0 +1,510 @@
+"""The table of all actions: one function per menu, one record per action."""
+
+import importlib.metadata
+import platform
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from PySide6.QtGui import QGuiApplication, QImageWriter
+from PySide6.QtWidgets import QMessageBox
+
+from app.editor.actions import SEPARATOR, Action, Menu, command_action, shortcut_entries
+from app.editor.editor_context import EditorContext
+from app.editor.main_window import MainWindow
+from app.editor.menus import ADD, RECENT, WINDOW
+from app.editor.preferences import Preferences
+from app.editor.simulation_work import SimulationWork
+from app.files.export import export_model
+from app.files.node_text import FORMAT
+from app.files.project_file import cache_folder
+from app.files.project_files import ProjectFiles
+from app.files.project_json import ProjectError
+from app.output.controller import Output
+from app.timeline.binding import TimelineBinding
+from app.timings.panel import TimingsPanel
+from app.viewport.handle_tool import HandleTool
+from app.viewport.tools import ViewportTools
+from sim.assets.formats import IMAGE_FORMATS
+from sim.assets.raw import RawModel
+from sim.cache.bake import is_bake
+from sim.cache.step_store import CacheBudget
+from sim.characters.settings import SkinningMethod
+from sim.export.formats import MODEL_WRITERS, SCENE_FORMATS, Writer
+from sim.gl.back_end import TITLES, BackEndChoice
+from sim.kinds import KINDS
+from sim.kinds.contract import Command, Panel
+from sim.printable import titled
+from sim.scene.handles import HandleMode
+from sim.scene.params import Param, params_of
+from sim.scene.scene import Node
+from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
+from widgets.cheat_sheet import CheatSheet
+from widgets.file_filter import file_filter
+from widgets.theme import ThemeMode
+
+Kinds = Mapping[str, Panel]
+
+
+def _export_id(name: str) -> str:
+    return f"file.export.{name.lower().replace(' ', '-')}"
+
+
+SCENE_EXPORTS = {_export_id(known.name): known for known in SCENE_FORMATS}
+"""Formats of animated scenes, by the id of the action."""
+
+
+def file_menu(context: EditorContext, window: MainWindow, files: ProjectFiles, output: Output) -> Menu:
+    dialogs = context.dialogs
+    models = [
+        Action(
+            _export_id(writer.name),
+            f"Model as &{titled(writer.name)}…",
+            f"Write the selected model alone, with its skeleton and clips ({writer.suffixes[0]}).",
+            lambda writer=writer: export_selected(context, writer),
+            condition=lambda: _no_model(context),
+        )
+        for writer in MODEL_WRITERS
+    ]
+    scenes = [
+        Action(
+            action_id,
+            f"Scene over Time as {titled(known.name.removesuffix(' scene'))}…",
+            f"Write the animated and simulated scene, frame by frame ({' '.join(known.suffixes)}).",
+            lambda known=known: output.open_export(known),
+        )
+        for action_id, known in SCENE_EXPORTS.items()
+    ]
+
+    def copy_image() -> None:
+        QGuiApplication.clipboard().setPixmap(context.viewport.grab())
+
+    return Menu("&File", [
+        Action("file.new", "&New Project", "Start with an empty scene.", files.new, ("Ctrl+N",),
+               "mdi6.file-outline"),
+        Action("file.open", "&Open…", "Open a project or a model.", lambda: _with(dialogs.open_path(), files.open),
+               ("Ctrl+O",), "open"),
+        Menu(RECENT),
+        SEPARATOR,
+        Action("file.save", "&Save", "Save the project.", files.save, ("Ctrl+S",), "save"),
+        Action("file.save_as", "Save &As…", "Save the project under another name.", files.save_as, ("Ctrl+Shift+S",)),
+        SEPARATOR,
+        Action("file.import", "&Import…", "Add a model or strands to the scene.",
+               lambda: _with(dialogs.import_path(), files.import_model), ("Ctrl+I",), "mdi6.import"),
+        Menu("&Export", [*models, SEPARATOR, *scenes]),
+        SEPARATOR,
+        Action("file.render", "Render Ani&mation…", "Render frames to images or a video.", output.open_render,
+               ("Ctrl+F12",)),
+        Action("file.screenshot", "Save S&creenshot…", "Save an image of the viewport.",
+               lambda: save_screenshot(context), ("F12",), "screenshot"),
+        Action("file.copy_picture", "Copy Ima&ge", "Copy an image of the viewport to the clipboard.", copy_image,
+               ("Shift+F12",)),
+        SEPARATOR,
+        Action("file.quit", "&Quit", "Quit Sinew.", window.close, ("Ctrl+Q",)),
+    ])  # fmt: skip
+
+
+def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, handles: HandleTool) -> Menu:
+    document, edits, stack = context.document, context.edits, context.document.undo_stack
+
+    def nothing_selected() -> str:
+        return "" if document.selection.nodes else "Select an object first."
+
+    def unlocked() -> list[Node]:
+        scene = document.scene
+        return [scene.node(node_id) for node_id in document.selection.nodes if node_id in scene.unlocked]
+
+    def nothing_unlocked() -> str:
+        return nothing_selected() or ("" if unlocked() else "All selected objects are locked.")
+
+    def cut() -> None:
+        if copy_selected(context):
+            edits.delete_selected()
+
+    def deselect() -> None:
+        edits.select()
+        tools.deselect()
+
+    def handle(mode: HandleMode, title: str, tip: str, key: str, icon: str) -> Action:
+        return Action(f"handle.{mode.value}", title, tip, lambda _: handles.set_mode(mode), (key,), icon,
+                      is_on=lambda: handles.mode is mode)  # fmt: skip
+
+    return Menu("&Edit", [
+        Action("edit.undo", "&Undo", "Undo the last change.", stack.undo, ("Ctrl+Z",), "undo",
+               lambda: "" if stack.canUndo() else "There is nothing to undo."),
+        Action("edit.redo", "&Redo", "Redo the last undone change.", stack.redo, ("Ctrl+Y", "Ctrl+Shift+Z"), "redo",
+               lambda: "" if stack.canRedo() else "There is nothing to redo."),
+        SEPARATOR,
+        Action("edit.cut", "Cu&t", "Move the selected objects to the clipboard.", cut, ("Ctrl+X",),
+               condition=nothing_unlocked),
+        Action("edit.copy", "&Copy", "Copy the selected objects to the clipboard.", lambda: copy_selected(context),
+               ("Ctrl+C",), "copy", nothing_selected),
+        Action("edit.paste", "&Paste", "Add the objects of the clipboard.", lambda: paste(context, window),
+               ("Ctrl+V",)),
+        SEPARATOR,
+        Action("edit.rename", "Re&name", "Rename the selected object.", context.panels.outliner.rename_selected,
+               ("F2",),
+               condition=lambda: "" if len(document.selection.nodes) == 1 else "Select a single object first."),
+        Action("edit.duplicate", "&Duplicate", "Add a copy of the selected objects.", edits.duplicate_selected,
+               ("Ctrl+D",), condition=nothing_selected),
+        Action("edit.delete", "&Delete", "Remove the selected objects.", edits.delete_selected, ("Del",),
+               condition=nothing_unlocked),
+        SEPARATOR,
+        Action("edit.group", "&Group", "Put the selected objects into a group.", edits.group_selected, ("Ctrl+G",),
+               condition=nothing_unlocked),
+        Action("edit.ungroup", "&Ungroup", "Dissolve the selected group.", edits.ungroup_selected, ("Ctrl+Shift+G",),
+               condition=lambda: "" if any(n.settings.is_group for n in unlocked()) else "Select a group first."),
+        Action("edit.lock", "&Lock / Unlock", "Protect the selected objects from changes, or unlock them.",
+               edits.lock_selected, ("Shift+L",), condition=nothing_selected),
+        SEPARATOR,
+        handle(HandleMode.MOVE, "&Move", "Handles that move the selected object.", "G", "mdi6.arrow-all"),
+        handle(HandleMode.ROTATE, "&Rotate", "Handles that rotate the selected object.", "R",
+               "mdi6.rotate-3d-variant"),
+        handle(HandleMode.SCALE, "&Scale", "Handles that scale the selected object.", "E", "mdi6.arrow-expand"),
+        Action("pose.reset", "Reset &Pose", "Reset the bone, or all bones of a model, to the pose of the clip.",
+               edits.reset_pose, ("Ctrl+Alt+R",),
+               condition=lambda: "" if edits.posed_bones else "No selected bone has a pose offset."),
+        SEPARATOR,
+        Action("edit.hide", "&Hide", "Hide the selected objects.", edits.hide_selected, ("H",),
+               condition=nothing_selected),
+        Action("edit.show_all", "&Show All", "Show all hidden objects.", edits.show_all, ("Alt+H",),
+               condition=lambda: "" if any(not n.visible for n in document.scene.nodes) else "Nothing is hidden."),
+        Action("edit.select_all", "Select &All", "Select all objects.", edits.select_all, ("Ctrl+A",),
+               condition=lambda: "" if document.scene.nodes else "The scene is empty."),
+        Action("edit.deselect", "D&eselect", "Clear the selection.", deselect, ("Ctrl+Shift+A",)),
+    ])  # fmt: skip
+
+
+_SWITCHES = {
+    "bones": ("&Bones", ("Shift+B",), "bone"),
+    "grid": ("&Grid", ("Shift+G",), "grid"),
+    "contacts": ("C&ontacts", (), ""),
+    "statistics": ("S&tatistics", ("Shift+T",), ""),
+    "textures": ("Te&xtures", (), ""),
+    "follow": ("Fo&llow Character", ("Shift+F",), ""),
+    "ghosts_playing": ("&Ghosts While Playing", (), ""),
+}  # fmt: skip
+"""Title, keys and icon of switches whose label is not their title."""
+
+
+def view_menu(
+    context: EditorContext, window: MainWindow, frame_selection: Callable[[], None], frame_all: Callable[[], None]
+) -> Menu:
+    document, edits, docks = context.document, context.edits, window.docks
+
+    def look(name: str, title: str, tip: str, key: str) -> Action:
+        return Action(f"view.{name}", title, tip, lambda: edits.turn_camera(name), (key,))
+
+    def display(mode: DisplayMode, title: str, tip: str, key: str, icon: str) -> Action:
+        return Action(f"display.{mode.value}", title, tip, lambda _: edits.show(mode), (key,), icon,
+                      is_on=lambda: document.scene.view.display is mode)  # fmt: skip
+
+    def switch(record: Param) -> Action:
+        title, keys, icon = _SWITCHES.get(record.name, (f"&{record.label}", (), ""))
+        return Action(f"overlay.{record.name}", title, record.declared.doc, lambda on: edits.set_view(record.name, on),
+                      keys, icon, is_on=lambda: getattr(document.scene.view, record.name))  # fmt: skip
+
+    return Menu("&View", [
+        Action("view.frame", "&Frame Selection", "Fill the viewport with the selection.", frame_selection,
+               ("F", "Num+.", "Num+,")),
+        Action("view.home", "Frame &All", "Fill the viewport with the whole scene.", frame_all, ("Home",), "frame"),
+        Action("view.maximise", "Maximise Vie&wport", "Maximise or restore the viewport.", docks.maximise,
+               ("Ctrl+Space",), is_on=lambda: docks.is_maximised),
+        SEPARATOR,
+        look("front", "F&ront", "Look from the front.", "1"),
+        look("right", "R&ight", "Look from the right.", "3"),
+        look("top", "&Top", "Look from above.", "7"),
+        look("back", "&Back", "Look from behind.", "Ctrl+1"),
+        look("left", "&Left", "Look from the left.", "Ctrl+3"),
+        look("bottom", "Botto&m", "Look from below.", "Ctrl+7"),
+        Action("view.orthographic", "&Orthographic", "Switch to orthographic projection.", edits.set_orthographic,
+               ("5",), is_on=lambda: document.view_state.camera.orthographic),
+        SEPARATOR,
+        display(DisplayMode.SHADED, "&Shaded", "Textured and lit.", "Alt+1", "mdi6.circle"),
+        display(DisplayMode.SHADED_WIRE, "Shaded + &Wireframe", "Textured and lit, with edges.", "Alt+2", "mdi6.web"),
+        display(DisplayMode.WIREFRAME, "W&ireframe", "Edges only.", "Alt+3", "mdi6.vector-polygon"),
+        display(DisplayMode.NORMALS, "&Normals", "Surface normals as colours.", "Alt+4", "mdi6.axis-arrow"),
+        display(DisplayMode.WEIGHTS, "Weight &Heat Map", "Weight of the selected bone.", "Alt+5", "mdi6.fire"),
+        Action("display.toggle_wire", "Toggle Wire&frame", "Show edges over the shaded surface.",
+               edits.toggle_wireframe, ("W",)),
+        SEPARATOR,
+        *(switch(record) for record in params_of(ViewSettings) if record.type is bool),
+    ])  # fmt: skip
+
+
+def add_menu(context: EditorContext, files: ProjectFiles, kinds: Kinds) -> Menu:
+    """All actions that add nodes; `AddMenu` arranges them."""
+    adds = [
+        Action(f"add.{e.id}", e.label, e.tip, lambda e=e: context.edits.add(e.id), icon=e.icon)
+        for kind in KINDS.values()
+        for e in kind.adds
+    ]
+    commands = [command_action(c) for panel in kinds.values() for c in panel.adds if isinstance(c, Command)]
+    model = Action("add.model", "&Model…", "Add a model from a file.",
+                   lambda: _with(context.dialogs.model_path(), files.import_model))  # fmt: skip
+    return Menu(ADD, [model, *adds, *commands])
+
+
+def skinning_menu(context: EditorContext) -> Menu:
+    document, edits, active = context.document, context.edits, context.active
+
+    def skin(method: SkinningMethod, title: str, tip: str, *keys: str, short: str = "") -> Action:
+        def is_on() -> bool:
+            node, comparison = active.node, document.scene.view.comparison
+            return node is not None and comparison is SkinningComparison.OFF and node.settings.skinning is method
+
+        return Action(f"skin.{method.value}", title, tip, lambda _: edits.skin_by(method), keys, short=short,
+                      condition=lambda: _no_model(context), is_on=is_on)  # fmt: skip
+
+    def compare(mode: SkinningComparison, title: str, tip: str, key: str, short: str = "") -> Action:
+        return Action(f"compare.{mode.value}", title, tip, lambda _: edits.compare(mode), (key,), short=short,
+                      is_on=lambda: document.scene.view.comparison is mode)  # fmt: skip
+
+    return Menu("&Skinning", [
+        skin(SkinningMethod.LBS, "&Linear Blend", "Skin by blended matrices.", "Ctrl+L", short="LBS"),
+        skin(SkinningMethod.DQS, "&Dual Quaternion", "Skin by blended dual quaternions.", "Ctrl+K", short="DQS"),
+        skin(SkinningMethod.DQS_SCALE, "Dual Quaternion with &Scale",
+             "Scale blended linearly, then dual quaternions."),
+        SEPARATOR,
+        compare(SkinningComparison.OFF, "Si&ngle View", "Show the skinning method of each model.", "Ctrl+Alt+1"),
+        compare(SkinningComparison.SPLIT, "LBS | DQS S&plit", "Linear blend left, dual quaternions right.",
+                "Ctrl+Alt+2", "Split"),
+        compare(SkinningComparison.DIFFERENCE, "LBS – DQS &Difference", "Distance between the two methods.",
+                "Ctrl+Alt+3", "Difference"),
+    ])  # fmt: skip
+
+
+def playback_menu(context: EditorContext, binding: TimelineBinding) -> Menu:
+    playback, active = context.playback, context.active
+    return Menu("&Playback", [
+        Action("play.toggle", "&Play / Pause", "Play or pause.", playback.toggle, ("Space",), "play"),
+        Action("play.backwards", "Play &Backwards", "Play backwards or pause.", lambda: playback.toggle(-1),
+               ("Shift+Space",)),
+        SEPARATOR,
+        Action("play.next", "&Next Frame", "Step forward one frame.", lambda: binding.step(1), (".",)),
+        Action("play.previous", "&Previous Frame", "Step back one frame.", lambda: binding.step(-1), (",",)),
+        Action("play.next_key", "Next &Key", "Go to the next key.", lambda: binding.step_key(1), ("Shift+.",)),
+        Action("play.previous_key", "Previous Ke&y", "Go to the previous key.", lambda: binding.step_key(-1),
+               ("Shift+,",)),
+        Action("play.first", "&First Frame", "Go to the start of the range.", lambda: binding.jump("first"),
+               ("Ctrl+Home",)),
+        Action("play.last", "&Last Frame", "Go to the end of the range.", lambda: binding.jump("last"),
+               ("Ctrl+End",)),
+        SEPARATOR,
+        Action("play.in", "Set &In", "Start the range at the playhead.", lambda: binding.set_point("in_point"),
+               ("I",)),
+        Action("play.out", "Set &Out", "End the range at the playhead.", lambda: binding.set_point("out_point"),
+               ("O",)),
+        Action("play.clear_range", "&Clear In and Out", "Play the whole clip.", binding.clear_range, ("Alt+I",)),
+        SEPARATOR,
+        Action("play.snap", "Scr&ub on Frames", "Snap the playhead to frames while scrubbing; Shift inverts this.",
+               binding.set_snapping, is_on=lambda: binding.snaps),
+        Action("play.bind_pose", "&Bind Pose", "Show the pose the skeleton was bound in.", binding.set_bind_pose,
+               ("B",), condition=lambda: _no_model(context),
+               is_on=lambda: bool(active.node and active.node.settings.bind_pose)),
+    ])  # fmt: skip
+
+
+def simulation_menu(context: EditorContext, work: SimulationWork, preferences: Preferences, kinds: Kinds) -> Menu:
+    document, playback = context.document, context.playback
+
+    def nothing_simulated() -> str:
+        simulated = any(KINDS[node.kind].system for node in document.scene.nodes)
+        return "" if simulated else "Nothing in the scene is simulated."
+
+    def no_bake_possible() -> str:
+        return nothing_simulated() or (
+            "" if document.path else "Save the project first: the bake is stored next to it."
+        )
+
+    def no_bake_folder() -> str:
+        path = document.path
+        return "" if path is not None and is_bake(cache_folder(path)) else "The project has no bake."
+
+    def nothing_muted() -> str:
+        chosen = document.scene.with_contents(document.selection.nodes)
+        simulated = any(KINDS[document.scene.node(node_id).kind].can_be_muted for node_id in chosen)
+        return "" if simulated else "Select a simulated object or a collider first."
+
+    back_ends = Menu("&Back End", [
+        Action(f"back_end.{choice.value}", f"&{TITLES[choice]}", tip,
+               lambda _, choice=choice: preferences.set_back_end(choice),
+               is_on=lambda choice=choice: preferences.back_end is choice)
+        for choice, tip in {
+            BackEndChoice.AUTO: "Simulate and skin with the faster one for the number of elements on this machine.",
+            BackEndChoice.TF: "Simulate and skin by transform feedback, which every GPU supports.",
+            BackEndChoice.COMPUTE: "Simulate and skin by compute shaders; needs OpenGL 4.3.",
+        }.items()
+    ])  # fmt: skip
+    cache_limits = Menu("Cache &Limit", [
+        Action(f"step_room.{size.value}", size.value, "Disk space for cached steps.",
+               lambda _, size=size: preferences.set_cache_budget(size),
+               is_on=lambda size=size: preferences.cache_budget is size)
+        for size in CacheBudget
+    ])  # fmt: skip
+    return Menu("Si&mulation", [
+        Action("simulate.step", "Single &Step", "Pause and do one simulation step.", playback.step_simulation,
+               ("Alt+.",), condition=nothing_simulated),
+        Action("simulate.seek", "Simulate to Play&head",
+               "Simulate from the start to the playhead, as fast as possible.", work.seek.start, ("Ctrl+Shift+R",),
+               "mdi6.fast-forward", nothing_simulated),
+        Action("simulate.reset", "&Reset Simulation", "Reset the simulation to the first frame.",
+               playback.reset_simulation, ("Ctrl+R",), "reset", nothing_simulated),
+        SEPARATOR,
+        Action("simulate.bake", "&Bake", "Cache the simulation of the selected objects, or of all, on disk.",
+               lambda: work.baking.start(), icon="mdi6.stove", condition=no_bake_possible),
+        Action("simulate.free", "&Detach Bake", "Simulate baked objects again; the folder of the bake stays.",
+               lambda: work.baking.free(),
+               condition=lambda: "" if any(n.baked for n in document.scene.nodes) else "Nothing is baked."),
+        Action("simulate.verify", "&Verify Bake",
+               "Repeat the baked simulation in the background and report whether every step is bit-identical.",
+               work.verifying.start, condition=no_bake_folder),
+        Action("simulate.sweep", "S&weep…", "Try values of one or two settings of the selected object on a map.",
+               work.open_sweeps, condition=nothing_simulated),
+        SEPARATOR,
+        Action("node.mute", "&Mute / Unmute", "Disable or enable the simulation of the selection.",
+               lambda: _toggle(context, "muted"), ("M",), condition=nothing_muted),
+        Action("node.solo", "S&olo", "Simulate only the selection among objects of its type.",
+               lambda: _toggle(context, "solo"), ("S",), condition=nothing_muted),
+        SEPARATOR,
+        back_ends,
+        cache_limits,
+        SEPARATOR,
+        *(command_action(command) for panel in kinds.values() for command in panel.commands),
+    ])  # fmt: skip
+
+
+def timing_menu(timings: TimingsPanel, measure: Callable[[bool], None], compare: Callable[[], None]) -> Menu:
+    return Menu("&Timing", [
+        Action("timing.measure", "&Measure", "Measure the frame time per pass.", measure, ("Ctrl+T",),
+               is_on=lambda: timings.is_measuring),
+        Action("timing.pause", "&Pause Timings", "Freeze the view of the timings; measuring continues.",
+               timings.pause, ("Shift+P",), is_on=lambda: timings.view.is_held),
+        SEPARATOR,
+        Action("timing.record", "&Record", "Start or stop a recording to compare with others.",
+               lambda _: timings.toggle_recording(), ("Ctrl+Shift+T",),
+               is_on=lambda: timings.recordings.running is not None),
+        Action("timing.compare_back_ends", "Compare Back &Ends",
+               "Measure the same scene by transform feedback and by compute in turn, frame by frame.", compare),
+        SEPARATOR,
+        Action("timing.export_csv", "Export &CSV…", "Write the displayed timings: a row for each frame and pass.",
+               timings.export_csv),
+        Action("timing.export_trace", "Export Chrome &Trace…", "Write the displayed timings for Perfetto.",
+               timings.export_trace),
+        Action("timing.import", "&Import CSV…", "Read timings to compare with.", timings.import_csv),
+        SEPARATOR,
+        Action("timing.clear", "C&lear", "Delete the timings of the last minute; recordings stay.", timings.clear),
+    ])  # fmt: skip
+
+
+def window_menu(window: MainWindow, preferences: Preferences) -> Menu:
+    themes = Menu("&Theme", [
+        Action(f"theme.{mode.value}", title, tip, lambda _, mode=mode: preferences.set_theme(mode),
+               is_on=lambda mode=mode: preferences.theme.mode is mode)
+        for mode, title, tip in (
+            (ThemeMode.AUTO, "Follow the &System", "Dark or light like the system."),
+            (ThemeMode.DARK, "&Dark", "Always dark."),
+            (ThemeMode.LIGHT, "&Light", "Always light."),
+        )
+    ])  # fmt: skip
+    reset = Action("window.reset_layout", "&Reset Layout", "Move every panel to its default place.", window.docks.reset)
+    return Menu(WINDOW, [reset, themes])
+
+
+def help_menu(
+    context: EditorContext, window: MainWindow, kinds: Kinds, show_guide: Callable[[], object],
+    begin_tour: Callable[[], None],
+) -> Menu:  # fmt: skip
+    return Menu("He&lp", [
+        Action("help.guide", "User &Guide", "Open the guide at the focused panel or row.", show_guide, ("F1",)),
+        Action("help.tour", "&Tour", "Take a tour in seven steps.", begin_tour),
+        Action("help.shortcuts", "&Keyboard Shortcuts", "Search keys and mouse actions.",
+               lambda: show_shortcuts(window, kinds), ("?", "Shift+F1")),
+        SEPARATOR,
+        Action("help.about", "&About Sinew", "Version and graphics driver.", lambda: show_about(context, window)),
+    ])  # fmt: skip
+
+
+def _no_model(context: EditorContext) -> str:
+    return "" if context.active.node is not None else "Open a model first."
+
+
+def _with(path: Path | None, use: Callable[[Path], object]) -> None:
+    if path is not None:
+        use(path)
+
+
+def _toggle(context: EditorContext, name: str) -> None:
+    """Sets "muted" or "solo" of the selected nodes; clears it if all of them have it."""
+    scene = context.document.scene
+    chosen = [scene.node(node_id) for node_id in scene.with_contents(context.document.selection.nodes)]
+    simulated = [node for node in chosen if KINDS[node.kind].can_be_muted]
+    on = any(not getattr(node, name) for node in simulated)
+    verbs = {"muted": ("Unmute", "Mute"), "solo": ("End solo of", "Solo")}
+    context.edits.set_of_nodes([node.id for node in simulated], name, on, verbs[name][on])
+
+
+def copy_selected(context: EditorContext) -> bool:
+    """Copies the selected nodes to the clipboard; False if nothing is selected."""
+    text = context.edits.copied_text()
+    if text:
+        QGuiApplication.clipboard().setText(text)
+    return bool(text)
+
+
+def paste(context: EditorContext, window: MainWindow) -> None:
+    """Adds the nodes of the clipboard; reports in the status bar if it holds none."""
+    text = QGuiApplication.clipboard().text()
+    if FORMAT not in text:
+        window.show_news("The clipboard holds no objects of a scene")
+        return
+    try:
+        context.edits.paste(text)
+    except ProjectError as error:
+        context.panels.warn("", str(error))
+
+
+def show_shortcuts(window: MainWindow, kinds: Kinds) -> CheatSheet:
+    """Opens the searchable list of keys, which may stay open."""
+    mouse = [line for panel in kinds.values() for line in panel.mouse]
+    sheet = CheatSheet(shortcut_entries(window.actions_table.records, mouse), window)
+    sheet.finished.connect(sheet.deleteLater)
+    sheet.show()
+    return sheet
+
+
+def show_about(context: EditorContext, window: MainWindow) -> None:
+    engine = context.client.engine
+    lines = [f"Sinew {importlib.metadata.version('sinew')}", f"Python {platform.python_version()}"]
+    if engine is not None:
+        driver = engine.context.capabilities
+        lines += [driver.renderer, f"OpenGL {driver.version}", f"Back end: {engine.context.back_ends.status}"]
+    QMessageBox.about(window, "About Sinew", "\n".join(lines))
+
+
+def save_screenshot(context: EditorContext) -> None:
+    """Asks for a file and saves an image of the viewport with its overlays."""
+    writable = {f".{name.data().decode()}" for name in QImageWriter.supportedImageFormats()}
+    suffixes = [suffix for suffix in IMAGE_FORMATS.suffixes() if suffix in writable]
+    suggestion = Path(f"{context.document.title}{suffixes[0]}")
+    path = context.dialogs.save_path("Save screenshot", suggestion, file_filter("Images", suffixes))
+    if path is None:
+        return
+    path = path if path.suffix else path.with_suffix(suffixes[0])
+    if context.viewport.grab().save(str(path)):
+        context.panels.inform(str(path), "screenshot saved")
+    else:
+        context.panels.fail(str(path), "cannot be written")
+
+
+def export_selected(context: EditorContext, writer: Writer[RawModel]) -> None:
+    node = context.active.node
+    loaded = context.store.loaded(node.id) if node else None
+    if node is None or loaded is None:
+        return
+    suffix, kind = writer.suffixes[0], file_filter(writer.name, writer.suffixes)
+    path = context.dialogs.save_path(f"Export {writer.name}", Path(f"{node.name}{suffix}"), kind)
+    if path is not None:
+        target, writer = MODEL_WRITERS.typed(path, writer)
+        panels = context.panels
+        reported = {"done": panels.inform, "failed": panels.fail, "warned": panels.warn}
+        export_model(Path(loaded.model.path), target, writer, panels, **reported)

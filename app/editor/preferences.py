@@ -1,0 +1,62 @@
+"""Choices of the user that are remembered between sessions: theme, back end, cache limit."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSettings
+
+from app.files.settings_store import stored_choice
+from app.viewport.renderer import ViewportRenderer
+from sim.cache.step_store import CacheBudget
+from sim.gl.back_end import BackEndChoice
+from widgets.theme import Theme, ThemeMode
+
+_THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
+
+
+class Preferences:
+    """Applies and stores the choices.
+
+    Args:
+        settings: Stores them.
+        theme: The theme of the application.
+        client: Renderer of the viewport.
+        back_end: Back end to start with; the stored one for None.
+        redraw: Draws a frame.
+    """
+
+    def __init__(
+        self,
+        settings: QSettings,
+        theme: Theme,
+        client: ViewportRenderer,
+        back_end: BackEndChoice | None,
+        redraw: Callable[[], None],
+    ) -> None:
+        self._settings, self.theme, self._client, self._redraw = settings, theme, client, redraw
+        theme.set_mode(stored_choice(settings, _THEME, ThemeMode.AUTO))
+        client.switch_back_end(back_end or stored_choice(settings, _BACK_END, BackEndChoice.AUTO))
+        client.limit_steps(stored_choice(settings, _STEP_ROOM, CacheBudget.USUAL))
+
+    @property
+    def back_end(self) -> BackEndChoice:
+        return self._client.back_end
+
+    @property
+    def cache_budget(self) -> CacheBudget:
+        return self._client.cache_budget
+
+    def set_theme(self, mode: ThemeMode) -> None:
+        self.theme.set_mode(mode)
+        self._settings.setValue(_THEME, mode.value)
+
+    def set_back_end(self, choice: BackEndChoice) -> None:
+        """Switches simulation and skinning to another back end without restarting the simulation."""
+        self._settings.setValue(_BACK_END, choice.value)
+        self._client.switch_back_end(choice)
+        self._redraw()
+
+    def set_cache_budget(self, size: CacheBudget) -> None:
+        """Limits the disk space for cached steps."""
+        self._settings.setValue(_STEP_ROOM, size.value)
+        self._client.limit_steps(size)
+        self._redraw()

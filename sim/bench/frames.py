@@ -1,0 +1,239 @@
+"""Cost of a frame of a small scene: of Python alone, of timing, of caching steps, and of ghosts.
+
+A frame is one step of the simulation and its image.
+"""
+
+import itertools
+import operator
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from sim.assets.build import build_model
+from sim.bench.load import synthetic_character
+from sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sim.cache.simulation_cache import SimulationCache
+from sim.cache.step_store import StepStore
+from sim.characters.settings import ModelSettings
+from sim.engine import Engine
+from sim.gl.back_end import BackEndChoice
+from sim.gl.bootstrap import GL
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
+from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.light.settings import LightSettings
+from sim.profile.sample import SceneMoment
+from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
+from sim.scene.camera import Camera
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Node, Scene
+
+SIZES = (200,)
+"""Few vertices, and few pixels below: the work of a software driver is not the subject."""
+
+SMALL_IMAGE, IMAGE = (64, 64), (1280, 720)
+STEPS, TIMED_STEPS = 60, 20
+
+CLOTH_SIDES = (29, 128)
+"""Particles along a side; the first has about as many as a cape."""
+
+CACHED_STEPS = 10
+
+
+@contextmanager
+def silent_gl() -> Iterator[None]:
+    """Makes every OpenGL function return None at once, for measurements only.
+
+    Nothing may be created or read meanwhile.  Objects used inside may draw wrongly afterwards, since they cache state
+    that was never sent.
+    """
+    originals = {
+        name: value
+        for name, value in vars(GL).items()
+        if name.startswith("gl") and name[2:3].isupper() and callable(value)
+    }
+    for name in originals:
+        setattr(GL, name, lambda *_arguments: None)
+    try:
+        yield
+    finally:
+        for name, function in originals.items():
+            setattr(GL, name, function)
+
+
+class BenchScene(Owner):
+    """A character with 60 joints, a small cloth, an emitter and a light, and a small image of them."""
+
+    def __init__(self, context: Context, vertex_count: int, emitter: EmitterSettings, light: LightSettings) -> None:
+        self._timers = context.timers
+        self.engine = self.owns(Engine(context))
+        self.engine.set_model("character", build_model(synthetic_character(vertex_count)), {})
+        settings = {
+            "character": ModelSettings(), "cloth": ClothSettings(columns=22, rows=22), "emitter": emitter,
+            "light": light,
+        }  # fmt: skip
+        self._scene = Scene(nodes=tuple(Node(id=name, settings=values) for name, values in settings.items()))
+        self._output = self.owns(Framebuffer(context, SMALL_IMAGE, label="benchmark image"))
+        self._camera = Camera()
+        self._steps, self._rounds = itertools.count(), itertools.cycle(range(STEPS))
+
+    def frame(self) -> None:
+        """A frame whose poses are prefetched; the scene restarts every `STEPS` frames."""
+        step = next(self._rounds)
+        self.engine.apply(self._scene)
+        self.engine.prefetch_poses(step, partial(operator.mul, STEP_TIME))
+        self._draw(step * STEP_TIME)
+
+    def timed_frame(self) -> None:
+        """A frame that ends as in the viewport, with its times read."""
+        step = next(self._steps)
+        self.engine.apply(self._scene)
+        self._draw(step * STEP_TIME)
+        self._timers.finish_frame(SceneMoment(step, step * STEP_TIME))
+        self._timers.poll()
+
+    def _draw(self, time: float) -> None:
+        self.engine.step(time)
+        self.engine.refresh(time)
+        self.engine.draw(self._output, self._camera)
+
+
+def timed_scene(context: Context, vertex_count: int) -> BenchScene:
+    """Without shadows, so that the cost of timing stands out."""
+    return BenchScene(context, vertex_count, EmitterSettings(capacity=1000), LightSettings(shadow=False))
+
+
+def frame_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
+    """The whole frame, and the same with OpenGL calls that do nothing, by the processor time of the thread."""
+    return rows_on_gpu(_frame_rows, sizes, repeat, backend)
+
+
+def timing_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
+    """A frame with timing off and on; the difference is the overhead of timing."""
+    return rows_on_gpu(_timing_rows, sizes, repeat, backend)
+
+
+def kept_rows(repeat: int, sizes: Sequence[int] = CLOTH_SIDES) -> list[Row]:
+    """Steps of a cloth without a cache, with one, and with waiting for it; seeks in the cache; ghosts.
+
+    A seek restores another cached step, from memory and, where the system allows it, from the disk.
+    """
+    return rows_on_gpu(lambda *given: [*_cache_rows(*given), *_ghost_rows(*given)], sizes, repeat)
+
+
+def _frame_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    bench = BenchScene(context, size, EmitterSettings(capacity=128, rate=60.0), LightSettings())
+    case = partial(
+        Case, system="frame", size=size, unit="vertices", step=bench.frame, steps=STEPS, finish=context.finish
+    )
+    cases = [case(variant="whole"), case(variant="Python alone", within=silent_gl, clock=time.thread_time)]
+    rows = measure(cases, repeat=repeat)
+    bench.release()
+    return rows
+
+
+def _timing_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    bench = timed_scene(context, size)
+    context.timers.calibrate()
+
+    @contextmanager
+    def timed() -> Iterator[None]:
+        context.timers.switch(True)
+        yield
+        context.timers.switch(False)
+
+    case = partial(
+        Case, system="timing", size=size, unit="vertices", step=bench.timed_frame, steps=TIMED_STEPS,
+        finish=context.finish,
+    )  # fmt: skip
+    rows = measure([case(variant="off"), case(variant="on", within=timed)], repeat=repeat)
+    bench.release()
+    return rows
+
+
+def _cloth_engine(context: Context, library: ShaderLibrary, side: int) -> Engine:
+    engine = Engine(context, library)
+    engine.apply(Scene(nodes=(Node(id="cloth", settings=ClothSettings(columns=side, rows=side)),)))
+    return engine
+
+
+def _cache_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
+    engine, store, walk = _cloth_engine(context, library, side), StepStore(), random.Random(side)
+    cache = SimulationCache(engine, store)
+    cache.take(0.0)
+    numbers = itertools.count(1)
+
+    def step_without_cache() -> None:
+        engine.step(next(numbers) * STEP_TIME)
+
+    def step_with_cache() -> None:
+        next(numbers)
+        cache.advance(cache.shown + 1)
+
+    def step_and_wait() -> None:
+        step_with_cache()
+        cache.flush()
+
+    def seek() -> None:
+        cache.show(cache.time_of(walk.choice([step for step in cache.cached if step != cache.shown])))
+        context.finish()
+
+    def finish() -> None:
+        context.finish()
+        cache.collect()
+
+    @contextmanager
+    def cold() -> Iterator[None]:
+        store.cool()
+        yield
+
+    case = partial(Case, system="kept", size=side * side, unit="particles", steps=CACHED_STEPS, finish=finish)
+    steps = {"forgotten": step_without_cache, "kept": step_with_cache, "waited for": step_and_wait}
+    rows = measure([case(variant=name, step=step) for name, step in steps.items()], repeat=repeat)
+    cache.flush()
+    seeks = [case(variant="seek", step=seek)]
+    if store.cool():
+        seeks.append(case(variant="seek on disk", step=seek, within=cold))
+    rows += measure(seeks, repeat=repeat)
+    cache.release()
+    engine.release()
+    return rows
+
+
+def _ghost_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
+    engine = _cloth_engine(context, library, side)
+    engine.step(STEP_TIME)
+    state, camera = engine.state(), Camera()
+    output, ghost = (Framebuffer(context, IMAGE, label=label) for label in ("image", "ghost"))
+    depth, ghost_pass = Framebuffer(context, IMAGE, (), label="depth"), GhostPass(context, engine.library)
+    style = GhostStyle((0.35, 0.62, 1.0), 0.55, 0.28, 0.75)
+    ghost_image = ImageWithDepth(ghost, (0.0, 0.0, 0.0))
+
+    def image() -> None:
+        engine.advance(STEP_TIME)
+        engine.refresh(0.0)
+        engine.draw(output, camera)
+
+    def draw_ghost() -> None:
+        nonlocal ghost_image
+        engine.restore(state, STEP_TIME)
+        engine.refresh(0.0)
+        ghost_image = ImageWithDepth(ghost, engine.silhouette(ghost, camera, ["cloth"]))
+
+    def overlay_ghost() -> None:
+        ghost_pass.draw(output, ghost_image, style, ImageWithDepth(depth, engine.copy_depth(depth)))
+        context.invalidate()
+
+    steps: dict[str, Callable[[], None]] = {
+        "picture": image, "ghost drawn": draw_ghost, "ghost laid over": overlay_ghost,
+    }  # fmt: skip
+    case = partial(Case, system="kept", size=side * side, unit="particles", finish=context.finish)
+    rows = measure([case(variant=name, step=step) for name, step in steps.items()], repeat=repeat)
+    for owned in (ghost_pass, depth, ghost, output, engine):
+        owned.release()
+    return rows

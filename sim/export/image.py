@@ -1,0 +1,102 @@
+"""Images for export: frames as PNG, frames with layers, and textures as PNG or JPEG files."""
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from sim.assets.formats import IMAGE_FORMATS, ImageFormat
+from sim.assets.images import ImageError, load_image
+from sim.assets.model import IMAGES, EmbeddedImage, ImageSource, Material
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """An image with layers, row 0 at the top.
+
+    Attributes:
+        colour: sRGB, (H, W, 3), or (H, W, 4) with straight alpha.
+        depth: Distance along the view direction [m], (H, W); infinite where empty.
+        normals: World-space unit vectors, (H, W, 3); zero where empty.
+        numbers: Object numbers from 1, in the order of `names`, (H, W); 0 where empty.
+    """
+
+    colour: npt.NDArray[np.uint8]
+    depth: npt.NDArray[np.float32]
+    normals: npt.NDArray[np.float32]
+    numbers: npt.NDArray[np.uint32]
+    names: tuple[str, ...]
+
+
+def write_png(pixels: npt.NDArray[np.uint8], file: BinaryIO) -> None:
+    """Writes RGB pixels, shape (H, W, 3), or straight RGBA, (H, W, 4); row 0 at the top; optimised for speed."""
+    Image.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG", compress_level=1)
+
+
+COMMON = tuple(known for known in IMAGE_FORMATS if known.name in ("PNG", "JPEG"))
+"""Formats that every program reads; other images are converted to the first one."""
+
+Placed = Callable[[str, bytes, ImageFormat], ImageSource]
+
+
+def stored_image(source: ImageSource) -> tuple[bytes, ImageFormat]:
+    """Bytes of an image and their format: PNG and JPEG files unchanged, all others as PNG.
+
+    Raises:
+        ImageError: If it cannot be read.
+    """
+    try:
+        data = source.data if isinstance(source, EmbeddedImage) else source.read_bytes()
+    except OSError as error:
+        raise ImageError(source, error.strerror or str(error)) from error
+    for known in COMMON:
+        if data.startswith(known.magic):
+            return data, known
+    stream = io.BytesIO()
+    Image.fromarray(load_image(source)).save(stream, COMMON[0].name)
+    return stream.getvalue(), COMMON[0]
+
+
+class ImageStore:
+    """Stores the images of materials for a file.
+
+    Args:
+        placed: Takes name, bytes and format of an image; returns its new source.
+
+    Attributes:
+        lost: A line for each unreadable image, which its material loses.
+    """
+
+    def __init__(self, placed: Placed) -> None:
+        self._placed = placed
+        self._known: dict[ImageSource, ImageSource | None] = {}
+        self.lost: list[str] = []
+
+    def material(self, material: Material) -> Material:
+        changes: dict[str, Any] = {}
+        for name in IMAGES:
+            source = material.image if name == "texture" else getattr(material, name)
+            if source is None:
+                continue
+            image = self._place(source)
+            if name != "texture":
+                changes[name] = image
+            elif isinstance(image, EmbeddedImage):
+                changes |= {"texture_path": None, "embedded": image}
+            else:
+                changes |= {"texture_path": image, "embedded": None}
+        return replace(material, **changes) if changes else material
+
+    def _place(self, source: ImageSource) -> ImageSource | None:
+        if source not in self._known:
+            name = source.name if isinstance(source, EmbeddedImage) else source.stem
+            try:
+                self._known[source] = self._placed(name, *stored_image(source))
+            except ImageError as error:
+                self._known[source] = None
+                self.lost.append(f"left out: image {error}")
+        return self._known[source]

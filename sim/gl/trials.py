@@ -1,0 +1,136 @@
+"""Measurements on known work: of both back ends, and of the GPU timer against a wall clock."""
+
+import math
+import statistics
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sim.gl.back_end import SIZES, BackEnd, BackEndComparison
+from sim.gl.bootstrap import GL
+from sim.gl.buffer import Buffer
+from sim.gl.buffer_ring import PingPong
+from sim.gl.framebuffer import Framebuffer
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner, get_integer
+from sim.gl.record import record
+from sim.gl.state import PipelineState
+from sim.gl.timer import TimerStamps
+from sim.gl.transform_feedback import padded_count
+from sim.profile.calibration import Timing, Trial, is_distrusted, try_out
+
+if TYPE_CHECKING:
+    from sim.gl.context import Context
+
+STATE = record("trial", bits=(4, "f4"))
+ROUNDS = 3
+RUNS = 8
+"""Consecutive runs with the smallest number of records, like the substeps of a cloth; a quarter for larger numbers."""
+
+SMALL, LARGE = 1_000, 60_000
+"""Vertices of transform feedback; a timer may be right for one number and wrong for the other."""
+
+VERTEX_ROUNDS, PIXEL_ROUNDS = 16, 8
+EDGE = 256
+
+_FLAT = PipelineState(depth_test=False, depth_write=False)
+
+
+def compare_back_ends(context: "Context") -> BackEndComparison:
+    """Measures both by the clock, since the GPU timer may be wrong for one of them; the context must be current."""
+    library = ShaderLibrary(context)
+    kernels = [Kernel(library, "timing/neighbours.glsl", STATE, back_end=back_end) for back_end in BackEnd]
+    ratios = []
+    for size, runs in zip(SIZES, (RUNS, RUNS // 4, 1), strict=True):
+        records = np.random.default_rng(1).normal(size=(padded_count(size), 4)).astype(np.float32)
+        state = PingPong(context, records.view(STATE.dtype).ravel(), label="back end trial")
+        rounds = [[_seconds(context, state, kernel, runs) for kernel in kernels] for _ in range(1 + ROUNDS)][1:]
+        ratios.append(statistics.median(tf / compute for tf, compute in rounds))
+        state.release()
+    library.release()
+    return BackEndComparison(tuple(ratios))
+
+
+def _seconds(context: "Context", state: PingPong, kernel: Kernel, runs: int) -> float:
+    context.finish()
+    begun = time.perf_counter()
+    state.run(kernel, "u_state", "u_progress", [(0.01, 0.0)] * runs)
+    context.finish()
+    return time.perf_counter() - begun
+
+
+class CalibratedWork(Owner):
+    """Two sizes of transform feedback, and a filled image."""
+
+    def __init__(self, context: "Context") -> None:
+        self._context = context
+        library = self.owns(ShaderLibrary(context))
+        self._kernel = Kernel(library, "timing/busy.glsl", STATE, back_end=BackEnd.TF)
+        self._fill, self._no_vertices = (
+            library.program("viewport/fullscreen.vert", "timing/busy.frag"),
+            library.no_vertices,
+        )
+        self._target = self.owns(Buffer(context, LARGE * STATE.dtype.itemsize, usage="copy", label="timer trial"))
+        self._image = self.owns(Framebuffer(context, (EDGE, EDGE), depth=None, label="timer trial"))
+        self._salt = 0
+
+    def feed_back(self, count: int) -> None:
+        """Runs transform feedback once, with `count` vertices."""
+        self._salt += 1
+        self._kernel.run(None, self._target, count, u_rounds=VERTEX_ROUNDS, u_salt=self._salt)
+
+    def fill(self) -> None:
+        self._salt += 1
+        self._image.bind()
+        _FLAT.apply(self._context)
+        self._fill["u_rounds"], self._fill["u_salt"] = PIXEL_ROUNDS, self._salt
+        self._no_vertices.draw(self._fill, count=3)
+
+
+def run_timer_trials(context: "Context") -> list[Trial]:
+    """Compares the GPU timer with the clock on known work.
+
+    The context must be current; framebuffer and viewport are restored.  A renderer that is distrusted anyway is
+    measured once instead of several times.
+    """
+    bound, viewport = get_integer(GL.GL_FRAMEBUFFER_BINDING), np.zeros(4, np.int32)
+    GL.glGetIntegerv(GL.GL_VIEWPORT, viewport)
+    context.invalidate()
+    stamps, work = TimerStamps(context), CalibratedWork(context)
+    workloads: dict[str, Callable[[], None]] = {
+        "a small transform feedback": lambda: work.feed_back(SMALL),
+        "a large transform feedback": lambda: work.feed_back(LARGE),
+        "a filled picture": work.fill,
+    }
+    quick = is_distrusted(context.capabilities.renderer)
+    try:
+        return [try_out(name, _timed(context, stamps, step), quick=quick) for name, step in workloads.items()]
+    finally:
+        work.release()
+        stamps.release()
+        GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, bound)
+        GL.glViewport(*viewport.tolist())
+        context.invalidate()
+
+
+def _timed(context: "Context", stamps: TimerStamps, step: Callable[[], None]) -> Callable[[int], Timing]:
+    """Measures work by timer and clock; both include submitting it."""
+
+    def run(repeats: int) -> Timing:
+        context.finish()
+        begun = time.perf_counter()
+        first = stamps.stamp()
+        for _ in range(repeats):
+            step()
+        last = stamps.stamp()
+        context.finish()
+        clock = time.perf_counter() - begun
+        begin, end = stamps.time_of(first), stamps.time_of(last)
+        stamps.give_back(first)
+        stamps.give_back(last)
+        return Timing(math.nan if begin is None or end is None else end - begin, clock)
+
+    return run
