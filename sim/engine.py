@@ -43,7 +43,7 @@ from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view import SkinningComparison
 from sim.simulation import Simulation
 from sim.skin.scalp import head_joint, scalp
-from sim.skin.surface_density import skin_area
+from sim.skin.surface_table import skin_area
 
 AHEAD = 16
 """Steps whose poses are evaluated together."""

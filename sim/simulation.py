@@ -19,7 +19,19 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.staging import StagingCopies
 from sim.guard import Guard
 from sim.kinds import KINDS
-from sim.kinds.contract import Grab, Kind, Service, StepInputs, System, World
+from sim.kinds.contract import (
+    Grab,
+    Kind,
+    Prepares,
+    Service,
+    ShowsMoments,
+    StepInputs,
+    Stoppable,
+    System,
+    World,
+    has_state,
+    stop_reason,
+)
 from sim.kinds.packing import State
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Settings, SettingsError
@@ -144,33 +156,34 @@ class Simulation:
     @property
     def has_state(self) -> bool:
         """Whether any system that is ready depends on earlier steps, not on the time alone."""
-        return any(system.has_state for _, _, system in self._stepped if system.is_ready)
+        return any(has_state(system) for _, _, system in self._stepped if system.is_ready)
 
     @property
     def is_due(self) -> bool:
         """Whether a system has finished preparing and must be applied again although the scene did not change."""
-        return any(system.is_due for system in self.systems.values())
+        return any(system.is_due for _, system in self._preparing())
 
     @property
     def is_preparing(self) -> bool:
         """Whether a system still uses earlier settings."""
-        return any(system.is_preparing for system in self.systems.values())
+        return any(system.is_preparing for _, system in self._preparing())
 
     @property
     def stopped(self) -> dict[NodeId, str]:
         """Why nodes have stopped, by node."""
-        return {node_id: one.stopped for node_id, one in self.systems.items() if one.is_ready and one.stopped}
+        systems = self.systems.items()
+        return {node_id: reason for node_id, one in systems if one.is_ready and (reason := stop_reason(one))}
 
     @property
     def progress(self) -> dict[NodeId, float]:
         """Progress of the systems that prepare something, 0 to 1."""
-        shares = {node_id: system.progress for node_id, system in self.systems.items()}
+        shares = {node_id: system.progress for node_id, system in self._preparing()}
         return {node_id: share for node_id, share in shares.items() if share is not None}
 
     def prepare(self, ends: float) -> bool:
         """Runs the GPU work of preparing systems until monotonic time `ends` [s]; returns whether there was any."""
         did = False
-        for node_id, system in self.systems.items():
+        for node_id, system in self._preparing():
             try:
                 while not self._guard.is_out(node_id) and system.prepare():
                     did = True
@@ -182,13 +195,16 @@ class Simulation:
 
     def cancel_preparing(self) -> None:
         """Cancels what systems prepare; they keep their earlier settings."""
-        for system in self.systems.values():
+        for _, system in self._preparing():
             system.cancel_preparing()
+
+    def _preparing(self) -> list[tuple[NodeId, Prepares]]:
+        return [(node_id, system) for node_id, system in self.systems.items() if isinstance(system, Prepares)]
 
     @property
     def active_settings(self) -> Mapping[NodeId, Settings | None]:
         """Earlier settings that systems use while they prepare for the current ones, see `World.in_force`."""
-        return {node_id: one.in_force for node_id, one in self.systems.items() if one.is_preparing}
+        return {node_id: one.in_force for node_id, one in self._preparing() if one.is_preparing}
 
     def take_problems(self) -> list[Problem]:
         """Returns the problems since the last call."""
@@ -263,10 +279,10 @@ class Simulation:
                 if not system.is_ready:
                     continue
                 if node.id not in self._simulated:
-                    system.rest()
+                    system.mute()
                     continue
                 with scope(kind.name, node.name or node.id):
-                    if not system.has_state:
+                    if isinstance(system, ShowsMoments) and not system.has_state:
                         system.show(self._moment, world)
                         self._stale.discard(node.id)
                     elif not self._restore_saved(node, system, self._moment, world, self.baked, self.cached):
@@ -316,7 +332,7 @@ class Simulation:
         snapshots = {}
         for node, _, system in self._stepped:
             with self._guard.of(node):
-                if system.is_ready and system.has_state:
+                if system.is_ready and has_state(system):
                     snapshots[node.id] = system.snapshot()
         return snapshots
 
@@ -339,7 +355,7 @@ class Simulation:
             try:
                 if self._has_state(node, system) and self._restore_saved(node, system, moment, world, self.baked):
                     continue
-                if node.id in states and system.is_ready and system.has_state:
+                if node.id in states and system.is_ready and has_state(system):
                     system.restore(states[node.id], world)
                     if node.id in self._not_restored:
                         self._not_restored.discard(node.id)
@@ -357,8 +373,9 @@ class Simulation:
     def reconsider(self) -> None:
         """Lets systems that are stopped in the restored state continue if the current settings allow it."""
         for node, _, system in self._stepped:
-            with self._guard.of(node):
-                system.reconsider()
+            if isinstance(system, Stoppable):
+                with self._guard.of(node):
+                    system.recheck()
 
     def show_interpolated(
         self, states: tuple[bytes | None, bytes | None], step: int, share: float, world: World, time: float
@@ -445,7 +462,7 @@ class Simulation:
     def _has_state(self, node: Node, system: System) -> bool:
         """Whether a node is simulated and depends on earlier steps."""
         is_out = self._guard.is_out(node.id)
-        return system.is_ready and system.has_state and node.id in self._simulated and not is_out
+        return system.is_ready and has_state(system) and node.id in self._simulated and not is_out
 
     def release(self) -> None:
         for system in self.systems.values():
@@ -483,10 +500,11 @@ class Simulation:
             with self._guard.of(node):
                 if not system.is_ready:
                     continue
-                if node.id in self._stale and node.id in self._simulated and not system.has_state:
+                is_stale = node.id in self._stale and node.id in self._simulated
+                if is_stale and isinstance(system, ShowsMoments) and not system.has_state:
                     with scope(kind.name, node.name or node.id):
                         system.show(self._moment, world)
-                running = not system.stopped
+                running = not stop_reason(system)
                 system.poll(now)
                 self._report_stop(node.id, system, running)
         self._stale.clear()
@@ -495,14 +513,14 @@ class Simulation:
         """Stops systems that became unstable; waits for the GPU."""
         for node, _, system in self._stepped:
             with self._guard.of(node):
-                if system.is_ready:
+                if system.is_ready and isinstance(system, Stoppable):
                     running = not system.stopped
                     system.check()
                     self._report_stop(node.id, system, running)
 
     def _report_stop(self, node_id: NodeId, system: System, was_running: bool) -> None:
-        if was_running and system.stopped:
-            self._problems.append(Problem(node_id, system.stopped))
+        if was_running and (reason := stop_reason(system)):
+            self._problems.append(Problem(node_id, reason))
 
     def _own(self, world: World) -> World:
         """A world with the services and the start of this simulation."""

@@ -20,6 +20,7 @@ REPO_ROOT = Path(__file__).resolve().parent.parent
 if sys.platform.startswith("linux"):  # the library and Qt must use one OpenGL platform
     os.environ.setdefault("PYOPENGL_PLATFORM", "egl")
     os.environ.setdefault("QT_XCB_GL_INTEGRATION", "xcb_egl")
+    os.environ["MESA_SHADER_CACHE_DISABLE"] = "false"  # Mesa offers no program binaries while its cache is off
 
 # Examples are the same in every run, and a slow machine is no failure.
 hypothesis.settings.register_profile("sinew", derandomize=True, deadline=None, database=None)

@@ -1,4 +1,4 @@
-"""The three axes as the camera sees them: a click on one asks for the view along it, a drag turns the view."""
+"""Axes in the direction of the camera: a click on a knob selects a view, a drag orbits."""
 
 import math
 
@@ -11,7 +11,7 @@ from widgets.overlay import ViewportOverlay
 from widgets.theme import DARK
 from widgets.viewport import CLICK_SLOP
 
-# Direction in the world -> name of the view from that side.
+# Direction in the world -> name of the view.
 VIEWS: dict[tuple[int, int, int], str] = {
     (1, 0, 0): "right",
     (-1, 0, 0): "left",
@@ -26,14 +26,14 @@ _KNOB = 9.0
 _COLOURS = (QColor(DARK.axis_x), QColor(DARK.axis_y), QColor(DARK.axis_z))
 _LETTERS = "XYZ"
 _DISC = QColor(236, 236, 236, 28)
-_TIP = "Drag to turn the view, click a knob to look along it"
+_TIP = "Drag to orbit, click a knob to look along its axis"
 
 
 class AxisGizmo(ViewportOverlay):
-    """Knobs at the ends of the axes, painted from back to front; dragging anywhere on its disc turns the view."""
+    """Knobs at the ends of the axes; dragging the disc orbits the camera."""
 
     view_requested = Signal(str)  # "front", "back", "left", "right", "top" or "bottom"
-    turned = Signal(float, float)  # The view was dragged by this many pixels to the right and down
+    turned = Signal(float, float)  # Drag by pixels to the right and down
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
@@ -47,20 +47,20 @@ class AxisGizmo(ViewportOverlay):
         self.setAccessibleName("View direction")
 
     def set_rotation(self, rotation: glm.dmat3) -> None:
-        """Follows the camera, whose right, up and backward axes in the world are the columns."""
+        """Sets the right, up and backward axes of the camera in the world, as columns."""
         if rotation != self._rotation:
             self._rotation = rotation
             self.update()
 
     def knob_place(self, direction: tuple[int, int, int]) -> tuple[QPointF, float]:
-        """Centre of the knob of a direction in widget pixels, and its nearness, 1 towards the eye."""
+        """Centre of the knob of a direction in widget pixels, and its depth, 1 towards the viewer."""
         right, up, nearness = glm.dvec3(*direction) * self._rotation
         reach = self.width() / 2.0 - _KNOB - 2.0
         centre = QPointF(self.width() / 2.0, self.height() / 2.0)
         return centre + QPointF(right * reach, -up * reach), nearness
 
     def direction_at(self, place: QPointF) -> tuple[int, int, int] | None:
-        """The nearest knob under a point, or None."""
+        """Direction of the frontmost knob at a position, or None."""
         hits = []
         for direction in VIEWS:
             centre, nearness = self.knob_place(direction)

@@ -1,4 +1,4 @@
-"""Mouse, wheel and trackpad to camera values; knows no GL and no document."""
+"""Camera moves from mouse, wheel and trackpad; independent of GL and document."""
 
 from collections.abc import Callable
 
@@ -15,38 +15,38 @@ ZOOM_PER_PIXEL = 1.006
 
 
 def preset(camera: Camera, name: str) -> Camera:
-    """The same target and distance seen from the front, back, right, left, top or bottom."""
+    """The camera seen from a named direction, with the same target and distance."""
     yaw, pitch = DIRECTIONS[name]
     return msgspec.structs.replace(camera, yaw=yaw, pitch=pitch)
 
 
 def orbited(camera: Camera, dx: float, dy: float) -> Camera:
-    """Camera turned about its target by a drag of (dx, dy) pixels; the picture follows the mouse."""
+    """The camera orbited about its target by a drag of (dx, dy) pixels."""
     yaw = (camera.yaw - dx * ORBIT_DEGREES_PER_PIXEL + 180.0) % 360.0 - 180.0
     pitch = min(max(camera.pitch + dy * ORBIT_DEGREES_PER_PIXEL, -90.0), 90.0)
     return msgspec.structs.replace(camera, yaw=yaw, pitch=pitch)
 
 
 def world_per_pixel(camera: Camera, height: float) -> float:
-    """Size of a pixel at the depth of the target [m]; `height` of the picture in pixels."""
+    """Size of a pixel at the depth of the target [m]; `height` is that of the image [px]."""
     return 2.0 * camera.tangent * camera.distance / max(height, 1.0)
 
 
 def panned(camera: Camera, dx: float, dy: float, height: float) -> Camera:
-    """Camera moved so that the target's plane follows a drag of (dx, dy) pixels."""
+    """The camera panned by a drag of (dx, dy) pixels: the plane of the target follows the mouse."""
     right, up, _ = camera.rotation()
     moved = glm.dvec3(*camera.target) + (up * dy - right * dx) * world_per_pixel(camera, height)
     return msgspec.structs.replace(camera, target=moved.to_tuple())
 
 
 def zoomed(camera: Camera, factor: float, ndc: tuple[float, float], aspect: float) -> Camera:
-    """Camera closer by `factor`, keeping the point of the target's plane under the cursor in place.
+    """The camera closer by `factor`; the point of the target's plane under the cursor keeps its position.
 
     Args:
-        camera: Camera before.
-        factor: Above 1 comes closer.
+        camera: The camera.
+        factor: Above 1 moves closer.
         ndc: Cursor, from -1 to 1, y up.
-        aspect: Width / height of the picture.
+        aspect: Width / height of the image.
     """
     distance = min(max(camera.distance / factor, 1e-4), 1e7)
     shift = (camera.distance - distance) * camera.tangent
@@ -56,7 +56,7 @@ def zoomed(camera: Camera, factor: float, ndc: tuple[float, float], aspect: floa
 
 
 class CameraController:
-    """Turns Qt events into cameras: Blender's mouse, with Alt+left for those without a middle button."""
+    """Turns Qt events into camera moves, as in Blender; Alt + left drag replaces the middle button."""
 
     def __init__(self, camera: Callable[[], Camera], set_camera: Callable[[Camera], None]) -> None:
         self._camera = camera
@@ -70,7 +70,7 @@ class CameraController:
         return self._last is not None
 
     def press(self, event: QMouseEvent) -> bool:
-        """Starts a drag; False when the event is not for the camera."""
+        """Starts a drag; returns False if the event is not for the camera."""
         left_alt = event.button() == Qt.MouseButton.LeftButton and event.modifiers() & Qt.KeyboardModifier.AltModifier
         if event.button() != Qt.MouseButton.MiddleButton and not left_alt:
             return False
@@ -79,7 +79,7 @@ class CameraController:
         return True
 
     def move(self, event: QMouseEvent, size: QSizeF) -> bool:
-        """Continues a drag; False when none is under way."""
+        """Continues a drag; returns False without one."""
         if self._last is None:
             return False
         delta = event.position() - self._last
@@ -101,7 +101,7 @@ class CameraController:
         return True
 
     def wheel(self, event: QWheelEvent, size: QSizeF) -> None:
-        """Wheel zooms to the cursor; two fingers on a trackpad orbit, with Shift pan, with Control zoom."""
+        """The wheel zooms to the cursor; two fingers on a trackpad orbit, with Shift pan, with Ctrl zoom."""
         trackpad = not event.pixelDelta().isNull() and event.phase() != Qt.ScrollPhase.NoScrollPhase
         if trackpad:
             self._scroll(QPointF(event.pixelDelta()), event, size)
@@ -110,7 +110,7 @@ class CameraController:
         self._zoom(ZOOM_PER_WHEEL_STEP**steps, event.position(), size)
 
     def native_gesture(self, event: QNativeGestureEvent, size: QSizeF) -> bool:
-        """Pinch zooms to the fingers; False for other gestures."""
+        """A pinch zooms to the fingers; returns False for other gestures."""
         if event.type() != QEvent.Type.NativeGesture:
             return False
         if event.gestureType() != Qt.NativeGestureType.ZoomNativeGesture:

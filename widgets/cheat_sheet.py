@@ -1,4 +1,4 @@
-"""All shortcuts on one searchable sheet."""
+"""A searchable window with all shortcuts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.empty_state import EmptyState
+from widgets.icons import icon
 from widgets.parts import packed
-from widgets.theme import SPACE, SPACE_WIDE, colours, dress, icon
+from widgets.theme import SPACE, SPACE_WIDE, colours, dress
 
 Index = QModelIndex | QPersistentModelIndex
 _KEYS_COLUMN = 1
@@ -32,26 +33,18 @@ _ALTERNATIVES = " or "
 
 @dataclass(frozen=True, slots=True)
 class ShortcutEntry:
-    """One line of the sheet."""
-
     group: str  # Heading
-    text: str  # What it does
-    keys: str  # Keys as people write them, such as "Ctrl+Z" or "Shift+Middle drag"; alternatives joined by " or "
-    tip: str = ""  # Longer explanation, or ""
+    text: str
+    keys: str  # Such as "Ctrl+Z" or "Shift+Middle drag"; alternatives are joined by " or "
+    tip: str = ""
 
     def matches(self, words: Iterable[str]) -> bool:
-        """Whether every word is found in group, text, keys or tip."""
         haystack = " ".join((self.group, self.text, self.keys, self.tip)).casefold()
         return all(word in haystack for word in words)
 
 
 class CheatSheet(QDialog):
-    """Window with all shortcuts; it may stay open beside the work.
-
-    Args:
-        entries: Lines in the order in which they are shown.
-        parent: Parent widget.
-    """
+    """Non-modal window with all shortcuts."""
 
     def __init__(self, entries: Iterable[ShortcutEntry], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,7 +56,7 @@ class CheatSheet(QDialog):
         self.search.addAction(icon("filter"), QLineEdit.ActionPosition.LeadingPosition)
         self.search.textChanged.connect(self._filter)
         self.tree = _make_tree()
-        self.empty = EmptyState("keyboard", "Nothing found", "No shortcut contains all of these words.", self)
+        self.empty = EmptyState("keyboard", "No matches", "No shortcut contains all of these words.", self)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.tree)
         self._stack.addWidget(self.empty)
@@ -100,18 +93,18 @@ class CheatSheet(QDialog):
 
     def _filter(self, text: str) -> None:
         words = text.casefold().split()
-        found = False
+        any_match = False
         for group in self._groups():
             for line in _lines(group):
                 line.setHidden(not line.data(0, _ENTRY_ROLE).matches(words))
             is_empty = all(line.isHidden() for line in _lines(group))
             group.setHidden(is_empty)
-            found = found or not is_empty
-        self._stack.setCurrentWidget(self.tree if found else self.empty)
+            any_match = any_match or not is_empty
+        self._stack.setCurrentWidget(self.tree if any_match else self.empty)
 
 
 class KeysDelegate(QStyledItemDelegate):
-    """Paints each key as a cap."""
+    """Paints each key as a key cap."""
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -140,7 +133,7 @@ class KeysDelegate(QStyledItemDelegate):
 
 
 def _parts(keys: str) -> list[tuple[str, bool]]:
-    """Texts of a shortcut, and whether each is a key cap; a plus that is itself a key stays one."""
+    """Texts of a shortcut, and whether each is a key cap; handles a plus that is itself a key."""
     parts: list[tuple[str, bool]] = []
     for alternative in keys.split(_ALTERNATIVES) if keys else []:
         if parts:
@@ -168,7 +161,7 @@ def _make_tree() -> QTreeWidget:
     tree.setFrameShape(QFrame.Shape.NoFrame)
     tree.header().setStretchLastSection(False)
     tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-    tree.header().setSectionResizeMode(_KEYS_COLUMN, QHeaderView.ResizeMode.ResizeToContents)  # they come first
+    tree.header().setSectionResizeMode(_KEYS_COLUMN, QHeaderView.ResizeMode.ResizeToContents)
     tree.setItemDelegateForColumn(_KEYS_COLUMN, KeysDelegate(tree))
     return tree
 

@@ -1,4 +1,4 @@
-"""The Bake Distance panel: how far simulated nodes are from their bakes, at most and in the mean, over scene time."""
+"""The Bake Distance panel: largest and mean distance of simulated nodes from their bakes over scene time."""
 
 import html
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from widgets.empty_state import EmptyState
 from widgets.parts import Pages, packed
-from widgets.shown import label_text
+from widgets.texts import label_text
 from widgets.theme import SPACE, is_dark, tabular
 
-# Distinct for colour-blind eyes (Okabe and Ito 2008), for dark and for light ground.
+# Distinct for colour-blind eyes (Okabe and Ito 2008); on dark and on light background.
 _COLOURS = (("#56b4e9", "#0072b2"), ("#e69f00", "#b37700"), ("#2fbf94", "#00795a"), ("#f08050", "#c04e00"))
-_HINT = "Bake, choose Free Bake, change a setting, simulate again, and switch Compare to Bake on in the menu View."
+_HINT = "Bake, choose Detach Bake, change a setting, simulate again, and check View ▸ Compare to Bake."
 
 
 @dataclass(frozen=True, slots=True)
 class DistanceCurve:
-    """A node: its name, scene times [s], ascending, and how far it is from its bake at most and in the mean [m]."""
+    """Scene times of a node [s], ascending, and its largest and mean distance from its bake [m]."""
 
     name: str
     times: Sequence[float]
@@ -31,17 +31,17 @@ class DistanceCurve:
 
 
 class DistancePlot(QWidget):
-    """Two lines for each node, the mean dashed; figures are of the playhead, or of what is under the mouse.
+    """Two curves per node, the mean dashed; shows the values at the playhead or under the mouse.
 
     Signals:
-        chosen: A moment was clicked [s].
+        chosen: A time was clicked [s].
     """
 
     chosen = Signal(float)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.empty = EmptyState("mdi6.map-marker-distance", "Nothing is compared", _HINT, self)
+        self.empty = EmptyState("mdi6.map-marker-distance", "No comparison", _HINT, self)
         self.plot = pg.PlotWidget(self, background=None)
         self.text = QLabel(self)
         self.text.setTextFormat(Qt.TextFormat.RichText)
@@ -60,7 +60,7 @@ class DistancePlot(QWidget):
         self.set_curves(())
 
     def set_curves(self, curves: Sequence[DistanceCurve]) -> None:
-        """Shows these; none for nothing that is compared."""
+        """Sets the curves; empty if no bake is compared."""
         self._curves = tuple(curves)
         most = max((max(curve.most) for curve in curves), default=0.0)
         self._scale, self._unit = (1.0, "m") if most >= 1.0 else (1e3, "mm")
@@ -78,25 +78,25 @@ class DistancePlot(QWidget):
         self._show_figures()
 
     def set_now(self, time: float) -> None:
-        """The playhead is at a moment [s]."""
+        """Sets the time of the playhead [s]."""
         self._now = time
         self._playhead.setPos(time)
         self._show_figures()
 
     def point_at(self, time: float | None) -> None:
-        """The mouse is at a moment [s]; None takes it away."""
+        """Sets the time under the mouse [s], or None."""
         self._under_mouse = time
         self._show_figures()
 
-    def characters(self) -> list[tuple[str, float, float]]:
-        """Name, largest and mean distance [m] of each node at the moment that is shown; not of one unknown there."""
-        time, found = self._now if self._under_mouse is None else self._under_mouse, []
+    def distances_now(self) -> list[tuple[str, float, float]]:
+        """Name, largest and mean distance [m] of each node at the current time, if it is known there."""
+        time, distances = self._now if self._under_mouse is None else self._under_mouse, []
         for curve in self._curves:
             times = np.array(curve.times)
             place = int(np.abs(times - time).argmin())
             if abs(times[place] - time) <= 1.0 / 30.0:
-                found.append((curve.name, curve.most[place], curve.mean[place]))
-        return found
+                distances.append((curve.name, curve.most[place], curve.mean[place]))
+        return distances
 
     # --- parts ----------------------------------------------------------------------------------------
 
@@ -125,13 +125,13 @@ class DistancePlot(QWidget):
     def _show_figures(self) -> None:
         names = [curve.name for curve in self._curves]
         parts = []
-        for name, most, mean in self.characters():
+        for name, most, mean in self.distances_now():
             colour = self._colour(names.index(name))
-            far, middle = (f"{way * self._scale:.3g} {self._unit}" for way in (most, mean))
+            most_text, mean_text = (f"{distance * self._scale:.3g} {self._unit}" for distance in (most, mean))
             swatch, label = f'<span style="color:{colour}">■</span>', html.escape(label_text(name))
-            parts.append(f"{swatch} {label}: {far} at most, {middle} in the mean (dashed)")
+            parts.append(f"{swatch} {label}: {most_text} maximum, {mean_text} mean (dashed)")
         time = self._now if self._under_mouse is None else self._under_mouse
-        self.text.setText(f"{'&nbsp;&nbsp; '.join(parts) or 'Not compared'} at {time:.2f} s")
+        self.text.setText(f"{'&nbsp;&nbsp; '.join(parts) or 'No comparison'} at {time:.2f} s")
 
     def _colour(self, number: int) -> str:
         return _COLOURS[number % len(_COLOURS)][0 if is_dark() else 1]

@@ -1,24 +1,23 @@
-"""What an empty panel says: what belongs here, and how to get it."""
+"""Placeholder of an empty panel."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from widgets.icons import GlyphLabel
-from widgets.shown import label_text
+from widgets.texts import label_text
 from widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 32
 
 
 class EmptyState(QWidget):
-    """An icon where there is room for one, a line, and a smaller hint, in the middle of the panel.
+    """An icon if there is room, a title and a hint, centred in the panel.
 
     Args:
         icon_name: Key of `widgets.icons.GLYPHS`.
-        text: What is missing.
-        hint: What to do about it.
-        parent: Parent widget.
+        text: Title.
+        hint: Smaller text below.
     """
 
     def __init__(self, icon_name: str, text: str, hint: str = "", parent: QWidget | None = None) -> None:
@@ -52,7 +51,6 @@ class EmptyState(QWidget):
         return sum(label.heightForWidth(width) for label in shown) + 3 * SPACE
 
     def set_text(self, text: str, hint: str = "") -> None:
-        """Says something else."""
         self.text.setText(label_text(text))
         self.hint.setText(label_text(hint))
         self.updateGeometry()

@@ -1,4 +1,4 @@
-"""The user guide in a window of its own: a list of pages, and the page."""
+"""The user guide: a list of pages, and the selected page."""
 
 import re
 from pathlib import Path
@@ -15,12 +15,11 @@ SUFFIX = ".md"
 
 
 class Guide(QDialog):
-    """Shows Markdown pages of a folder; links between them work, others open in the browser.
+    """Shows the Markdown pages of a folder; other links open in the browser.
 
     Args:
-        folder: Where the pages and their pictures are; `index.md` is the first.
-        more: Markdown that stands below a page, by its name.
-        parent: Parent widget.
+        folder: Folder of the pages and images; `index.md` is the first page.
+        more: Markdown to append to a page, by its name.
     """
 
     def __init__(self, folder: Path, more: dict[str, str], parent: QWidget | None = None) -> None:
@@ -52,7 +51,7 @@ class Guide(QDialog):
         return item.data(Qt.ItemDataRole.UserRole) if item is not None else ""
 
     def open(self, name: str, place: str = "") -> None:  # type: ignore[override]
-        """Shows a page, at a text where it has that; the first page for a name that there is none of."""
+        """Shows a page, or the first one for an unknown name, and scrolls to a text in it."""
         rows = [self.list.item(row).data(Qt.ItemDataRole.UserRole) for row in range(self.list.count())]
         self.list.setCurrentRow(rows.index(name) if name in rows else 0)
         if place:

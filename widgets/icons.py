@@ -1,12 +1,12 @@
-"""Icons of one family, drawn from the palette at the moment they are painted.
+"""Icons from Material Design Icons.
 
-An icon is a glyph of Material Design Icons; because its engine asks for the colour while painting,
-every icon follows a change of theme, of enabled state and of selection without being made again.
+The icon engine reads the palette when it paints, so that icons follow theme, enabled state and selection.
 """
 
 import functools
 import importlib.util
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,14 +26,14 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from sim.kinds import KINDS
-from widgets.colours import Colours, colours
+from widgets.theme import Colours, colours
 
 _FAMILY = "mdi6"
 _PACKAGE = "qtawesome"
 _FONT_FILE = "materialdesignicons6-webfont-*.ttf"
 _CODES_FILE = "materialdesignicons6-webfont-charmap-*.json"
 
-# What the product calls an icon -> glyph of the family.
+# Name of an icon -> glyph of the family.
 GLYPHS: dict[str, str] = {
     "add": "plus",
     "audible": "volume-high",
@@ -103,17 +103,17 @@ GLYPHS: dict[str, str] = {
 
 @functools.cache
 def icon(name: str, tint: str = "") -> QIcon:
-    """The icon called `name`.
+    """The icon of a name.
 
     Args:
-        name: A key of `GLYPHS`, or a glyph of the family with its prefix such as "mdi6.play".
-        tint: Which of `Colours` an icon has that carries a meaning ("warning", "error"); by default the text colour
-            of the palette.  Both are asked when the icon is painted.
+        name: A key of `GLYPHS`, or a glyph with its prefix such as "mdi6.play".
+        tint: A colour of `Colours`, such as "warning"; by default the text colour of the palette.
 
     Raises:
-        KeyError: Naming the icon, if there is none of that name.
+        KeyError: If there is no such icon.
     """
-    return QIcon(GlyphEngine(glyph(name), tint))
+    character = glyph(name)
+    return QIcon(PaletteEngine(lambda painter, rect, colour: draw_glyph(painter, rect, character, colour), tint))
 
 
 def kind_icon(kind: str) -> str:
@@ -121,7 +121,7 @@ def kind_icon(kind: str) -> str:
 
 
 def glyph(name: str) -> str:
-    """The character that draws the icon `name`; KeyError names what is not known."""
+    """The character of an icon; raises KeyError for an unknown name."""
     plain = name.removeprefix(f"{_FAMILY}.") if name.startswith(f"{_FAMILY}.") else GLYPHS.get(name)
     if plain is None:
         raise KeyError(f"no icon called {name!r}; known: {', '.join(sorted(GLYPHS))}")
@@ -136,7 +136,7 @@ def glyph_font(pixel_size: int) -> QFont:
 
 
 def draw_glyph(painter: QPainter, rect: QRect, character: str, colour: QColor) -> None:
-    """Paints one glyph centred in `rect`."""
+    """Paints a glyph centred in `rect`."""
     side = min(rect.width(), rect.height())
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
@@ -147,13 +147,7 @@ def draw_glyph(painter: QPainter, rect: QRect, character: str, colour: QColor) -
 
 
 class GlyphLabel(QWidget):
-    """A picture of one icon in the dim text colour, of a fixed size.
-
-    Args:
-        name: Name of the icon.
-        side: Edge in pixels.
-        parent: Parent widget.
-    """
+    """An icon of fixed size in the dim text colour."""
 
     def __init__(self, name: str, side: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,7 +162,7 @@ class GlyphLabel(QWidget):
         self.update()
 
     def set_tint(self, tint: str, scheme: Colours | None = None) -> None:
-        """Takes one of `Colours` instead of the dim one, of a scheme that its ground is of, else of that in force."""
+        """Uses a colour of `Colours`, of a scheme or of the current one."""
         self._tint, self._scheme = tint, scheme
         self.update()
 
@@ -182,32 +176,36 @@ class GlyphLabel(QWidget):
             draw_glyph(painter, self.rect(), self._character, tint)
 
 
-class GlyphEngine(QIconEngine):
-    """Paints one glyph in the colour that the palette has for the icon's mode."""
+class PaletteEngine(QIconEngine):
+    """Base of icons that are painted in the palette's colour for their mode.
 
-    def __init__(self, character: str, tint: str) -> None:
+    Args:
+        draw: Paints the icon into a rectangle in a colour.
+        tint: A colour of `Colours`, or "" for the text colour.
+    """
+
+    def __init__(self, draw: Callable[[QPainter, QRect, QColor], None], tint: str = "") -> None:
         super().__init__()
-        self._character, self._tint = character, tint
+        self._draw, self._tint = draw, tint
 
     def clone(self) -> QIconEngine:
-        return GlyphEngine(self._character, self._tint)
+        return PaletteEngine(self._draw, self._tint)
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:  # noqa: ARG002
-        draw_glyph(painter, rect, self._character, self._pen(mode))
+        self._draw(painter, rect, self._colour(mode))
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         pixmap = QPixmap(size)
         pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
-        painter.end()
+        with QPainter(pixmap) as painter:
+            self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
         return pixmap
 
-    def _pen(self, mode: QIcon.Mode) -> QColor:
+    def _colour(self, mode: QIcon.Mode) -> QColor:
         palette = QGuiApplication.palette()
         if mode == QIcon.Mode.Disabled:
             return palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText)
-        if mode == QIcon.Mode.Selected:  # no tint can be read on the accent
+        if mode == QIcon.Mode.Selected:  # tints are not readable on the accent
             return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.HighlightedText)
         if self._tint:
             return tint_colour(self._tint)
@@ -215,13 +213,12 @@ class GlyphEngine(QIconEngine):
 
 
 def tint_colour(name: str, scheme: Colours | None = None) -> QColor:
-    """One of `Colours`, in the scheme of the moment unless another is given."""
     return QColor(getattr(scheme or colours(), name))
 
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """The font as Qt calls it, and the hexadecimal code of every glyph."""
+    """Font family in Qt, and the hexadecimal code of each glyph."""
 
     name: str
     codes: dict[str, str]
@@ -229,9 +226,9 @@ class _Family:
 
 @functools.cache
 def _family() -> _Family:
-    """The icon family, from the files of QtAwesome.
+    """Loads the font from the files of QtAwesome.
 
-    The package is not imported: it wraps all of Qt, which takes a tenth of a second at every start.
+    The package is not imported: it wraps all of Qt, which takes a tenth of a second.
     """
     package = importlib.util.find_spec(_PACKAGE)
     assert package is not None, "QtAwesome is a dependency"

@@ -1,30 +1,12 @@
-"""A number that is dragged, stepped or typed; the one number editor of the whole window.
+"""A number that is dragged, stepped or typed: the number editor of the whole window."""
 
-    field = NumberField(lo=-4.0, hi=4.0, step=0.1, decimals=1, unit="×", default=1.0)
-    field.set_value(0.5)                 # never emits
-    field.edit_started.connect(...)      # a gesture begins: drag, arrow key, wheel, typed text, reset
-    field.edited.connect(...)            # every new value of the gesture: float, or None if optional
-    field.edit_finished.connect(...)     # the gesture ended and its last value holds
-    field.edit_cancelled.connect(...)    # Escape: the old value was sent once more by `edited` just before
+from collections.abc import Callable
+from dataclasses import replace
 
-Every `edit_started` is followed by exactly one `edit_finished` or `edit_cancelled`.  A gesture that
-changes nothing emits nothing.  While the user holds the field, `set_value` waits for the gesture to end.
-
-Habits: drag left and right (Shift finer, Ctrl coarser); Up and Down or the wheel step it while it has
-focus; a double click, Return, F2 or typing a digit or one of - + * / opens the text, which may be arithmetic, in
-other units, or a change such as *2 or +=0.1 (`widgets.number_text`); Return commits, Escape restores; Ctrl+C and Ctrl+V
-copy and paste the number.  A number beyond the range becomes the nearest one, which a note beside the field says.
-The wheel over a field without focus goes to whatever scrolls around it.
-"""
-
-from dataclasses import dataclass
-
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QColor,
     QContextMenuEvent,
     QFocusEvent,
-    QFont,
     QFontMetricsF,
     QHideEvent,
     QKeyEvent,
@@ -35,9 +17,14 @@ from PySide6.QtGui import (
     QPalette,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QWidget
 
-from widgets.number_editing import NumberEditing
+from sim.scene.params import Scale
+from widgets.number_text import NumberRange, NumberTextError, format_number, gain, is_change, parse_number
+from widgets.theme import blend, tabular
+
+_DRAG_THRESHOLD = 3.0
+
 
 _PADDING = 6.0
 _RADIUS = 3.0
@@ -45,63 +32,292 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _WHEEL_NOTCH = 120.0
 
 
-@dataclass(frozen=True, slots=True)
-class NumberLook:
-    """What is painted; `dim` for a value that is only implied."""
+class NumberField(QLineEdit):
+    """A number with unit, hard and soft range.
 
-    number: str
-    unit: str
-    dim: bool
-    held: bool
+    Drag left and right (Shift finer, Ctrl coarser); Up, Down and the wheel step it while it has the focus. Double
+    click, Return, F2 or typing opens the text, which may be arithmetic, in other units, or a change such as *2 or +=0.1
+    (see `widgets.number_text`); Return commits, Escape restores. Ctrl+C and Ctrl+V copy and paste the number. Values
+    beyond the hard range are clamped with a notice.
 
+    Each gesture emits `edit_started`, then `edited` for each value, then `edit_finished` or `edit_cancelled`; before a
+    cancel, `edited` is emitted with the old value. A gesture without changes emits nothing. During a gesture
+    `set_value` is deferred to its end.
 
-def mixed(first: QColor, second: QColor, share: float) -> QColor:
-    """Opaque colour between two: `share` 0 is the first, 1 the second."""
-    return QColor.fromRgbF(
-        first.redF() + share * (second.redF() - first.redF()),
-        first.greenF() + share * (second.greenF() - first.greenF()),
-        first.blueF() + share * (second.blueF() - first.blueF()),
-    )
+    Args:
+        lo, hi: Hard range for typed values; None for no limit.
+        soft: Range of a drag; the hard range by default.
+        step: Step of the arrow keys and grid of a drag; derived from the range by default.
+        scale: Whether a drag adds or multiplies.
+        decimals: Digits after the point; None for four significant digits, 0 for integers unless `whole` is False.
+        decimals_max: Digits after the point for values that have them.
+        whole: Only integers; by default if `decimals` is 0.
+        unit: Shown after the number.
+        default: Value of `reset`.
+        double_click_resets: Whether a double click resets instead of opening the text.
+        optional: Whether the value may be None: clearing the text gives None.
 
+    Attributes:
+        change: While `edited` is emitted for a relative change such as `*2`: the change, for other values; else None.
+            Raises `NumberTextError` if the result is not a finite number.
+    """
 
-def number_size(font: QFont, samples: list[str], unit: str) -> QSize:
-    metrics = QFontMetricsF(font)
-    width = max(metrics.horizontalAdvance(text) for text in samples)
-    suffix = metrics.horizontalAdvance(f" {unit}") if unit else 0.0
-    return QSize(round(width + suffix + 2.0 * _PADDING + 4.0), round(metrics.height() + 8.0))
+    edit_started = Signal()
+    edited = Signal(object)
+    edit_finished = Signal()
+    edit_cancelled = Signal()
 
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        *,
+        lo: float | None = None,
+        hi: float | None = None,
+        soft: tuple[float, float] | None = None,
+        step: float | None = None,
+        scale: Scale = Scale.LINEAR,
+        decimals: int | None = None,
+        decimals_max: int | None = None,
+        whole: bool | None = None,
+        unit: str = "",
+        default: float | None = None,
+        double_click_resets: bool = False,
+        optional: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        whole = decimals == 0 if whole is None else whole
+        self._range = NumberRange(lo=lo, hi=hi, soft=soft, step=step, scale=scale, whole=whole)
+        self._decimals, self._decimals_max = decimals, decimals_max
+        self._unit, self._default, self._double_click_resets = unit, default, double_click_resets
+        self._optional = optional
+        self._value: float | None = default if default is not None or optional else self._range.clamped(0.0)
+        self.change: Callable[[float], float] | None = None
+        self._fallback = 0.0
+        self._waiting: list[float | None] = []
+        self._press: QPointF | None = None
+        self._raw = 0.0
+        self._start: float | None = None
+        self._held = False
+        self._announced = False
+        self._sample = self._special = ""
+        self._number = ""
+        self.setFont(tabular(self.font()))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setDragEnabled(False)
+        self._show_number()
 
-def paint_number(painter: QPainter, field: QWidget, look: NumberLook) -> None:
-    """Paint `look` over the whole of `field` in the colours of its palette."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    _paint_panel(painter, field, look)
-    palette = field.palette()
-    base, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
-    dim = mixed(base, text, 0.62)
-    area = QRectF(field.rect()).adjusted(_PADDING, 0.0, -_PADDING, 0.0)
-    painter.setFont(field.font())
-    if look.unit:
-        painter.setPen(dim)
-        painter.drawText(area, _RIGHT, look.unit)
-        area.setRight(area.right() - QFontMetricsF(field.font()).horizontalAdvance(f" {look.unit}"))
-    # The palette of a field that is disabled is dim already.
-    painter.setPen(dim if look.dim else text)
-    painter.drawText(area, _RIGHT, look.number)
+    def value(self) -> float | None:
+        """The value; None only if the field is optional."""
+        return self._value
 
+    def set_value(self, value: float | None) -> None:
+        """Shows a value without emitting; deferred during a gesture."""
+        if self.is_held:
+            self._waiting = [value]
+        elif value != self._value:
+            self._value = value
+            self._refresh_text()
 
-def _paint_panel(painter: QPainter, field: QWidget, look: NumberLook) -> None:
-    palette = field.palette()
-    base, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
-    accent = QColor(palette.color(QPalette.ColorRole.Highlight))
-    warm = look.held or (field.underMouse() and field.isEnabled())
-    frame = QRectF(field.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-    painter.setPen(accent if field.hasFocus() or look.held else mixed(base, text, 0.34 if warm else 0.2))
-    painter.setBrush(mixed(base, text, 0.06) if warm else base)
-    painter.drawRoundedRect(frame, _RADIUS, _RADIUS)
+    def set_range(self, lo: float | None, hi: float | None, soft: tuple[float, float] | None = None) -> None:
+        """Sets hard and soft range; the value stays."""
+        self._range = replace(self._range, lo=lo, hi=hi, soft=soft)
+        self.updateGeometry()
+        self.update()
 
+    def set_step(self, step: float | None) -> None:
+        self._range = replace(self._range, step=step)
 
-class NumberField(NumberEditing):
-    """A number with unit, hard and soft range; see the module for signals and habits, `NumberEditing` for arguments."""
+    def set_fallback(self, value: float) -> None:
+        """Sets the number that None stands for; it is shown dim, and a drag from None starts there."""
+        if value != self._fallback:
+            self._fallback = value
+            if not self.is_held:
+                self._show_number()
+
+    def set_sample_text(self, text: str) -> None:
+        """Sets a text, without unit, that must fit; by default the longer end of the range."""
+        self._sample = text
+        self.updateGeometry()
+
+    def set_special_text(self, text: str) -> None:
+        """Sets the text that is shown for the lowest value."""
+        self._special = text
+        self._show_number()
+
+    @property
+    def is_held(self) -> bool:
+        return self._held or not self.isReadOnly()
+
+    def display_text(self) -> str:
+        """The number as shown, without unit."""
+        shown = self._fallback if self._value is None else self._value
+        if self._special and shown == self._range.lo:
+            return self._special
+        return format_number(shown, self._decimals, self._decimals_max)
+
+    # Changes by the user
+
+    def begin_edit(self) -> None:
+        """Opens the text with everything selected."""
+        if not self.isReadOnly() or self._held or not self.isEnabled():
+            return
+        self._press = None
+        self.setReadOnly(False)
+        self.setCursor(Qt.CursorShape.IBeamCursor)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.setText("" if self._value is None else self._full_text(self._value))
+        self.selectAll()
+
+    def reset(self) -> None:
+        """Restores the default as one gesture, if there is one."""
+        if self._default is not None or self._optional:
+            self._change_once(self._default)
+
+    def commit_text(self) -> bool:
+        """Applies the open text as one gesture; shows a notice and returns False if it is not a number."""
+        try:
+            text, typed = self.text(), self._typed()
+        except NumberTextError as error:
+            self._report(str(error))
+            self.selectAll()
+            return False
+        self._close_text()
+        if typed == self._value:
+            self._take_waiting()
+        else:
+            if is_change(text):
+                self.change = lambda own: self._range.clamped(parse_number(text, self._unit, own))
+            self._change_once(typed)
+            self.change = None
+        return True
+
+    def copy_value(self) -> None:
+        if self._value is not None:
+            QApplication.clipboard().setText(f"{self._value:.10g}")
+
+    def paste_value(self) -> None:
+        """Pastes the number on the clipboard as one gesture; shows a notice if there is none."""
+        try:
+            pasted = self._allowed(parse_number(QApplication.clipboard().text(), self._unit, self._value))
+        except NumberTextError as error:
+            self._report(str(error))
+        else:
+            self._change_once(pasted)
+
+    def revert_text(self) -> None:
+        self._close_text()
+        self._take_waiting()
+
+    def cancel_drag(self) -> None:
+        """Cancels a drag and restores the value."""
+        if not self._held:
+            return
+        self._release_drag()
+        self._waiting.clear()
+        self._value = self._start
+        self._show_number()
+        if self._announced:
+            self.edited.emit(self._start)
+            self.edit_cancelled.emit()
+
+    def _typed(self) -> float | None:
+        if self._optional and not self.text().strip():
+            return None
+        if self._value is not None and self.text() == self._full_text(self._value):
+            return self._value
+        present = self._fallback if self._value is None else self._value
+        return self._allowed(parse_number(self.text(), self._unit, present))
+
+    def _allowed(self, value: float) -> float:
+        """The value clamped to the hard range; shows a notice if it was not allowed."""
+        allowed = self._range.clamped(value)
+        if abs(allowed - value) > 0.5 * self._range.whole:
+            end = "lowest" if allowed > value else "highest"
+            self._report(f"{allowed:g} {self._unit}".rstrip() + f" is the {end} value that is allowed")
+        return allowed
+
+    def _report(self, text: str) -> None:
+        QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), text, self)
+
+    def _full_text(self, value: float) -> str:
+        return f"{value:.10g}" if self._decimals is None else format_number(value, self._decimals, 6)
+
+    def _close_text(self) -> None:
+        self.deselect()
+        self._show_number()
+
+    def _change_once(self, value: float | None) -> None:
+        self._waiting.clear()
+        if value == self._value:
+            return
+        self.edit_started.emit()
+        self._value = value
+        self._show_number()
+        self.edited.emit(value)
+        self.edit_finished.emit()
+
+    def _step_by(self, count: float, modifiers: Qt.KeyboardModifier) -> None:
+        start = self._fallback if self._value is None else self._value
+        self._change_once(self._range.stepped(start, count, _gain(modifiers)))
+
+    def _drag_to(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> None:
+        assert self._press is not None
+        pixels = position.x() - self._press.x()
+        if not self._held:
+            if abs(pixels) < _DRAG_THRESHOLD:
+                return
+            self._hold_drag()
+        self._press = position
+        factor = _gain(modifiers)
+        start = self._fallback if self._start is None else self._start
+        self._raw = self._range.moved(self._raw, pixels, factor)
+        value = self._range.settled(self._raw, start=start, factor=factor)
+        if value != self._value:
+            if not self._announced:
+                self._announced = True
+                self.edit_started.emit()
+            self._value = value
+            self._show_number()
+            self.edited.emit(value)
+
+    def _hold_drag(self) -> None:
+        self._held = True
+        self._start = self._value
+        self._raw = self._fallback if self._value is None else self._value
+        self.grabKeyboard()  # Escape must reach the drag although a drag takes no focus
+        self._announced = False
+
+    def _release_drag(self) -> None:
+        self._held = False
+        self._press = None
+        self.releaseKeyboard()
+        self.update()
+
+    def _finish_drag(self) -> None:
+        self._release_drag()
+        self._take_waiting()
+        if self._announced:
+            self.edit_finished.emit()
+
+    def _take_waiting(self) -> None:
+        if self._waiting:
+            self._value = self._waiting.pop()
+            self._waiting.clear()
+            self._show_number()
+
+    def _show_number(self) -> None:
+        self.setReadOnly(True)
+        self.setCursor(Qt.CursorShape.SizeHorCursor)
+        self._refresh_text()
+
+    def _refresh_text(self) -> None:
+        self._number = self.display_text()
+        text = f"{self._number} {self._unit}".rstrip()
+        if text != self.text():
+            self.setText(text)
+        self.update()
 
     # Events
 
@@ -205,7 +421,10 @@ class NumberField(NumberEditing):
     # Looks
 
     def sizeHint(self) -> QSize:
-        return number_size(self.font(), self._samples(), self._unit)
+        metrics = QFontMetricsF(self.font())
+        width = max(metrics.horizontalAdvance(text) for text in self._samples())
+        suffix = metrics.horizontalAdvance(f" {self._unit}") if self._unit else 0.0
+        return QSize(round(width + suffix + 2.0 * _PADDING + 4.0), round(metrics.height() + 8.0))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -214,14 +433,27 @@ class NumberField(NumberEditing):
         if not self.isReadOnly():
             super().paintEvent(event)
             return
-        look = NumberLook(
-            number=self._number,
-            unit=self._unit,
-            dim=self._value is None,
-            held=self._held,
-        )
+        base, text = (self.palette().color(role) for role in (QPalette.ColorRole.Base, QPalette.ColorRole.Text))
+        warm = self._held or (self.underMouse() and self.isEnabled())
+        frame = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        area = QRectF(self.rect()).adjusted(_PADDING, 0.0, -_PADDING, 0.0)
+        dim = blend(base, text, 0.62)
         with QPainter(self) as painter:
-            paint_number(painter, self, look)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if self.hasFocus() or self._held:
+                painter.setPen(self.palette().color(QPalette.ColorRole.Highlight))
+            else:
+                painter.setPen(blend(base, text, 0.34 if warm else 0.2))
+            painter.setBrush(blend(base, text, 0.06) if warm else base)
+            painter.drawRoundedRect(frame, _RADIUS, _RADIUS)
+            painter.setFont(self.font())
+            if self._unit:
+                painter.setPen(dim)
+                painter.drawText(area, _RIGHT, self._unit)
+                area.setRight(area.right() - QFontMetricsF(self.font()).horizontalAdvance(f" {self._unit}"))
+            # The palette of a disabled field is already dim.
+            painter.setPen(dim if self._value is None else text)
+            painter.drawText(area, _RIGHT, self._number)
 
     def _samples(self) -> list[str]:
         if self._sample:
@@ -229,6 +461,11 @@ class NumberField(NumberEditing):
         ends = [end for end in (self._range.lo, self._range.hi) if end is not None and abs(end) < 1e6]
         digits = max(self._decimals or 0, self._decimals_max or 0)
         return [f"{end:.{digits}f}" for end in ends] + ["0" * 6]
+
+
+def _gain(modifiers: Qt.KeyboardModifier) -> float:
+    held = Qt.KeyboardModifier
+    return gain(bool(modifiers & held.ShiftModifier), bool(modifiers & held.ControlModifier))
 
 
 def _starts_number(event: QKeyEvent) -> bool:

@@ -1,10 +1,129 @@
-"""Numbers as people type them: arithmetic, functions, other units, and changes of the present value; knows no Qt."""
+"""Formatting, parsing and stepping of numbers; independent of Qt."""
 
 import ast
 import math
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+
+from sim.scene.params import Scale
+
+_SIGNIFICANT = 4
+_FINER = 0.1
+_COARSER = 10.0
+_STEPS_PER_PIXEL = 0.5
+_STEPS_PER_SPAN = 200.0
+_PIXELS_PER_LOG_SPAN = 300.0
+_DECADES_PER_KEY = 0.1
+_LOG_DIGITS = 3
+
+
+def format_number(value: float, decimals: int | None, decimals_max: int | None = None) -> str:
+    """A number as text.
+
+    Args:
+        value: A finite number.
+        decimals: Digits after the point; None for four significant digits.
+        decimals_max: Digits after the point for values that have them; `decimals` by default.
+    """
+    if decimals is None:
+        text = f"{value:.{_SIGNIFICANT}g}"
+    else:
+        text = f"{value:.{max(decimals, decimals_max or 0)}f}"
+        while text[-1] == "0" and len(text.partition(".")[2]) > decimals:
+            text = text[:-1]
+        text = text.rstrip(".")
+    return "0" + text[2:] if text.startswith("-0") and float(text) == 0.0 else text
+
+
+def gain(finer: bool, coarser: bool) -> float:
+    """Factor of a movement for the modifier keys."""
+    return (_FINER if finer else 1.0) * (_COARSER if coarser else 1.0)
+
+
+def nice_step(rough: float) -> float:
+    """The largest of 1, 2 or 5 times a power of ten that is at most `rough` (positive)."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return power * next((n for n in (5.0, 2.0) if n * power <= rough * (1.0 + 1e-9)), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRange:
+    lo: float | None = None  # Hard bounds, or None
+    hi: float | None = None
+    soft: tuple[float, float] | None = None  # Range of a drag; the hard range for None
+    step: float | None = None  # Step of the arrow keys and grid of a drag; derived from the range for None
+    scale: Scale = Scale.LINEAR  # LOG moves by factors and needs a `soft` with a positive lower end
+    whole: bool = False  # Only integers
+
+    def clamped(self, value: float) -> float:
+        """`value` within the hard bounds, rounded if only integers are allowed."""
+        value = float(round(value)) if self.whole else value
+        if self.lo is not None:
+            value = max(value, self.lo)
+        if self.hi is not None:
+            value = min(value, self.hi)
+        return value
+
+    @property
+    def span(self) -> tuple[float | None, float | None]:
+        return self.soft if self.soft is not None else (self.lo, self.hi)
+
+    @property
+    def is_log(self) -> bool:
+        """Whether movements multiply: the scale is logarithmic and the span is positive."""
+        lo, hi = self.span
+        return self.scale is Scale.LOG and lo is not None and hi is not None and 0.0 < lo < hi
+
+    @property
+    def unit_step(self) -> float:
+        if self.step is not None and self.step > 0.0:
+            return self.step
+        lo, hi = self.span
+        step = nice_step((hi - lo) / _STEPS_PER_SPAN) if lo is not None and hi is not None and hi > lo else 0.01
+        return max(step, 1.0) if self.whole else step
+
+    def moved(self, value: float, pixels: float, factor: float) -> float:
+        """`value` dragged by `pixels`, not rounded or clamped; `factor` comes from `gain`."""
+        if not self.is_log:
+            return value + pixels * self.unit_step * _STEPS_PER_PIXEL * factor
+        lo, hi = self._log_span()
+        decades = math.log10(hi / lo) * pixels / _PIXELS_PER_LOG_SPAN * factor
+        return max(value, lo * 0.1) * math.pow(10.0, decades)
+
+    def stepped(self, value: float, count: float, factor: float) -> float:
+        """`value` after `count` arrow keys, on the grid and within the bounds."""
+        if not self.is_log:
+            amount = max(self.unit_step * factor, 1.0) if self.whole else self.unit_step * factor
+            return self.clamped(round(value + count * amount, 12))
+        start = max(value, self._log_span()[0] * 0.1)
+        return self.settled(start * 10.0 ** (count * _DECADES_PER_KEY * factor), start=value, factor=factor)
+
+    def settled(self, raw: float, *, start: float, factor: float) -> float:
+        """The value shown for a drag to `raw`: on the grid, within the soft span widened to contain `start`."""
+        grid = self.unit_step * min(factor, 1.0)
+        value = self._log_rounded(raw, factor) if self.is_log else round(round(raw / grid) * grid, 12)
+        lo, hi = self.span
+        if self.is_log and self.lo is not None and self.lo <= 0.0 and lo is not None and raw < lo:
+            return self.lo
+        if lo is not None:
+            value = max(value, min(lo, start))
+        if hi is not None:
+            value = min(value, max(hi, start))
+        return self.clamped(value)
+
+    def _log_span(self) -> tuple[float, float]:
+        lo, hi = self.span
+        assert lo is not None
+        assert hi is not None
+        return lo, hi
+
+    @staticmethod
+    def _log_rounded(raw: float, factor: float) -> float:
+        digits = _LOG_DIGITS + (1 if factor < 1.0 else 0)
+        return float(f"{raw:.{digits - 1}e}")
+
 
 _LENGTH_MAX = 64
 _MINUS = "\u2212"
@@ -30,35 +149,34 @@ _UNITS: dict[str, dict[str, float]] = {
     "Hz": {"1/s": 1.0, "fps": 1.0, "kHz": 1e3},
     "": {"%": 1e-2},
 }
-"""Other units of a field's unit, as factors; longer ones are looked for first."""
+"""Alternative units of a field's unit, as factors."""
 
 _NUMBER = r"(?<![\w.])(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
 _CHANGE = re.compile(r"(\+|-|\*|/)=|[*/](?!\*)")
 
 
 class NumberTextError(ValueError):
-    """Text that is no number; says why in one line."""
+    """A text that is not a number; the message is one line."""
 
 
 def is_change(text: str) -> bool:
-    """Whether a text such as `*2` or `+=0.1` says how the present value changes, instead of another one."""
+    """Whether a text is a relative change such as `*2` or `+=0.1`."""
     return _CHANGE.match(text.strip().replace("×", "")) is not None
 
 
 def parse_number(text: str, unit: str = "", present: float | None = None) -> float:
-    """The number in `text`.
+    """Parses a number.
 
-    Digits with a point or comma; arithmetic and functions such as `24*2 + sqrt(2)`, angles of sin, cos and tan in
-    radians; other units such as `25 cm` where metres are shown; and changes of the present value such as `*2`,
-    `/ 3`, `+=0.1` or `-=5 cm`.
+    Accepts a decimal point or comma; arithmetic and functions such as `24*2 + sqrt(2)`, with angles in radians; other
+    units such as `25 cm` for metres; and changes of the current value such as `*2`, `/ 3`, `+=0.1` or `-=5 cm`.
 
     Args:
-        text: As typed.
+        text: The text.
         unit: Unit of the field.
-        present: Value that a change starts from; None for none.
+        present: Current value for a change, or None.
 
     Raises:
-        NumberTextError: If there is no finite number in it.
+        NumberTextError: If the text is not a finite number.
     """
     shown = text.strip()
     plain = shown.replace(_MINUS, "-").replace("×", "")
@@ -72,7 +190,7 @@ def parse_number(text: str, unit: str = "", present: float | None = None) -> flo
             raise NumberTextError("there is no number yet to change")
         sign, plain = change[0][0], plain[change.end() :]
     try:
-        # What multiplies has no unit of its own.
+        # A factor has no unit.
         value = _value(plain, "" if change is not None and sign in "*/" else unit.strip())
         if change is not None:
             assert present is not None
@@ -89,16 +207,16 @@ def parse_number(text: str, unit: str = "", present: float | None = None) -> flo
 
 
 def _value(plain: str, unit: str) -> float:
-    if "(" not in plain:  # there, commas stand between arguments
+    if "(" not in plain:  # commas separate arguments of functions
         plain = plain.replace(",", ".")
     factors = {unit: 1.0, **_UNITS.get(unit, {})} if unit else _UNITS[""]
     names = "|".join(map(re.escape, sorted(factors, key=len, reverse=True)))
     named = re.compile(rf"{_NUMBER}\s*({names})(?!\w)")
     last = re.search(rf"\s*(?<![A-Za-z_])({names})\s*$", plain)
-    if last is not None and len(named.findall(plain)) <= 1:  # one unit at the end is that of all before it
+    if last is not None and len(named.findall(plain)) <= 1:  # a single unit at the end applies to the whole expression
         plain, factor = plain[: last.start()], factors[last[1]]
     else:
-        plain, factor = named.sub(lambda found: f"({found[1]}*{factors[found[2]]!r})", plain), 1.0
+        plain, factor = named.sub(lambda match: f"({match[1]}*{factors[match[2]]!r})", plain), 1.0
     plain = re.sub(r"(?<![\w.])0+(?=\d)", "", plain.strip())
     value = float(_evaluated(ast.parse(plain, mode="eval").body)) * factor
     return float(f"{value:.15g}")  # 70 cm are 0.7 m

@@ -1,7 +1,4 @@
-"""The outliner: the nodes of the scene, each below what it rides on, with the parts of what is read from files.
-
-It edits nothing: renaming, hiding and all other wishes leave through signals.
-"""
+"""The outliner: a tree of nodes below their parents, with the parts of their files."""
 
 import enum
 from collections.abc import Callable
@@ -14,17 +11,19 @@ from sim.scene.change import Change, ChangeKind
 from sim.scene.scene import NodeId, ParamRef
 from sim.scene.view_state import Selection, selection_of
 from widgets.empty_state import EmptyState
+from widgets.icons import icon
 from widgets.outliner_entries import Entry, EntryKind, Key
 from widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
 from widgets.outliner_view import OutlinerView
+from widgets.parts import packed
 from widgets.protocols import EditTarget, ModelProvider, ModelState
-from widgets.theme import SPACE, icon
+from widgets.theme import SPACE
 
 _NODES = (EntryKind.NODE, EntryKind.FOLD)
 
 
 class OutlinerAction(enum.Enum):
-    """What the context menu or a key asks for; the text is the menu's."""
+    """Entries of the context menu, by their text."""
 
     FRAME = "Frame in view"
     DUPLICATE = "Duplicate"
@@ -34,29 +33,22 @@ class OutlinerAction(enum.Enum):
 
 
 class Outliner(QWidget):
-    """Tree of the scene with a filter.
-
-    Args:
-        target: Read only here; its `changed` keeps the rows up to date.
-        model_of: State of the model of a node; call `model_changed` when it changes.
-        parent: Parent widget.
+    """Tree of the scene with a filter; emits edits as signals.
 
     Attributes:
-        extend_menu: Called with the menu of a row before it opens, to add what the program offers there.
+        extend_menu: Called with the context menu and entry of a row before the menu opens.
 
     Signals:
-        node_selected: The user selected a node, or one of its bones (else None).
-        material_selected: The user selected a material; the `Selection`.
-        view_selected: The user selected the view settings.
+        node_selected: A node, and one of its bones or None.
+        material_selected: The `Selection` of a material.
+        view_selected: The viewport settings.
         rename_requested: Node and new name.
-        visibility_requested: Node and whether it is to be drawn.
-        mute_requested: Node and whether it is to be silent.
-        lock_requested: Node and whether it is to be locked.
-        reset_requested: A node that stopped shall start anew.
-        resume_requested: One shall go on from its last sound state.
-        place_requested: Nodes, and the `ListPlace` where they shall be listed.
-        nodes_selected: The user selected several nodes, the one that was chosen last first, or none.
-        action_requested: An `OutlinerAction` and the `Selection` it is meant for.
+        visibility_requested, mute_requested, lock_requested: Node and new state.
+        reset_requested: A stopped node.
+        resume_requested: A stopped node.
+        place_requested: Nodes and the `ListPlace` where they were dropped.
+        nodes_selected: Several nodes, the active one first, or none.
+        action_requested: An `OutlinerAction` and a `Selection`.
     """
 
     node_selected = Signal(str, object)
@@ -83,7 +75,7 @@ class Outliner(QWidget):
         self.proxy = OutlinerFilter(self.model, self)
         self.view = OutlinerView(self.model, self.proxy, self)
         self.filter_line = QLineEdit(self)
-        self.nothing_found = EmptyState("filter", "Nothing found", "No name contains all of these words.", self)
+        self.nothing_found = EmptyState("filter", "No matches", "No name contains all of these words.", self)
         self._arrange()
         self._connect()
         self.model.set_scene(target.scene)
@@ -93,18 +85,10 @@ class Outliner(QWidget):
         self.filter_line.setPlaceholderText("Filter by name")
         self.filter_line.setClearButtonEnabled(True)
         self.filter_line.addAction(icon("filter"), QLineEdit.ActionPosition.LeadingPosition)
-        box = QWidget(self)
-        box_layout = QVBoxLayout(box)
-        box_layout.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
-        box_layout.addWidget(self.filter_line)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.view)
         self._stack.addWidget(self.nothing_found)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(box)
-        layout.addLayout(self._stack, 1)
+        packed(QVBoxLayout(self), packed(QVBoxLayout(), self.filter_line, margins=SPACE), (self._stack, 1))
 
     def _connect(self) -> None:
         self._target.changed.connect(self._changed)
@@ -119,22 +103,20 @@ class Outliner(QWidget):
         self.view.delete_pressed.connect(self._delete_pressed)
         self.view.menu_requested.connect(self._open_menu)
 
-    # In
-
     def set_selection(self, selection: Selection) -> None:
-        """Shows another selection; emits nothing."""
+        """Shows a selection; emits nothing."""
         if selection != self._selection:
             self._selection = selection
             self._show_selection()
 
     def rename_selected(self) -> None:
-        """Opens the name of the selected node for editing; bones keep the names of their file."""
+        """Opens the name of the selected node for editing."""
         entry = self.view.selected_entry()
         if entry is not None and entry.kind is EntryKind.NODE:
             self.view.rename(entry)
 
     def model_changed(self, node_id: NodeId) -> None:
-        """The model behind a node was loaded, failed, or got further."""
+        """Call when the model of a node was loaded, failed or made progress."""
         status = self._model_of(node_id)
         if status is not None and status.state is ModelState.LOADING:
             self.model.set_scene(self._target.scene)
@@ -142,15 +124,13 @@ class Outliner(QWidget):
             self.model.refresh_node(node_id)
             self._show_selection()
 
-    # Out
-
     def _selected(self, _now: QItemSelection, _before: QItemSelection) -> None:
         entries = self.view.selected_entries()
         chosen = list(dict.fromkeys(node for e in entries if e.kind in _NODES for node in e.selection.nodes))
         if self._is_syncing or not entries:
             return
         if len(entries) > 1:
-            # Several things at once are nodes; rows of their parts only stand for one by itself.
+            # Only nodes can be selected together.
             if chosen and set(chosen) != set(self._selection.nodes):
                 self._selection = selection_of(chosen)
                 self.nodes_selected.emit(tuple(chosen))
@@ -229,15 +209,13 @@ class Outliner(QWidget):
             lambda: self.action_requested.emit(action, entry.selection)
         )
 
-    # State
-
     def _changed(self, change: Change) -> None:
-        # Most edits, and all that come in dozens a second, are of values that no row shows.
+        # Most edits, and all frequent ones, are of values that no row shows.
         if change.kind is not ChangeKind.VALUE or change.ref is None or _is_shown(change.ref):
             grows = change.kind in (ChangeKind.ADDED, ChangeKind.NODES)
             is_new = grows and any(self.model.entry_of((node_id,)) is None for node_id in self._target.scene.by_id)
             self.model.set_scene(self._target.scene)
-            if is_new:  # and is to be seen
+            if is_new:  # the filter might hide it
                 self.filter_line.clear()
 
     def _filter(self, text: str) -> None:
@@ -256,12 +234,12 @@ class Outliner(QWidget):
     def _show_selection(self) -> None:
         self._is_syncing = True
         shown = self.view.selected_entries()
-        # The row of a part of a node may stand for it.
+        # A row of a part may select its node.
         if [entry.selection for entry in shown] != [self._selection] and (
             {entry.key for entry in shown} != set(_keys_of(self._selection))
         ):
-            found = [self.model.entry_of(key) for key in _keys_of(self._selection)]
-            self.view.select([entry for entry in found if entry is not None])
+            rows = [self.model.entry_of(key) for key in _keys_of(self._selection)]
+            self.view.select([entry for entry in rows if entry is not None])
         self._is_syncing = False
 
 

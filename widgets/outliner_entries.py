@@ -1,4 +1,4 @@
-"""What the outliner shows of a scene, as plain values: nodes below what they ride on, skeletons, materials."""
+"""Rows of the outliner as plain values: nodes below their parents, skeletons, morph targets and materials."""
 
 import enum
 from collections.abc import Callable, Mapping
@@ -18,8 +18,6 @@ Key = tuple[str, ...]
 
 
 class EntryKind(enum.Enum):
-    """What a row stands for."""
-
     NODE = "node"
     FOLD = "fold"
     SKELETON = "skeleton"
@@ -33,75 +31,51 @@ class EntryKind(enum.Enum):
 
 @dataclass(slots=True)
 class Entry:
-    """One row.
-
-    Attributes:
-        kind: What it stands for.
-        key: Identity that survives a refresh.
-        name: Text.
-        icon: Name of the icon.
-        note: Text of the second column.
-        tip: Tooltip.
-        mark: "warning", "error" or "".
-        dim: Whether the text is of lesser weight.
-        visible: State of the eye, or None where there is none.
-        speaker: Icon of the loudspeaker of what is simulated, or "" where there is none.
-        muted: Whether the loudspeaker is off.
-        locked: Whether there is a lock.
-        stopped: Whether it stopped, so that it can be resumed or reset.
-        selection: What a click on the row selects.
-        children: Rows below.
-        parent: Row above, or None.
-        row: Place among the children of the parent.
-        listed: The model whose parts are the rows below.
-        looks: What is other of its materials, as their rows show it.
-        is_folded: Whether its rows below are hidden until the user unfolds them.
-    """
-
     kind: EntryKind
-    key: Key
+    key: Key  # Identity that survives a refresh
     name: str
     icon: str
-    selection: Selection
-    note: str = ""
+    selection: Selection  # What a click selects
+    note: str = ""  # Text at the right edge
     tip: str = ""
-    mark: str = ""
+    mark: str = ""  # "warning", "error" or ""
     dim: bool = False
-    visible: bool | None = None
-    speaker: str = ""
+    visible: bool | None = None  # State of the eye icon; None for no icon
+    speaker: str = ""  # Name of the speaker icon, or ""
     muted: bool = False
     locked: bool = False
-    stopped: bool = False
+    stopped: bool = False  # Whether to show resume and reset
     children: "list[Entry]" = field(default_factory=list, repr=False)
     parent: "Entry | None" = field(default=None, repr=False)
-    row: int = 0
-    listed: CharacterModel | None = field(default=None, repr=False)
-    looks: tuple[MaterialLook, ...] = ()
-    is_folded: bool = False
+    row: int = 0  # Index among the children of the parent
+    listed: CharacterModel | None = field(default=None, repr=False)  # Model whose parts are the children
+    looks: tuple[MaterialLook, ...] = ()  # Material overrides that the rows show
+    is_folded: bool = False  # Whether it is collapsed by default
 
     def add(self, child: "Entry") -> "Entry":
-        """Appends a row below this one."""
         child.parent, child.row = self, len(self.children)
         self.children.append(child)
         return child
 
 
 _FOLDED = 3
-"""Colliders of a character from which on one row is enough for them."""
+"""Number of colliders of a character that are grouped below one row."""
 
 _ABSENT = {
-    ModelState.WITHHELD: ("not allowed", "The file may not be read"),
+    ModelState.WITHHELD: ("not allowed", "Access to the file is not allowed"),
     ModelState.MISSING: ("missing", "The file is missing"),
     ModelState.FAILED: ("failed", "The file could not be read"),
 }
 
 
-BAKED = "Baked: its steps are shown, not simulated."
-BAKED_BEFORE = "Baked; settings changed: it is shown as it was baked."
+BAKED = "Baked: it is played, not simulated."
+BAKED_BEFORE = "Baked with other settings; the bake is played."
 
 
 def view_entry() -> Entry:
-    return Entry(EntryKind.VIEW, ("view",), "View", "view", Selection(view=True), tip="What the viewport shows")
+    return Entry(
+        EntryKind.VIEW, ("view",), "Viewport Settings", "view", Selection(view=True), tip="What the viewport shows"
+    )
 
 
 def scene_entries(
@@ -110,9 +84,9 @@ def scene_entries(
     stop_reports: Mapping[NodeId, str],
     outdated: frozenset[NodeId] = frozenset(),
 ) -> list[Entry]:
-    """Rows of all nodes, those in a group or riding on another one below it and above its parts, and of the view.
+    """Rows of all nodes, below their group or parent and above its parts, and of the viewport settings.
 
-    Several colliders of a character are below one row, which selects all of them.
+    Three or more colliders of a character are grouped below one row.
     """
     rows = {
         node.id: Entry(EntryKind.NODE, (node.id,), node.name, kind_icon(node.kind), Selection(node=node.id))
@@ -150,10 +124,9 @@ def scene_entries(
 
 
 def _fold_entry(place: tuple[NodeId, str], nodes: list[NodeId]) -> Entry:
-    """The row of all nodes of a kind on one carrier."""
     carrier, kind = place
     name = f"{KINDS[kind].label}s ({len(nodes)})"
-    tip = f"{name}\nA click selects all of them."
+    tip = f"{name}\nClick to select all of them."
     return Entry(
         EntryKind.FOLD, (carrier, "fold", kind), name, kind_icon(kind), selection_of(nodes), tip=tip, is_folded=True
     )
@@ -162,15 +135,15 @@ def _fold_entry(place: tuple[NodeId, str], nodes: list[NodeId]) -> Entry:
 def describe_node(
     entry: Entry, node: Node, status: ModelStatus | None, scene: Scene, stop: str = "", *, is_outdated: bool = False
 ) -> None:
-    """Brings the row of a node up to date; rows below stay.
+    """Updates the row of a node; rows below it stay.
 
     Args:
         entry: The row.
         node: The node.
-        status: How it stands with its file.
-        scene: Where it is in.
-        halt: Why its simulation stands still, or "".
-        is_outdated: Whether it is baked with other settings than those of now.
+        status: State of its model.
+        scene: The scene.
+        stop: Why its simulation stopped, or "".
+        is_outdated: Whether it was baked with other settings.
     """
     entry.name, entry.visible, entry.locked = node.name or "unnamed", node.visible, node.locked
     entry.icon, entry.note, entry.mark = kind_icon(node.kind), node.attachment.bone, ""
@@ -180,14 +153,14 @@ def describe_node(
         entry.note = f"{sum(parent == node.id for parent in scene.parents.values()):,}"
     entry.tip, entry.dim = node.name, node.id not in scene.shown
     if KINDS[node.kind].can_be_muted:
-        _describe_sound(entry, node, scene, stop, is_outdated=is_outdated)
+        _describe_simulation(entry, node, scene, stop, is_outdated=is_outdated)
     if not node.settings.is_character:
         return
     if status is None or status.state is ModelState.LOADING:
         progress = status.progress if status is not None else None
         entry.icon = "loading"
-        entry.note = "reading" if progress is None else f"{progress:.0%}"
-        entry.tip = (status.text if status is not None else "") or "The file is being read"
+        entry.note = "loading" if progress is None else f"{progress:.0%}"
+        entry.tip = (status.text if status is not None else "") or "Loading the file"
     elif status.state in (ModelState.UPLOADING, ModelState.READY):
         assert status.model is not None
         entry.icon = kind_icon(node.kind) if status.model.skeleton is not None else "model-static"
@@ -201,17 +174,17 @@ def describe_node(
         entry.tip = status.text or tip
 
 
-def _describe_sound(entry: Entry, node: Node, scene: Scene, stop: str, *, is_outdated: bool) -> None:
+def _describe_simulation(entry: Entry, node: Node, scene: Scene, stop: str, *, is_outdated: bool) -> None:
     simulated = node.id in scene.simulated
     entry.muted, entry.dim = node.muted, entry.dim or not simulated
     entry.stopped = bool(stop)
     entry.speaker = "muted" if node.muted else "solo" if node.solo else "audible"
     label = KINDS[node.kind].label.lower()
-    state = silence_text(node, simulated) or (f"Solo: every {label} that is not solo is silent." if node.solo else "")
-    hint = f"Click the loudspeaker to {'unmute' if node.muted else 'mute'} it."
+    state = mute_text(node, simulated) or (f"Solo: every {label} that is not solo is muted." if node.solo else "")
+    hint = f"Click the speaker icon to {'unmute' if node.muted else 'mute'} it."
     if stop:
         entry.mark, entry.note = "error", "stopped"
-        state = f"Stopped: {stop}\nThe arrow lets it go on from its last sound state, the bent one starts it anew."
+        state = f"Stopped: {stop}\nResume continues from the last valid state, reset returns to the first frame."
     elif node.baked:
         entry.note, entry.mark = ("outdated", "warning") if is_outdated else ("baked", "")
         state = state or (BAKED_BEFORE if is_outdated else BAKED)
@@ -221,16 +194,16 @@ def _describe_sound(entry: Entry, node: Node, scene: Scene, stop: str, *, is_out
 
 
 def hidden_text(node: Node, scene: Scene) -> str:
-    """That a node is simulated though it is not seen; "" where it is seen, or is silent."""
+    """Note for a hidden node that is simulated; "" for others."""
     runs = bool(KINDS[node.kind].system) and node.id in scene.simulated and node.id not in scene.shown
-    return "Hidden, and simulated all the same; mute it to save the time." if runs else ""
+    return "Hidden, but simulated; mute it to save time." if runs else ""
 
 
-def silence_text(node: Node, simulated: bool) -> str:
-    """Why a node is silent; "" where it is heard."""
+def mute_text(node: Node, simulated: bool) -> str:
+    """Why a node is not simulated; "" if it is."""
     if node.muted:
         return "Muted: it is not simulated." if KINDS[node.kind].system else "Muted: nothing collides with it."
-    return "" if simulated else f"Silent: another {KINDS[node.kind].label.lower()} is solo."
+    return "" if simulated else f"Muted: another {KINDS[node.kind].label.lower()} is solo."
 
 
 def add_model_entries(entry: Entry, node: Node, model: CharacterModel) -> None:
@@ -243,7 +216,7 @@ def add_model_entries(entry: Entry, node: Node, model: CharacterModel) -> None:
         chosen = Selection(node=node_id)
         group = entry.add(Entry(EntryKind.TARGETS, (node_id, "targets"), "Morph targets", "morph", chosen, dim=True))
         group.is_folded = True
-        group.note, group.tip = f"{len(targets.names):,}", "Set by the sliders of the inspector"
+        group.note, group.tip = f"{len(targets.names):,}", "Set by the sliders in the inspector"
         for name in targets.names:
             group.add(Entry(EntryKind.TARGET, (node_id, "target", name), name, "morph", chosen, tip=name))
     if model.materials:
@@ -274,19 +247,19 @@ def _add_skeleton(entry: Entry, node_id: NodeId, model: CharacterModel) -> None:
 
 
 def _bone_entry(node_id: NodeId, name: str, count: int) -> Entry:
-    tip = f"{name}\nmoves {count:,} vertices" if count else f"{name}\nmoves no vertices"
+    tip = f"{name}\ninfluences {count:,} vertices" if count else f"{name}\ninfluences no vertices"
     chosen = Selection(node=node_id, bone=name)
     note = f"{count:,}" if count else ""
     return Entry(EntryKind.BONE, (node_id, "bone", name), name, "bone", chosen, note=note, tip=tip, dim=not count)
 
 
 def describe_materials(entry: Entry, node: Node) -> list[Entry]:
-    """Brings the rows of the materials below that of a node up to date; returns them, none where nothing is new."""
+    """Updates the rows of the materials of a node and returns them; empty if there are none."""
     group = next((child for child in entry.children if child.kind is EntryKind.MATERIALS), None)
     if group is None or entry.listed is None:
         return []
     entry.looks = node.settings.materials
-    lost = {name for one in lost_images(entry.listed, entry.looks) for name in one.materials}
+    lost = {name for image in lost_images(entry.listed, entry.looks) for name in image.materials}
     for row, material in zip(group.children, dressed_materials(entry.listed, entry.looks), strict=True):
         row.icon = "texture-missing" if material.name in lost else "material"
         row.mark, row.note = ("warning", "no image") if material.name in lost else ("", "")

@@ -1,4 +1,4 @@
-"""Item model of the outliner, and the filter that keeps the parents of what it finds."""
+"""Item model and filter of the outliner."""
 
 import enum
 import itertools
@@ -21,6 +21,7 @@ from PySide6.QtGui import QBrush, QColor, QIcon
 
 from sim.scene.scene import NodeId, Scene
 from sim.scene.view_state import Selection
+from widgets.icons import icon
 from widgets.outliner_entries import (
     Entry,
     EntryKind,
@@ -32,8 +33,8 @@ from widgets.outliner_entries import (
     view_entry,
 )
 from widgets.protocols import ModelProvider
-from widgets.shown import label_text, tip_text
-from widgets.theme import colours, icon
+from widgets.texts import label_text, tip_text
+from widgets.theme import colours
 
 NOTE_ROLE = Qt.ItemDataRole.UserRole
 NOTE_COLOUR_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -51,7 +52,7 @@ _FLAGS = {
 
 
 class Badge(enum.Enum):
-    """What can be clicked at the right edge of a row, from the edge on."""
+    """Buttons at the right edge of a row, from the right."""
 
     EYE = "eye"
     SPEAKER = "speaker"
@@ -65,10 +66,10 @@ class ListPlace:
     """Where rows were dropped.
 
     Attributes:
-        parent: The node that they are to be listed below, "" for the top.
-        bone: The bone of it that they are to ride on, or "".
-        before: The node that they come before, "" for the end.
-        order: Whether they were dropped between rows, so that their order is meant.
+        parent: New parent node, "" for none.
+        bone: Bone of the parent, or "".
+        before: The node below the drop position, "" at the end.
+        order: Whether they were dropped between rows, which sets their order.
     """
 
     parent: NodeId
@@ -78,15 +79,11 @@ class ListPlace:
 
 
 class OutlinerModel(QAbstractItemModel):
-    """Rows of the scene, in one column; note and badges are roles of the same cell.
-
-    Args:
-        model_of: State of the model of a node.
-        parent: Owner.
+    """Rows of the scene in one column; note and badges are roles.
 
     Signals:
-        rename_requested: Node and new name, when a name was edited in place.
-        place_requested: Nodes, and the `ListPlace` where they were dropped.
+        rename_requested: Node and new name, edited in place.
+        place_requested: Nodes and the `ListPlace` where they were dropped.
     """
 
     rename_requested = Signal(str, str)
@@ -99,17 +96,15 @@ class OutlinerModel(QAbstractItemModel):
         self._stop_reports: Mapping[NodeId, str] = {}
         self._outdated: frozenset[NodeId] = frozenset()
         self._roots: list[Entry] = [view_entry()]
-        # Indexes carry a number, not an object: Qt may keep an index longer than Python keeps the entry.
+        # Indexes contain a number instead of the entry: Qt may keep an index longer than the entry exists.
         self._numbers = itertools.count(1)
         self._entries: dict[int, Entry] = {}
         self._number_of: dict[int, int] = {}
         self._by_key: dict[Key, Entry] = {}
         self._register(self._roots)
 
-    # Content
-
     def set_scene(self, scene: Scene) -> None:
-        """Shows a scene; rows of nodes that stay are only brought up to date."""
+        """Shows a scene; rebuilds the rows only if its structure changed."""
         same = _structure(self._scene) == _structure(scene)
         self._scene = scene
         if not same:
@@ -119,7 +114,7 @@ class OutlinerModel(QAbstractItemModel):
             self._describe(node.id)
 
     def set_stop_reports(self, stop_reports: Mapping[NodeId, str]) -> None:
-        """Marks the nodes that stand still, with why they do."""
+        """Sets why nodes have stopped."""
         changed = {
             node_id
             for node_id in {**self._stop_reports, **stop_reports}
@@ -129,7 +124,7 @@ class OutlinerModel(QAbstractItemModel):
         self._describe_all(changed)
 
     def set_outdated(self, nodes: frozenset[NodeId]) -> None:
-        """Marks the baked nodes that are shown with other settings than those of now."""
+        """Sets the nodes that were baked with other settings."""
         changed, self._outdated = self._outdated ^ nodes, nodes
         self._describe_all(changed)
 
@@ -139,7 +134,7 @@ class OutlinerModel(QAbstractItemModel):
                 self._describe(node_id)
 
     def refresh_node(self, node_id: NodeId) -> None:
-        """Shows the rows below a node anew, where its model was loaded, lost or replaced."""
+        """Updates the rows below a node after its model was loaded, removed or replaced."""
         entry = self._by_key.get((node_id,))
         if entry is None:
             return
@@ -155,7 +150,7 @@ class OutlinerModel(QAbstractItemModel):
             entry.looks = fresh.looks
         riders = sum(child.kind in (EntryKind.NODE, EntryKind.FOLD) for child in entry.children)
         if entry.children[riders:]:
-            # Not by removing rows: Qt then asks for all ancestors of every unfolded row, seconds for a deep skeleton.
+            # Removing rows takes seconds for a deep skeleton: Qt queries all ancestors of every expanded row.
             self.beginResetModel()
             self._forget(entry.children[riders:])
             del entry.children[riders:]
@@ -179,7 +174,6 @@ class OutlinerModel(QAbstractItemModel):
         return self._by_key.get(key)
 
     def entries(self) -> Iterator[Entry]:
-        """All rows, parents before children."""
         return _walk(self._roots)
 
     def index_of(self, entry: Entry) -> QModelIndex:
@@ -216,8 +210,6 @@ class OutlinerModel(QAbstractItemModel):
         for entry in _walk(entries):
             del self._entries[self._number_of.pop(id(entry))]
             self._by_key.pop(entry.key, None)
-
-    # Interface of Qt's models
 
     def index(self, row: int, column: int, parent: Index = _NO_INDEX) -> QModelIndex:
         above = self.entry(parent)
@@ -300,7 +292,7 @@ class OutlinerModel(QAbstractItemModel):
 
 
 class OutlinerFilter(QSortFilterProxyModel):
-    """Keeps the rows whose name contains all words of a text, and their parents."""
+    """Accepts rows whose name contains all words of a text, and their parents."""
 
     def __init__(self, model: OutlinerModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -317,7 +309,6 @@ class OutlinerFilter(QSortFilterProxyModel):
         return bool(self._words)
 
     def set_text(self, text: str) -> None:
-        """Filters by the words of a text; "" shows all."""
         self._words = tuple(text.casefold().split())
         self._refresh()
 
@@ -353,12 +344,12 @@ def _walk(entries: list[Entry]) -> Iterator[Entry]:
 
 
 def _structure(scene: Scene) -> list[tuple[str, str, str]]:
-    """What decides which rows there are, and where."""
+    """Everything that determines the rows of nodes."""
     return [(node.id, node.kind, scene.parents.get(node.id, "")) for node in scene.nodes]
 
 
 def badges_of(entry: Entry) -> Iterator[tuple[Badge, str, bool]]:
-    """Badges of a row from the right edge on, with their icons and whether those are dim."""
+    """Badges of a row from the right, with their icons and whether those are dim."""
     if entry.visible is not None:
         yield Badge.EYE, "visible" if entry.visible else "hidden", not entry.visible
     if entry.speaker:

@@ -1,4 +1,4 @@
-"""The tree view of the outliner: clicks, keys, and an expansion that survives every refresh."""
+"""Tree view of the outliner."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,6 +7,7 @@ from PySide6.QtCore import (
     QItemSelection,
     QItemSelectionModel,
     QModelIndex,
+    QPersistentModelIndex,
     QPoint,
     QRect,
     QSize,
@@ -14,37 +15,107 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtGui import QColor, QContextMenuEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QFrame,
     QHeaderView,
     QRubberBand,
+    QStyle,
+    QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeView,
     QWidget,
 )
 
-from widgets.outliner_delegate import OutlinerDelegate
 from widgets.outliner_entries import Entry, EntryKind, Key
-from widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
-from widgets.theme import dress
+from widgets.outliner_model import BADGES_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE, Badge, OutlinerFilter, OutlinerModel
+from widgets.theme import SPACE, dress, tabular
+
+EYE_WIDTH = 24
+_EYE_SIDE = 16
+Index = QModelIndex | QPersistentModelIndex
+
+
+class OutlinerDelegate(QStyledItemDelegate):
+    """Paints a row: name on the left, note and badges at the right edge."""
+
+    def __init__(self, view: QTreeView) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def badge_at(self, index: Index, x: int) -> Badge | None:
+        """The badge at a horizontal position of the viewport, or None."""
+        place = (self._view.viewport().width() - 1 - x) // EYE_WIDTH
+        badges = index.data(BADGES_ROLE) or ()
+        return badges[place][0] if 0 <= place < len(badges) else None
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        right = self._view.viewport().width()
+        badges = index.data(BADGES_ROLE) or ()
+        edge = right - EYE_WIDTH * max(len(badges), 1)
+        if badges:
+            name = QStyleOptionViewItem(option)
+            name.rect.setRight(min(option.rect.right(), edge - self._note_width(option, index)))
+            self._paint_ground(painter, option)
+            super().paint(painter, name, index)
+            for place, (_, badge) in enumerate(badges):
+                self._paint_badge(painter, option, badge, right - place * EYE_WIDTH)
+            name_right = name.rect.right()
+        else:
+            super().paint(painter, option, index)
+            name_right = option.rect.left() + super().sizeHint(option, index).width()
+        if name_right <= edge - self._note_width(option, index):
+            self._paint_note(painter, option, index, edge - SPACE)
+
+    def name_right(self, option: QStyleOptionViewItem, index: Index) -> int:
+        return option.rect.left() + super().sizeHint(option, index).width()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        size = super().sizeHint(option, index)
+        return QSize(size.width(), max(size.height(), option.fontMetrics.height() + SPACE))
+
+    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
+        style = self._view.style()
+        style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, self._view)
+
+    def _paint_badge(self, painter: QPainter, option: QStyleOptionViewItem, badge: QIcon, right: int) -> None:
+        square = QRect(0, 0, _EYE_SIDE, _EYE_SIDE)
+        square.moveCenter(QRect(right - EYE_WIDTH, option.rect.top(), EYE_WIDTH, option.rect.height()).center())
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        mode = QIcon.Mode.Selected if selected else QIcon.Mode.Normal
+        badge.paint(painter, square, Qt.AlignmentFlag.AlignCenter, mode)
+
+    def _note_width(self, option: QStyleOptionViewItem, index: Index) -> int:
+        note = index.data(NOTE_ROLE)
+        return option.fontMetrics.horizontalAdvance(note) + 2 * SPACE if note else 0
+
+    def _paint_note(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, right: int) -> None:
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        tint = option.palette.color(QPalette.ColorRole.HighlightedText) if selected else index.data(NOTE_COLOUR_ROLE)
+        painter.save()
+        painter.setFont(tabular(option.font))
+        painter.setPen(QColor(tint))
+        cell = QRect(option.rect.left(), option.rect.top(), right - option.rect.left(), option.rect.height())
+        painter.drawText(cell, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, index.data(NOTE_ROLE))
+        painter.restore()
+
 
 _ICON_SIDE = 16
 _INDENTATION, _INDENTATION_MIN = 12, 4
-_NAME_ROOM = 120  # px for icon and name of the deepest row
+_NAME_ROOM = 120  # [px] for icon and name of the deepest row
 _OPEN_DEPTH = 3
 _ROWS = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-_UNFOLD_DELAY = 600  # ms that something is held over a folded row
+_UNFOLD_DELAY = 600  # [ms] of dragging over a collapsed row
 
 
 class OutlinerView(QTreeView):
-    """Tree of an `OutlinerFilter`.
+    """Tree view of an `OutlinerFilter`; expansion is kept when the rows are rebuilt.
 
     Signals:
-        badge_clicked: `Entry` and the `Badge` of it that was clicked.
-        deselected: The last selected row was taken out of the selection.
+        badge_clicked: `Entry` and its `Badge`.
+        deselected: The last selected row was deselected.
         delete_pressed: The Delete key.
         menu_requested: `Entry` and global position.
     """
@@ -58,7 +129,7 @@ class OutlinerView(QTreeView):
         super().__init__(parent)
         self._model = model
         self._proxy = proxy
-        # What the user folded or unfolded; everything else follows `_opens`.
+        # Rows that the user expanded or collapsed; others follow `_opens`.
         self._choice: dict[Key, bool] = {}
         self._is_restoring = False
         self._place: int | None = None
@@ -69,7 +140,7 @@ class OutlinerView(QTreeView):
         self.setModel(proxy)
         self._delegate = OutlinerDelegate(self)
         self.setItemDelegate(self._delegate)
-        # One pass after any number of unfolded rows.
+        # Once for any number of expanded rows.
         self._fit_timer = QTimer(self, interval=0, singleShot=True)
         self._fit_timer.timeout.connect(self._fit_column)
         self._prepare_look()
@@ -102,7 +173,7 @@ class OutlinerView(QTreeView):
         self._fit_timer.start()
 
     def _fit_column(self) -> None:
-        """The column is as wide as the view; rows that lie deep are indented less, so that names have room."""
+        """Fits the column to the view; reduces the indentation of deep trees."""
         self.setColumnWidth(0, self.viewport().width())
         depth, index = 1, self.indexAt(QPoint(0, 0))
         while index.isValid() and self.visualRect(index).top() < self.viewport().height():
@@ -118,7 +189,7 @@ class OutlinerView(QTreeView):
     # Selection
 
     def selected_entries(self) -> list[Entry]:
-        """The selected rows, the one that was chosen last first."""
+        """The selected rows, the current one first."""
         current = self.currentIndex()
         rows = sorted(self.selectionModel().selectedRows(), key=lambda index: index != current)
         return [entry for index in rows if (entry := self._entry(index)) is not None]
@@ -127,22 +198,22 @@ class OutlinerView(QTreeView):
         return next(iter(self.selected_entries()), None)
 
     def select(self, entries: Sequence[Entry]) -> None:
-        """Selects rows, and brings the first of them into sight; rows that are filtered out are left out."""
-        found = [(entry, self._proxy.mapFromSource(self._model.index_of(entry))) for entry in entries]
-        found = [(entry, index) for entry, index in found if index.isValid()]
-        if not found:
+        """Selects rows and scrolls to the first one; ignores rows that are filtered out."""
+        indexes = [(entry, self._proxy.mapFromSource(self._model.index_of(entry))) for entry in entries]
+        indexes = [(entry, index) for entry, index in indexes if index.isValid()]
+        if not indexes:
             self.selectionModel().clear()
             return
-        rows, wanted = QItemSelectionModel.SelectionFlag.Rows, QItemSelection()
-        for entry, index in found:
+        rows, selection = QItemSelectionModel.SelectionFlag.Rows, QItemSelection()
+        for entry, index in indexes:
             self._unfold_above(entry)
-            wanted.select(index, index)
-        self.selectionModel().setCurrentIndex(found[0][1], QItemSelectionModel.SelectionFlag.NoUpdate)
-        self.selectionModel().select(wanted, QItemSelectionModel.SelectionFlag.ClearAndSelect | rows)
-        self.scrollTo(found[0][1])
+            selection.select(index, index)
+        self.selectionModel().setCurrentIndex(indexes[0][1], QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect | rows)
+        self.scrollTo(indexes[0][1])
 
     def rename(self, entry: Entry) -> None:
-        """Opens the name of a row for editing, unless one is being edited."""
+        """Opens the name of a row for editing, unless a name is being edited."""
         index = self._proxy.mapFromSource(self._model.index_of(entry))
         if index.isValid() and self.state() != QAbstractItemView.State.EditingState:
             self.edit(index)
@@ -153,12 +224,11 @@ class OutlinerView(QTreeView):
     # Expansion
 
     def restore_expansion(self) -> None:
-        """Unfolds what was unfolded before the rows were made anew."""
         if self._proxy.is_active:
             self.show_filtered(True)
             return
         self._is_restoring = True
-        # With a layout pending, unfolding a row is a note for it and costs nothing itself.
+        # With a pending layout, expanding a row costs nothing by itself.
         self.scheduleDelayedItemsLayout()
         for entry in self._model.entries():
             if entry.children and self._opens(entry):
@@ -171,7 +241,7 @@ class OutlinerView(QTreeView):
             self._place = None
 
     def show_filtered(self, is_filtered: bool) -> None:
-        """Unfolds everything that was found, or goes back to what was unfolded before."""
+        """Expands all matching rows, or restores the expansion."""
         self._is_restoring = True
         if is_filtered:
             self.expandAll()
@@ -278,7 +348,7 @@ class OutlinerView(QTreeView):
         return self._delegate.badge_at(index, place.x()) if index.isValid() else None
 
     def _is_beside(self, place: QPoint) -> bool:
-        """Whether a place of the viewport is beside the names of the rows."""
+        """Whether a position is to the right of the name of a row."""
         index = self.indexAt(place)
         if not index.isValid():
             return True

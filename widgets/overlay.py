@@ -1,14 +1,19 @@
-"""What lies over the viewport: a quiet ground that leaves the mouse alone, and plain overlays, which only tell."""
+"""Overlays of the viewport."""
 
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
+import numpy as np
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from sim.maths.ramps import Ramp, ramp_colours
-from widgets.theme import SPACE, SPACE_WIDE, tabular
+from sim.scene.handles import FREE, HandleMode, Handles
+from widgets.icons import GlyphLabel
+from widgets.parts import packed
+from widgets.texts import label_text
+from widgets.theme import DARK, SPACE, SPACE_WIDE, tabular
 
 H = TypeVar("H")
 
@@ -26,11 +31,11 @@ _SHADE = QColor(0, 0, 0, 110)
 
 
 class ViewportOverlay(QWidget):
-    """Transparent child of the viewport; the picture below is dark or light, so its colours are its own.
+    """Transparent child of the viewport; independent of the theme.
 
     Args:
         parent: The viewport.
-        takes_mouse: Whether it reacts to the mouse; otherwise all events go to the viewport.
+        takes_mouse: Whether it receives mouse events; otherwise they go to the viewport.
     """
 
     def __init__(self, parent: QWidget | None = None, *, takes_mouse: bool = False) -> None:
@@ -41,11 +46,7 @@ class ViewportOverlay(QWidget):
 
 
 class HandlesCover(ViewportOverlay, Generic[H]):
-    """Handles of something over the whole of the viewport, however large that is; lets the mouse through.
-
-    Args:
-        viewport: What it covers; everything else over that stays above.
-    """
+    """Base of handles that cover the viewport and ignore the mouse; other overlays stay above."""
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -56,7 +57,7 @@ class HandlesCover(ViewportOverlay, Generic[H]):
         viewport.installEventFilter(self)
 
     def show_handles(self, handles: H | None, marked: int | None) -> None:
-        """Paints other handles, or none; the one of number `marked` is under the mouse or held."""
+        """Shows handles, or none; `marked` is the index of the handle under the mouse or held."""
         if handles is None and self._handles is None:
             return
         self._handles, self._marked = handles, marked
@@ -79,7 +80,7 @@ class HandlesCover(ViewportOverlay, Generic[H]):
 
 
 def paint_ground(painter: QPainter, box: QRectF) -> None:
-    """A dark, translucent plate on which light text can be read over any picture."""
+    """Paints a dark, translucent background for text."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -89,8 +90,6 @@ def paint_ground(painter: QPainter, box: QRectF) -> None:
 
 
 class SideLabel(ViewportOverlay):
-    """A line of text on a plate, readable over any picture."""
-
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = ""
@@ -113,7 +112,7 @@ class SideLabel(ViewportOverlay):
 
 
 class StatisticsOverlay(ViewportOverlay):
-    """Lines of label and value, the values one below the other."""
+    """Lines of label and value, with aligned values."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -123,7 +122,7 @@ class StatisticsOverlay(ViewportOverlay):
         self.setFont(font)
 
     def set_rows(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Shows label and value of each line; repaints only when something differs."""
+        """Sets label and value of each line."""
         fresh = tuple(rows)
         if fresh == self._rows:
             return
@@ -159,7 +158,7 @@ class StatisticsOverlay(ViewportOverlay):
 
 
 class Legend(ViewportOverlay):
-    """Title, ramp, and the values at its ends and middle with their unit."""
+    """Title, colour ramp, and values at its ends and middle."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -169,14 +168,7 @@ class Legend(ViewportOverlay):
         self.setFont(tabular(self.font()))
 
     def show_ramp(self, ramp: Ramp, title: str, lo: float, hi: float, unit: str = "") -> None:
-        """Shows a ramp.
-
-        Args:
-            ramp: The colours.
-            title: What is shown.
-            lo, hi: Values of the first and the last colour.
-            unit: Unit of both.
-        """
+        """Shows a ramp for values from `lo` to `hi`."""
         self._bar = _ramp_image(ramp)
         self._title = f"{title} [{unit}]" if unit else title
         self._labels = (value_label(lo), value_label((lo + hi) / 2.0), value_label(hi))
@@ -221,12 +213,12 @@ def value_label(value: float) -> str:
 def _ramp_image(ramp: Ramp) -> QImage:
     colours = ramp_colours(ramp)
     data = colours.tobytes()
-    # The image shares the bytes unless copied; the copy outlives them.
+    # Copied, because the image does not own the bytes.
     return QImage(data, len(colours), 1, 3 * len(colours), QImage.Format.Format_RGB888).copy()
 
 
 class RubberBand(ViewportOverlay):
-    """Covers the viewport while it is shown, and lets the mouse through."""
+    """Selection rectangle over the viewport, in logical pixels; ignores the mouse."""
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -236,11 +228,9 @@ class RubberBand(ViewportOverlay):
 
     @property
     def box(self) -> QRectF:
-        """The rectangle, in the viewport's logical pixels."""
         return self._box
 
     def span(self, start: QPointF, end: QPointF) -> None:
-        """Shows the rectangle between two places."""
         self._box = QRectF(start, end).normalized()
         self.setGeometry(self._viewport.rect())
         self.show()
@@ -254,3 +244,198 @@ class RubberBand(ViewportOverlay):
             painter.setPen(QPen(_LINE, 1.0))
             painter.setBrush(_FILL)
             painter.drawRect(frame)
+
+
+_MARK_ICON = 18
+
+
+class StopMark(ViewportOverlay):
+    """Name of a node that has stopped, with buttons to resume and reset it."""
+
+    resume_requested = Signal()
+    reset_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, takes_mouse=True)
+        sign = GlyphLabel("error", _MARK_ICON, self)
+        sign.set_tint("error", DARK)  # the background is dark in every scheme
+        self.label = QLabel(self)
+        palette = self.label.palette()
+        palette.setColor(QPalette.ColorRole.WindowText, TEXT)
+        self.label.setPalette(palette)
+        self.resume_button = QPushButton("Resume", self)
+        self.resume_button.setToolTip("Continue from the last valid state.")
+        self.reset_button = QPushButton("Reset", self)
+        self.reset_button.setToolTip("Reset the simulation to the first frame.")
+        self.resume_button.clicked.connect(self.resume_requested)
+        self.reset_button.clicked.connect(self.reset_requested)
+        packed(
+            QHBoxLayout(self), sign, self.label, self.resume_button, self.reset_button,
+            spacing=SPACE_WIDE, margins=SPACE,
+        )  # fmt: skip
+
+    def show_stop(self, name: str, reason: str) -> None:
+        self.label.setText(label_text(f"{name} stopped"))
+        self.setToolTip(f"{reason[:1].upper()}{reason[1:]}")
+        self.adjustSize()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        with QPainter(self) as painter:
+            paint_ground(painter, self.rect().toRectF())
+
+
+_AXIS_COLOURS = (QColor(DARK.axis_x), QColor(DARK.axis_y), QColor(DARK.axis_z))
+_HELD = QColor(255, 214, 92)
+_FREE = QColor(236, 236, 236)
+_TIP = 7.0
+
+
+class HandlesOverlay(HandlesCover[Handles]):
+    def paint(self, painter: QPainter, handles: Handles) -> None:
+        towards_eye = handles.view.camera.rotation()[2] * handles.axes
+        for axis in sorted(range(3), key=towards_eye.to_tuple().__getitem__):
+            self._paint_axis(painter, handles, axis)
+        if handles.mode is not HandleMode.ROTATE:
+            self._paint_centre(painter, handles)
+
+    def _paint_axis(self, painter: QPainter, handles: Handles, axis: int) -> None:
+        points = handles.view.pixels(handles.curve(axis))
+        if not np.isfinite(points).all():
+            return
+        colour = _HELD if axis == self._marked else _AXIS_COLOURS[axis]
+        painter.setPen(QPen(colour, 3.0 if axis == self._marked else 2.0))
+        painter.setBrush(colour)
+        painter.drawPolyline(QPolygonF([QPointF(x, y) for x, y in points.tolist()]))
+        if handles.mode is HandleMode.MOVE:
+            painter.drawPolygon(_arrow_tip(points))
+        elif handles.mode is HandleMode.SCALE:
+            x, y = points[1].tolist()
+            painter.drawRect(int(x - _TIP / 2), int(y - _TIP / 2), int(_TIP), int(_TIP))
+
+    def _paint_centre(self, painter: QPainter, handles: Handles) -> None:
+        x, y = handles.view.pixels([handles.centre])[0].tolist()
+        if not np.isfinite((x, y)).all():
+            return
+        painter.setPen(QPen(_HELD if self._marked == FREE else _FREE, 2.0))
+        painter.setBrush(QColor(0, 0, 0, 0))
+        painter.drawEllipse(QPointF(x, y), _TIP, _TIP)
+
+
+def _arrow_tip(points: np.ndarray) -> QPolygonF:
+    """Triangle at the end of an axis; small if the axis points at the viewer."""
+    along = points[1] - points[0]
+    length = max(float(np.linalg.norm(along)), 1e-6)
+    direction = along / length
+    side = np.array([-direction[1], direction[0]])
+    tip, base = points[1] + direction * _TIP * 1.6, points[1]
+    corners = (tip, base + side * _TIP * 0.7, base - side * _TIP * 0.7)
+    return QPolygonF([QPointF(float(x), float(y)) for x, y in corners])
+
+
+_GRIP = 12
+_DIVIDER_SHADOW = QColor(0, 0, 0, 120)
+
+
+class Divider(ViewportOverlay):
+    """The divider of the split view.
+
+    Press to release is one gesture; Escape cancels it. `edited` carries the position, 0 (left) to 1. The parent calls
+    `place` when it is resized.
+    """
+
+    edit_started = Signal()
+    edited = Signal(float)
+    edit_finished = Signal()
+    edit_cancelled = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, takes_mouse=True)
+        self._value = 0.5
+        self._start: float | None = None
+        self._offset = 0.0
+        self.setCursor(Qt.CursorShape.SplitHCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setToolTip("Drag to compare")
+        self.setAccessibleName("Divider of the split view")
+        self.place()
+
+    @property
+    def value(self) -> float:
+        """Position from 0 (left) to 1."""
+        return self._value
+
+    @property
+    def is_held(self) -> bool:
+        return self._start is not None
+
+    def set_value(self, value: float) -> None:
+        """Moves the divider unless it is being dragged; emits nothing."""
+        if not self.is_held:
+            self._value = min(max(value, 0.0), 1.0)
+            self.place()
+
+    def place(self) -> None:
+        """Updates the geometry from the size of the parent."""
+        parent = self.parentWidget()
+        x = round(self._value * parent.width())
+        self.setGeometry(QRect(x - _GRIP // 2, 0, _GRIP, parent.height()))
+
+    def sizeHint(self) -> QSize:
+        return QSize(_GRIP, self.parentWidget().height())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        self._start = self._value
+        # Keeps the distance to the mouse, so that a press does not move the divider.
+        self._offset = self._value * self.parentWidget().width() - self._parent_x(event)
+        self.grabKeyboard()
+        self.edit_started.emit()
+        self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self.is_held:
+            width = max(1, self.parentWidget().width())
+            self._move_to((self._parent_x(event) + self._offset) / width)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.is_held:
+            self._release_drag()
+            self.edit_finished.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self._start is not None:
+            start = self._start
+            self._release_drag()
+            self.set_value(start)
+            self.edit_cancelled.emit()
+            return
+        event.ignore()
+
+    def _move_to(self, value: float) -> None:
+        clamped = min(max(value, 0.0), 1.0)
+        if clamped != self._value:
+            self._value = clamped
+            self.place()
+            self.edited.emit(clamped)
+
+    def _parent_x(self, event: QMouseEvent) -> float:
+        return self.mapToParent(event.position()).x()
+
+    def _release_drag(self) -> None:
+        self._start = None
+        self.releaseKeyboard()
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        x = self.width() / 2.0
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(_DIVIDER_SHADOW, 3.0))
+            painter.drawLine(QPointF(x, 0.0), QPointF(x, self.height()))
+            painter.setPen(QPen(TEXT if self.is_held else DIM, 1.0))
+            painter.drawLine(QPointF(x, 0.0), QPointF(x, self.height()))
+            knob = QRectF(x - 3.0, self.height() / 2.0 - 14.0, 6.0, 28.0)
+            painter.setBrush(TEXT if self.is_held else DIM)
+            painter.drawRoundedRect(knob, 3.0, 3.0)

@@ -1,4 +1,4 @@
-"""Small parts that panels are put together from: buttons, rows of controls, parts that share a width."""
+"""Helpers for panels: buttons, lists and layouts."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -20,14 +20,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.theme import SPACE, dress, icon, tabular
+from widgets.icons import icon
+from widgets.theme import SPACE, dress, tabular
 
 Part = QWidget | QLayout
 Box = TypeVar("Box", bound=QBoxLayout)
 
 
 def packed(layout: Box, *parts: Part | tuple[Part, int], spacing: int = 0, margins: int | QMargins = 0) -> Box:
-    """A box layout with parts in order; a pair is a part with its share of the free room."""
+    """A box layout of parts; a pair is a part and its stretch factor."""
     for part in parts:
         item, share = part if isinstance(part, tuple) else (part, 0)
         layout.addLayout(item, share) if isinstance(item, QLayout) else layout.addWidget(item, share)
@@ -53,7 +54,7 @@ def tool_button(
 
 
 def plain_list(tree: QTreeView, name: str) -> None:
-    """Makes a tree look like a plain list with columns, figures of equal width in it."""
+    """Styles a tree view as a plain list with tabular figures."""
     dress(tree)
     tree.setRootIsDecorated(False)
     tree.setUniformRowHeights(True)
@@ -65,7 +66,7 @@ def plain_list(tree: QTreeView, name: str) -> None:
 
 
 class FlowLayout(QLayout):
-    """From left to right, then from top to bottom; each widget has its preferred size."""
+    """Places widgets of preferred size from left to right, then from top to bottom."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -132,7 +133,7 @@ class FlowLayout(QLayout):
 
     @staticmethod
     def _finish(line: list[tuple[QLayoutItem, int, QSize]], y: int, *, move: bool) -> int:
-        """Centres the widgets of a line on each other; returns its height."""
+        """Centres the widgets of a line vertically; returns the height of the line."""
         height = max((size.height() for _, _, size in line), default=0)
         if move:
             for item, x, size in line:
@@ -141,7 +142,7 @@ class FlowLayout(QLayout):
 
 
 class FlowRow(QWidget):
-    """A widget with that layout, as high as its lines need."""
+    """A widget with a flow layout, as high as its lines."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -156,12 +157,11 @@ class FlowRow(QWidget):
 
 
 class ShareSplitter(QSplitter):
-    """A horizontal splitter; once a border was moved, only the part that takes the rest changes with the width.
+    """A horizontal splitter; once a handle was moved, only one part changes with the width.
 
     Args:
         parts: Widgets from left to right with their shares of the width.
-        rest: Index of the one that takes the rest.
-        parent: Parent widget.
+        rest: Index of the part that changes.
     """
 
     def __init__(self, parts: Sequence[tuple[QWidget, int]], rest: int, parent: QWidget | None = None) -> None:
@@ -184,7 +184,7 @@ class ShareSplitter(QSplitter):
 
 
 class Pages(QStackedWidget):
-    """Pages of which the one that is shown alone says how much room there has to be."""
+    """A stack whose size hints are those of the current page."""
 
     def __init__(self, *pages: QWidget) -> None:
         super().__init__()
@@ -203,12 +203,7 @@ class Pages(QStackedWidget):
 
 
 class ShallowArea(QScrollArea):
-    """Lets a panel be lower than its content wants to be, which is scrolled then.
-
-    Args:
-        content: What it holds.
-        height: The least that is of use [px].
-    """
+    """Scrolls a panel that is smaller than its minimum size; `height` is the smallest useful height [px]."""
 
     def __init__(self, content: QWidget, height: int) -> None:
         super().__init__()

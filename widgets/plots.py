@@ -1,9 +1,10 @@
-"""The Plots panel: what the selected node reports over the last minute, two plots side by side."""
+"""The Plots panel: values reported by the selected node over the last minute."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
 from PySide6.QtGui import QColor, QHideEvent, QIcon, QPainter, QPalette, QPixmap, QShowEvent
@@ -11,10 +12,58 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 
 from widgets.empty_state import EmptyState
 from widgets.parts import Pages, packed, tool_button
-from widgets.plot_ring import PlotRing
 from widgets.theme import SPACE, is_dark, tabular
 
-INTERVAL = 100  # ms: what is drawn ten times a second looks live
+SPAN = 60.0
+"""Recorded simulation time [s]."""
+
+CAPACITY = 4096
+"""Maximum number of samples; a minute of the fastest reports has fewer."""
+
+
+class PlotRing:
+    """Ring buffer of samples sorted by time; a sample of an earlier time discards those after it."""
+
+    def __init__(self, channels: Sequence[str]) -> None:
+        self._channels = tuple(channels)
+        self._records = np.zeros((CAPACITY, 1 + len(self._channels)))
+        self._first = self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, time: float, values: Mapping[str, float]) -> bool:
+        """Adds a sample at a time [s]; returns whether it is new and finite."""
+        record = np.array([time, *(values[name] for name in self._channels)])
+        if not np.isfinite(record).all():
+            return False
+        if self._count:
+            last = self._records[(self._first + self._count - 1) % CAPACITY, 0]
+            if time == last:
+                return False
+            if time < last:
+                self._go_back(time)
+        self._records[(self._first + self._count) % CAPACITY] = record
+        self._count += 1
+        while self._count > CAPACITY - 1 or self._records[self._first, 0] < time - SPAN:
+            self._first = (self._first + 1) % CAPACITY
+            self._count -= 1
+        return True
+
+    def _go_back(self, time: float) -> None:
+        order = (self._first + np.arange(self._count)) % CAPACITY
+        self._count = int(np.searchsorted(self._records[order, 0], time))
+
+    def clear(self) -> None:
+        self._first = self._count = 0
+
+    def series(self) -> dict[str, npt.NDArray[np.float64]]:
+        """Arrays of "time" [s] and of every channel, oldest first."""
+        order = (self._first + np.arange(self._count)) % CAPACITY
+        return dict(zip(("time", *self._channels), self._records[order].T, strict=True))
+
+
+INTERVAL = 100  # [ms] between two redraws
 _SWATCH = 12
 _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 
@@ -24,11 +73,11 @@ class PlotChannel:
     """A curve.
 
     Attributes:
-        name: Of what it shows.
-        unit: Of its values.
-        tip: What it shows, a sentence.
-        colours: On dark and on light ground, distinct for colour-blind eyes (Okabe and Ito 2008); None for the text's.
-        is_right: Whether it is in the plot on the right.
+        name: Name of the quantity.
+        unit: Its unit.
+        tip: A sentence about it.
+        colours: Colours on dark and on light background; None for the text colour.
+        is_right: Whether it is in the right plot.
     """
 
     name: str
@@ -39,13 +88,12 @@ class PlotChannel:
 
 
 class Plots(QWidget):
-    """Curves on the left and on the right, with switches that also show the values under the mouse.
+    """Two plots with switches for the curves, which show the values under the mouse.
 
     Args:
-        channels: The curves; those of one side have the same unit.
-        icon: Shown while there is nothing to plot.
-        what: What is to be selected, "a cloth".
-        parent: Parent widget.
+        channels: The curves; those of one plot have the same unit.
+        icon: Icon of the empty panel.
+        what: What to select, such as "a cloth".
     """
 
     def __init__(self, channels: Sequence[PlotChannel], icon: str, what: str, parent: QWidget | None = None) -> None:
@@ -56,7 +104,7 @@ class Plots(QWidget):
         self._stale = False
         self._under_mouse: float | None = None
         self.empty = EmptyState(icon, "Nothing to plot", self._hint, self)
-        sides = ([one.unit for one in channels if one.is_right is right] for right in (False, True))
+        sides = ([channel.unit for channel in channels if channel.is_right is right] for right in (False, True))
         self.left, self.right = (self._make_plot(units[0]) for units in sides)
         self.curves = {name: self._make_curve(channel) for name, channel in self._channels.items()}
         self._lines = {plot: self._make_line(plot) for plot in (self.left, self.right)}
@@ -64,9 +112,9 @@ class Plots(QWidget):
         self.moment = QLabel(self)
         self.moment.setFont(tabular(self.font()))
         self.moment.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.pause_button = tool_button("pause", "Pause", "Hold the picture; recording goes on.", checkable=True)
+        self.pause_button = tool_button("pause", "Pause", "Pause the plots; recording continues.", checkable=True)
         self.pause_button.toggled.connect(lambda _: self.redraw())
-        self.clear_button = tool_button("clear", "Clear", "Forget what was recorded.")
+        self.clear_button = tool_button("clear", "Clear", "Clear the recorded values.")
         self.clear_button.clicked.connect(self.clear)
         self._timer = QTimer(self, interval=INTERVAL)
         self._timer.timeout.connect(self._draw_if_stale)
@@ -74,10 +122,8 @@ class Plots(QWidget):
         self._take_colours()
         self.redraw()
 
-    # --- what is shown --------------------------------------------------------------------------------
-
     def set_subject(self, name: str) -> None:
-        """Another node is selected, or none for ""; what was recorded belongs to the one before."""
+        """Sets the name of the selected node, or ""; clears the plots."""
         self.empty.set_text(
             f"Nothing recorded of {name} yet" if name else "Nothing to plot",
             "Press play." if name else self._hint,
@@ -85,7 +131,7 @@ class Plots(QWidget):
         self.clear()
 
     def add(self, time: float, values: Mapping[str, float]) -> None:
-        """Records values by channel at a time since the start [s]; one that is known already changes nothing."""
+        """Records values by channel at a time [s]; ignores a time that is already recorded."""
         self._stale |= self._ring.add(time, values)
 
     def clear(self) -> None:
@@ -94,7 +140,7 @@ class Plots(QWidget):
         self.redraw()
 
     def redraw(self) -> None:
-        """Draws what was recorded, unless the picture is held."""
+        """Draws the recorded values unless paused."""
         if self.pause_button.isChecked():
             return
         self._stale = False
@@ -121,7 +167,7 @@ class Plots(QWidget):
     # --- the mouse ------------------------------------------------------------------------------------
 
     def point_at(self, time: float | None) -> None:
-        """Puts the cross-hair at a time [s]; None takes it away."""
+        """Moves the cross-hair to a time [s]; None hides it."""
         self._under_mouse = time
         for line in self._lines.values():
             line.setVisible(time is not None)
@@ -196,7 +242,6 @@ class Plots(QWidget):
         packed(QVBoxLayout(self), bar, (self._stack, 1))
 
     def _take_colours(self) -> None:
-        """Pens of the palette in force."""
         text = self.palette().color(QPalette.ColorRole.WindowText)
         dim = self.palette().color(QPalette.ColorRole.PlaceholderText)
         for plot, line in self._lines.items():
@@ -215,7 +260,7 @@ class Plots(QWidget):
     # --- visibility -----------------------------------------------------------------------------------
 
     def _draw_if_stale(self) -> None:
-        # Behind another tab the panel is not hidden, but nothing of it can be seen.
+        # A panel behind another tab is not hidden, but has no visible region.
         if self._stale and not self.visibleRegion().isEmpty():
             self.redraw()
 

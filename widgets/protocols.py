@@ -1,7 +1,6 @@
-"""What widgets need of the rest of the program, as small protocols.
+"""Interfaces between widgets and the application.
 
-The application implements them; the tests pass fakes.  No widget imports the document, the engine or
-a GL class: it receives one of these.
+The application implements them, and tests pass fakes: no widget imports document, engine or GL classes.
 """
 
 import enum
@@ -18,86 +17,85 @@ from sim.scene.scene import NodeId, ParamRef, Scene
 
 
 class EditTarget(Protocol):
-    """Where every edit of the scene goes, and the only place news of it come from.
+    """Receives all edits of the scene.
 
     Attributes:
-        changed: Emits one `sim.scene.change.Change` after each change, whoever made it (edit, undo, redo, open).
+        changed: Emits a `sim.scene.change.Change` after each change: edit, undo, redo or open.
     """
 
     changed: SignalInstance
 
     @property
     def scene(self) -> Scene:
-        """The current scene; an immutable value that is replaced on change."""
+        """The current scene, an immutable value."""
 
     def set_value(self, ref: ParamRef, value: Any, gesture: object | None = None) -> None:
-        """Sets one value.
+        """Sets a value.
 
         Args:
             ref: Address of the value.
-            value: New value, converted and checked against its declaration.
-            gesture: Token of the running gesture, whose edits become one history entry; None for a single edit.
+            value: New value; converted and validated.
+            gesture: Token of the open gesture, whose edits are one undo step; None for a single edit.
 
         Raises:
-            sim.scene.params.ParamError: If the value is refused; nothing changes then.
+            sim.scene.params.ParamError: If the value is invalid; nothing changes.
         """
 
     def set_values(self, values: Mapping[ParamRef, Any], gesture: object | None = None) -> None:
         """Sets several values as one edit; see `set_value`."""
 
     def new_gesture(self, text: str | None = None) -> object:
-        """A token for the edits from a press to its release; `text` names them in the history."""
+        """Returns a token for the edits of a gesture; `text` is its name in the history."""
 
     def cancel_gesture(self, gesture: object) -> None:
-        """Restores what the gesture changed and leaves no history entry."""
+        """Restores the values from before the gesture and removes its undo step."""
 
 
 class ViewportDelegate(Protocol):
-    """Draws into the viewport; every call comes with the viewport's context current."""
+    """Draws into the viewport. Methods are called with the viewport's context current unless they say otherwise."""
 
     def gl_init(self) -> None:
         """Creates GL objects; called once for each context."""
 
     def gl_enter(self, framebuffer_id: int) -> None:
-        """OpenGL is to be used outside of a picture too, where this framebuffer is the one of the viewport."""
+        """Called before GL is used outside of drawing, with the framebuffer of the viewport."""
 
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
-        """Draws one picture into a framebuffer, in device pixels; advances no time."""
+        """Draws an image into a framebuffer, in device pixels; does not advance time."""
 
     def gl_outdated(self) -> None:
-        """What is to be shown has changed since the last picture; no context need be current."""
+        """The scene or view has changed since the last image; no context needs to be current."""
 
     def gl_resized(self) -> None:
-        """The framebuffer is another one, which shows nothing yet."""
+        """The framebuffer was replaced and is empty."""
 
     def gl_release(self) -> None:
-        """Deletes all GL objects; may be called twice."""
+        """Releases all GL objects; safe to call twice."""
 
 
 class ModelState(enum.Enum):
-    """How far a model node is with its file."""
+    """Loading state of the file of a model node."""
 
     LOADING = "loading"
     UPLOADING = "uploading"
     READY = "ready"
-    WITHHELD = "withheld"  # until the user says that it may be read
+    WITHHELD = "withheld"  # until the user allows access to the file
     MISSING = "missing"
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """State of the file behind a model node."""
+    """State of the file of a model node."""
 
-    state: ModelState  # How far it is
-    # The loaded character; None unless `UPLOADING`, on its way to where it is drawn, or `READY`
-    model: CharacterModel | None = None
-    text: str = ""  # One line about the state: the reason of a failure, or the file that is being read
-    progress: float | None = None  # Share that is loaded, 0 to 1, or None where it is not known
+    state: ModelState
+    model: CharacterModel | None = None  # None unless `UPLOADING` or `READY`
+    text: str = ""  # One line: the reason of a failure, or the file that is loading
+    progress: float | None = None  # Loaded share, 0 to 1; None if unknown
 
 
 class PoseLike(Protocol):
-    """The pose of a skeleton at one moment; `sim.animation.pose.Pose` is one."""
+    """A pose of a skeleton, such as `sim.animation.pose.Pose`."""
 
     @property
     def local(self) -> LocalPose:
@@ -105,7 +103,7 @@ class PoseLike(Protocol):
 
     @property
     def model_from_joint(self) -> npt.NDArray[np.float64]:
-        """Joint frames in model space, shape (B, 4, 4)."""
+        """Joint transforms in model space, shape (B, 4, 4)."""
 
 
 ModelProvider = Callable[[NodeId], ModelStatus | None]

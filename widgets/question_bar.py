@@ -1,4 +1,4 @@
-"""A bar above the viewport that asks something without standing in the way."""
+"""A bar above the viewport that asks a question without blocking the window."""
 
 from collections.abc import Callable
 
@@ -14,30 +14,30 @@ _ICON_SIDE = 18
 
 
 class QuestionBar(QFrame):
-    """One line of text and a button for each answer; hidden until there is something to ask."""
+    """A text and a button for each answer; hidden without a question."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
-        picture = GlyphLabel("warning", _ICON_SIDE, self)
-        picture.set_tint("warning")
+        sign = GlyphLabel("warning", _ICON_SIDE, self)
+        sign.set_tint("warning")
         self.label = QLabel(self)
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setWordWrap(True)
         self.buttons: list[QPushButton] = []
         margins = QMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE)
-        self._layout = packed(QHBoxLayout(self), picture, spacing=SPACE_WIDE, margins=margins)
+        self._layout = packed(QHBoxLayout(self), sign, spacing=SPACE_WIDE, margins=margins)
         self._layout.addWidget(self.label, 1)
         self.hide()
 
     def ask(self, text: str, details: str = "", *answers: tuple[str, str, Callable[[], object]]) -> None:
-        """Shows a question in place of the one before; hides for "".
+        """Replaces the question; hides for "".
 
         Args:
             text: The question.
-            details: More of it, in a tip.
-            answers: Text and tip of each button, and what it does once the bar is gone.
+            details: Tooltip.
+            answers: Text, tip and callback of each button.
         """
         while self.buttons:
             self.buttons.pop().deleteLater()

@@ -1,4 +1,4 @@
-"""A form of declared settings that belong to no scene, such as those of an export."""
+"""A form for settings outside the scene, such as those of an export."""
 
 from typing import Any
 
@@ -8,23 +8,12 @@ from PySide6.QtWidgets import QFormLayout, QLabel, QWidget
 
 from sim.scene.params import ParamError, params_of, validated
 from widgets.inspector.editor import ValueEditor
-from widgets.inspector.editors import editor_for
-from widgets.inspector.name_choices import Choices
+from widgets.inspector.editors import Choices, editor_for
 from widgets.theme import SPACE
 
 
 class SettingsForm(QWidget):
-    """One row for each setting, with the editors of the inspector.
-
-    Args:
-        settings: What it shows at first.
-
-    Attributes:
-        settings: What it shows.
-
-    Signals:
-        edited: The user changed something.
-    """
+    """One row for each setting, with the editors of the inspector."""
 
     edited = Signal()
 
@@ -39,7 +28,7 @@ class SettingsForm(QWidget):
         for record in params_of(type(settings)):
             editor = editor_for(record, lambda: Choices(""))
             editor.set_value(getattr(settings, record.name))
-            editor.edited.connect(lambda value, name=record.name: self._take(name, value))
+            editor.edited.connect(lambda value, name=record.name: self._set_value(name, value))
             label = QLabel(record.label)
             for widget in (label, editor):
                 widget.setToolTip(record.tooltip)
@@ -47,12 +36,12 @@ class SettingsForm(QWidget):
             self._editors[record.name] = editor
 
     def show_values(self, **values: Any) -> None:
-        """Shows other values; emits nothing."""
+        """Sets values; emits nothing."""
         self.settings = validated(self.settings, **values)
         for name in values:
             self._editors[name].set_value(getattr(self.settings, name))
 
-    def _take(self, name: str, value: Any) -> None:
+    def _set_value(self, name: str, value: Any) -> None:
         try:
             self.settings = validated(self.settings, **{name: value})
         except ParamError:

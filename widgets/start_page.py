@@ -1,4 +1,4 @@
-"""What an empty scene offers: samples as pictures to click, files that were open before, one of one's own, a tour."""
+"""The start page of an empty scene: samples, recent files, open and tour."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 
 from widgets.icons import icon
 from widgets.parts import packed
-from widgets.shown import menu_text, tip_text
+from widgets.texts import menu_text, tip_text
 from widgets.theme import SPACE, SPACE_WIDE
 
 _PICTURE = QSize(120, 75)
@@ -19,24 +19,18 @@ _CARD_WIDTH, _COLUMNS_MAX, _RECENT_MAX = 136, 4, 8
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A project to begin with."""
+    """A sample project."""
 
     title: str
     path: Path
-    picture: Path  # Of the same shape as all others
+    picture: Path  # All have the same aspect ratio
 
 
 class StartPage(QFrame):
-    """Sits in the middle of the viewport; leaves out pictures and recent files where there is no room for them.
-
-    Args:
-        samples: What is offered.
-        parent: The viewport.
+    """Centred in the viewport; hides samples and recent files if there is no room for them.
 
     Signals:
-        chosen: A sample or a recent file was clicked; carries its path.
-        open_requested: The user wants to open a file.
-        tour_requested: The user wants to be shown around.
+        chosen: Path of a sample or recent file.
     """
 
     chosen = Signal(object)
@@ -47,7 +41,7 @@ class StartPage(QFrame):
         super().__init__(parent)
         self.setAutoFillBackground(True)
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        title = QLabel("Nothing here yet", self)
+        title = QLabel("Empty scene", self)
         font = title.font()
         font.setBold(True)
         title.setFont(font)
@@ -57,7 +51,7 @@ class StartPage(QFrame):
         self.open_button = QPushButton(icon("open"), "Open File…", self)
         self.open_button.setToolTip("Open a project or a model (Ctrl+O).")
         self.tour_button = QPushButton("Tour in Seven Steps", self)
-        self.tour_button.setToolTip("What is where, and what to try first.")
+        self.tour_button.setToolTip("Shows the window, and what to try first.")
         self.open_button.clicked.connect(self.open_requested)
         self.tour_button.clicked.connect(self.tour_requested)
         self.cards = [self._card(sample) for sample in samples]
@@ -73,17 +67,17 @@ class StartPage(QFrame):
         packed(QVBoxLayout(self), title, self.hint, offered, buttons, spacing=SPACE_WIDE, margins=2 * SPACE_WIDE)
 
     def set_recent(self, paths: Sequence[Path]) -> None:
-        """Offers files that were open before, those that are still there."""
+        """Lists the recent files that exist."""
         for button in self.recent:
             button.hide()
-            button.deleteLater()  # later, for it may be the one that was clicked
+            button.deleteLater()  # not at once: it may be the sender
         self.recent = [self._file(path) for path in [path for path in paths if path.is_file()][:_RECENT_MAX]]
         for button in self.recent:
             self._recent.layout().addWidget(button)
         self.place(self.parentWidget().width(), self.parentWidget().height())
 
     def place(self, width: int, height: int) -> None:
-        """Takes the middle of a viewport of this size [px]."""
+        """Fits into the middle of a viewport of this size [px]."""
         room = width - 8 * SPACE_WIDE - (self._recent.sizeHint().width() if self.recent else 0)
         columns = min(max(room // _CARD_WIDTH, 1), _COLUMNS_MAX)
         if columns != self._columns:

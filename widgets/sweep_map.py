@@ -1,4 +1,4 @@
-"""The map of a sweep: a cell for every combination of one or two settings, with what came of it."""
+"""The map of a sweep: a cell for each combination of one or two settings."""
 
 import math
 from collections.abc import Sequence
@@ -9,8 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QPainter, QPai
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from sim.maths.ramps import Ramp, ramp_colours
-from widgets.number_field import mixed
-from widgets.theme import SPACE, tabular
+from widgets.theme import SPACE, blend, tabular
 
 _STOPPED = QColor("#e0574b")
 
@@ -20,10 +19,10 @@ class SweepCell:
     """One combination.
 
     Attributes:
-        text: What stands in the cell.
-        value: What it is coloured by; NaN for nothing.
-        is_stable: Whether the run came to its end.
-        tip: What a tool tip and a screen reader say.
+        text: Text of the cell.
+        value: Value that determines the colour; NaN for none.
+        is_stable: Whether the run was completed.
+        tip: Tooltip and accessible text.
     """
 
     text: str
@@ -33,11 +32,11 @@ class SweepCell:
 
 
 class SweepMap(QWidget):
-    """Rows are values of the first setting, columns those of the second.
+    """Rows are values of the first setting, columns those of the second one.
 
     Signals:
-        pointed: Number of the cell under the mouse, or -1.
-        chosen: Number of a cell that was clicked.
+        pointed: Index of the cell under the mouse, or -1.
+        chosen: Index of a cell that was clicked.
     """
 
     pointed = Signal(int)
@@ -59,7 +58,7 @@ class SweepMap(QWidget):
     def show_cells(
         self, titles: tuple[str, str], rows: Sequence[str], columns: Sequence[str], cells: Sequence[SweepCell]
     ) -> None:
-        """Shows cells, row by row; titles are the names of the settings of rows and columns."""
+        """Shows cells, row by row; `titles` are the names of the settings of rows and columns."""
         self._titles, self._rows, self._columns, self.cells = titles, tuple(rows), tuple(columns), tuple(cells)
         self.at = -1
         self.updateGeometry()
@@ -102,7 +101,7 @@ class SweepMap(QWidget):
         known = [cell.value for cell in self.cells if cell.is_stable and math.isfinite(cell.value)]
         lo, hi = min(known, default=0.0), max(known, default=1.0)
         with QPainter(self) as painter:
-            painter.setPen(mixed(base, text, 0.7))
+            painter.setPen(blend(base, text, 0.7))
             middle, right = Qt.AlignmentFlag.AlignCenter, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(QRectF(self._left, 0.0, self.width() - self._left, line + SPACE), middle, self._titles[1])
             painter.drawText(QRectF(0.0, line + SPACE, self._left - SPACE, line), right, self._titles[0])
@@ -125,8 +124,8 @@ class SweepMap(QWidget):
             painter.fillRect(area, fill)
             painter.setPen(QColor("black") if fill.lightnessF() > 0.45 else QColor("white"))
         else:
-            painter.fillRect(area, mixed(base, _STOPPED, 0.25))
-            painter.fillRect(area, QBrush(mixed(base, _STOPPED, 0.6), Qt.BrushStyle.BDiagPattern))
+            painter.fillRect(area, blend(base, _STOPPED, 0.25))
+            painter.fillRect(area, QBrush(blend(base, _STOPPED, 0.6), Qt.BrushStyle.BDiagPattern))
             painter.setPen(text)
         shown_text = self.fontMetrics().elidedText(cell.text, Qt.TextElideMode.ElideRight, round(area.width()) - 2)
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, shown_text)

@@ -1,19 +1,68 @@
 """Look of the program: Fusion style with neutral greys, dark or light, and one accent colour.
 
-The scheme of the system decides unless the user chose one.  Colours that have a meaning beyond the
-palette's roles come from `colours()`, sizes from `SPACE` and `SPACE_WIDE`, icons from `icon(name)`.
+The system's colour scheme applies unless the user chose one.
 """
 
 import enum
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QToolTip, QTreeView, QWidget
 
-from widgets.colours import DARK, LIGHT, Colours, colours, is_dark
-from widgets.icons import icon
 
-__all__ = ["SPACE", "SPACE_WIDE", "Colours", "Theme", "ThemeMode", "colours", "dress", "icon", "is_dark", "tabular"]
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """Colours of a scheme as "#rrggbb"."""
+
+    # Surfaces, from panel to field
+    window: str
+    base: str
+    alternate: str
+    button: str
+    line: str
+    handle: str
+    knob: str
+    text: str
+    dim: str
+    disabled: str  # Disabled text
+    accent: str
+    on_accent: str
+    accent_text: str  # The accent for text and thin lines
+    warning: str
+    error: str
+    axis_x: str
+    axis_y: str
+    axis_z: str
+
+
+DARK = Colours(
+    window="#2b2b2b", base="#232323", alternate="#333333", button="#3a3a3a",
+    line="#1b1b1b", handle="#505050", knob="#cfcfcf",
+    text="#dedede", dim="#a2a2a2", disabled="#747474",
+    accent="#3a78c2", on_accent="#ffffff", accent_text="#74abe8",
+    warning="#e0a840", error="#f0776c", axis_x="#ee6f66", axis_y="#8cc152", axis_z="#6ba4f0",
+)  # fmt: skip
+
+LIGHT = Colours(
+    window="#f2f2f2", base="#ffffff", alternate="#e7e7e7", button="#f7f7f7",
+    line="#c9c9c9", handle="#c2c2c2", knob="#ffffff",
+    text="#1f1f1f", dim="#5d5d5d", disabled="#9b9b9b",
+    accent="#2f6fbd", on_accent="#ffffff", accent_text="#20589c",
+    warning="#885700", error="#b3261e", axis_x="#c2362d", axis_y="#3f7d0e", axis_z="#2563c4",
+)  # fmt: skip
+
+
+def is_dark() -> bool:
+    palette = QGuiApplication.palette()
+    return (
+        palette.color(QPalette.ColorRole.WindowText).lightness() > palette.color(QPalette.ColorRole.Window).lightness()
+    )
+
+
+def colours() -> Colours:
+    return DARK if is_dark() else LIGHT
+
 
 SPACE = 4
 SPACE_WIDE = 8
@@ -21,7 +70,7 @@ _DRESSED = "dressed"
 
 
 class ThemeMode(enum.Enum):
-    """Which scheme is used; AUTO follows the system."""
+    """The colour scheme; AUTO follows the system."""
 
     AUTO = "auto"
     DARK = "dark"
@@ -29,9 +78,9 @@ class ThemeMode(enum.Enum):
 
 
 class Theme(QObject):
-    """Keeps the application's palette in step with the system's colour scheme and the user's choice.
+    """Applies the palette of the system's scheme or of the user's choice.
 
-    Create one after QApplication and keep it alive.
+    Create one after QApplication and keep a reference.
     """
 
     changed = Signal()
@@ -50,7 +99,6 @@ class Theme(QObject):
         return self._mode
 
     def set_mode(self, mode: ThemeMode) -> None:
-        """Chooses the scheme; AUTO goes back to the system's."""
         self._mode = mode
         self._apply()
 
@@ -73,18 +121,26 @@ class Theme(QObject):
         return self._mode is ThemeMode.LIGHT
 
 
+def blend(first: QColor, second: QColor, share: float) -> QColor:
+    """Opaque blend of two colours: `share` 0 is the first, 1 the second."""
+    return QColor.fromRgbF(
+        first.redF() + share * (second.redF() - first.redF()),
+        first.greenF() + share * (second.greenF() - first.greenF()),
+        first.blueF() + share * (second.blueF() - first.blueF()),
+    )
+
+
 def tabular(font: QFont) -> QFont:
-    """Copy of `font` whose figures all have the same width, so that changing numbers do not dance."""
+    """A copy of a font with tabular figures, so that changing numbers do not move."""
     copy = QFont(font)
     copy.setFeature(QFont.Tag("tnum"), 1)
     return copy
 
 
 def dress(*widgets: QWidget) -> None:
-    """Gives bars, and those and the header of scrolled views, what no palette role reaches; they follow the theme.
+    """Styles bars, and the scroll bars and headers of views; they follow the theme.
 
-    Each has a style sheet of its own: with one of the application Qt keeps 800 bytes for ever of each combo box and
-    each spin box that goes.
+    Each has its own style sheet: with one for the application, Qt leaks 800 bytes per combo box and spin box.
     """
     for widget in widgets:
         parts = [widget]
@@ -119,7 +175,6 @@ def palette_of(scheme: Colours) -> QPalette:
 
 
 def _style_sheet(scheme: Colours) -> str:
-    """The few things that no palette role reaches."""
     return f"""
 QStatusBar::item {{ border: 0; }}
 QScrollBar {{ background: transparent; border: 0; margin: 0; }}

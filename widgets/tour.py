@@ -1,4 +1,4 @@
-"""A card that shows someone around, step by step, while the program stays usable."""
+"""A card that guides the user through the window, step by step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,22 +15,16 @@ _WIDTH = 300
 
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """One stop."""
-
     title: str
-    text: str  # What to see and to try, a few sentences
-    panel: str = ""  # Panel that is brought to the front; "" for none
+    text: str
+    panel: str = ""  # Panel to raise, or ""
 
 
 class TourCard(QFrame):
-    """One step at a time; hidden until it begins.
-
-    Args:
-        steps: The stops, in order.
-        parent: The viewport.
+    """Shows one step at a time; hidden until it is started.
 
     Signals:
-        shown: Another step is shown; carries it.
+        shown: Another `TourStep` is shown.
     """
 
     shown = Signal(object)
@@ -62,7 +56,7 @@ class TourCard(QFrame):
         self.hide()
 
     def go(self, number: int) -> None:
-        """Shows a step; after the last one the tour is over."""
+        """Shows a step; hides after the last one."""
         if not 0 <= number < len(self._steps):
             self.hide()
             return

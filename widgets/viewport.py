@@ -1,7 +1,4 @@
-"""OpenGL widget shell: owns the context and the mouse, not the resources.
-
-What is drawn belongs to a `ViewportDelegate`; overlays are ordinary child widgets laid over the picture.
-"""
+"""The OpenGL widget: owns the context and reports mouse events; a `ViewportDelegate` draws."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,19 +23,16 @@ CLICK_SLOP = 4.0
 
 
 class Viewport(QOpenGLWidget):
-    """Draws through its client and reports what the mouse does.
+    """Draws through its client and emits mouse events.
 
-    Signals carry positions in logical pixels from the top left.  `drag_started` is sent with the place of the
-    press, once the mouse has moved further than a click may; a press without a drag is a click.  Presses, drags and
-    clicks carry the modifier keys of the press too.
-
-    `files_hovered` carries the files that are held over it, none once they are gone.
+    Positions are in logical pixels from the top left. `drag_started` carries the position of the press; a press without
+    a drag is a click. Presses, drags and clicks also carry the modifier keys of the press. `files_hovered` carries the
+    files dragged over the viewport, and an empty list when they leave.
 
     Args:
         client: Draws.
-        controller: Turns mouse and wheel into camera moves.
-        accepts: Whether the file of a path may be dropped.
-        parent: Parent widget.
+        controller: Moves the camera.
+        accepts: Whether the file at a path may be dropped.
     """
 
     pressed = Signal(QPointF, object)
@@ -68,7 +62,7 @@ class Viewport(QOpenGLWidget):
         self._press: QPointF | None = None
         self._modifiers = Qt.KeyboardModifier.NoModifier
         self._dragging = self._resizing = False
-        # A client that has nothing new yet leaves what is shown.
+        # The client may keep the previous image.
         self.setUpdateBehavior(QOpenGLWidget.UpdateBehavior.PartialUpdate)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -84,16 +78,16 @@ class Viewport(QOpenGLWidget):
         self._client.gl_init()
 
     def update(self) -> None:  # type: ignore[override]
-        """Asks for another picture, as what is to be shown has changed."""
+        """Requests an image after a change."""
         self._client.gl_outdated()
         super().update()
 
     def show_pending(self) -> None:
-        """Asks for the picture that the client has begun, which shows what it did when it was begun."""
+        """Requests the image that the client has begun."""
         super().update()
 
     def pixel_size(self) -> tuple[int, int]:
-        """Width and height of the picture [px of the device]."""
+        """Width and height in device pixels."""
         ratio = self.devicePixelRatioF()
         return max(round(self.width() * ratio), 1), max(round(self.height() * ratio), 1)
 
@@ -112,9 +106,9 @@ class Viewport(QOpenGLWidget):
 
     @contextmanager
     def gl_current(self) -> Iterator[None]:
-        """The one way to GL outside painting: the context is current within the block."""
+        """Makes the context current within a block; required for all GL calls outside of painting."""
         self.makeCurrent()
-        self._client.gl_enter(self.defaultFramebufferObject())  # another one after each change of the size
+        self._client.gl_enter(self.defaultFramebufferObject())  # it changes with the size
         try:
             yield
         finally:

@@ -26,6 +26,7 @@ from sim.engine import Engine
 from sim.export.formats import PAGE_FORMATS
 from sim.export.image import write_png
 from sim.gl.context import Context
+from sim.kinds.contract import stop_reason, warning_of
 from sim.printable import counted, printable, size_text
 from sim.profile.history import summary
 from sim.profile.sample import FrameSample, SceneMoment
@@ -130,8 +131,8 @@ def stability(scene: OpenedScene, renderer: Renderer) -> list[Row]:
         if system is None:
             continue
         muted = "" if node.id in scene.scene.simulated else "muted"
-        state = system.stopped or muted or ("stable" if system.is_ready else "waits for a file")
-        rows.append((node.name or node.id, state, system.warning or "none"))
+        state = stop_reason(system) or muted or ("stable" if system.is_ready else "waits for a file")
+        rows.append((node.name or node.id, state, warning_of(system) or "none"))
     return rows if len(rows) > 1 else [("nothing is simulated",)]
 
 

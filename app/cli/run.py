@@ -14,6 +14,7 @@ from sim.engine import Engine
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.errors import GLError
+from sim.kinds.contract import warning_of
 from sim.runner import SimulationRunner
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import NodeId
@@ -134,7 +135,8 @@ class SceneRun:
 
     def _warnings(self) -> list[str]:
         systems = self.engine.simulation.systems.items()
-        return [f"{self._name(node_id)}: {system.warning}" for node_id, system in systems if system.warning]
+        warnings = ((node_id, warning_of(system)) for node_id, system in systems)
+        return [f"{self._name(node_id)}: {text}" for node_id, text in warnings if text]
 
     def _name(self, node: NodeId) -> str:
         return self._scene.scene.node(node).name

@@ -31,6 +31,7 @@ from sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combin
 from sim.export.atomic_file import write_atomically
 from sim.export.formats import IMAGE_WRITERS
 from sim.gl.framebuffer import Framebuffer
+from sim.kinds.contract import Measures
 from sim.printable import cell_text, counted
 from sim.scene.camera import Camera
 from sim.scene.params import ParamError, value_text
@@ -135,8 +136,9 @@ def _measure(run: SceneRun, axes: Sequence[SweepAxis], found: dict[str, float]) 
     nodes = [axis.ref.owner for axis in axes if axis.ref.owner in systems] or list(systems)
     now: dict[str, float] = {}
     for node in dict.fromkeys(nodes):
-        if systems[node].is_ready:
-            for name, value in systems[node].measures().items():
+        system = systems[node]
+        if system.is_ready and isinstance(system, Measures):
+            for name, value in system.measures().items():
                 now[name] = max(value, now.get(name, value))
     for name, value in now.items():
         found[name] = value

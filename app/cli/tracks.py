@@ -18,7 +18,7 @@ from sim.characters.settings import DoubleSided, ModelSettings, SkinningMethod, 
 from sim.export.npz import FrameArrays
 from sim.export.scene.recording import JointMotion, SceneRecording, Track
 from sim.export.surface import surface_of
-from sim.kinds.contract import System
+from sim.kinds.contract import Exports, System
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node
 
@@ -40,10 +40,11 @@ class SystemTrack:
 
     def __init__(self, name: str, system: System, folder: Path, *, children: bool = False) -> None:
         self._name, self.left = name, ""
-        material = system.material
+        exports = system if isinstance(system, Exports) else Exports()
+        material = exports.material
         self._materials = () if material is None else (material,)
-        simulated, drawn = system.arrays(), system.drawn()
-        arrays = drawn.values() if drawn and children else (*simulated.values(), *system.looks().values())
+        simulated, drawn = system.arrays(), exports.drawn()
+        arrays = drawn.values() if drawn and children else (*simulated.values(), *exports.looks().values())
         if drawn and not children:
             guides, strands = simulated["counts"].shape[0], drawn["counts"].shape[0]
             self.left = f"{name}: writes {guides:,} guides; --children writes the {strands:,} drawn strands"

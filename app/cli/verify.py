@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> None:
             runner.advance_to(step - runner.runner.preroll)
             for node in sorted(nodes):
                 baked = bake.state(node, step)
-                if baked is not None and baked != runner.engine.simulation.systems[node].state():
+                if baked is not None and baked != runner.engine.simulation.systems[node].snapshot().packed():
                     arrays = both(runner.engine, node, baked)
                     if arrays is None:
                         bake.spoil(node, step, "cannot be read")
@@ -159,7 +159,7 @@ def both(engine: Engine, node: NodeId, baked: bytes) -> tuple[Arrays, Arrays] | 
     If it was baked in another size, the second ones are empty. The state of the node is restored.
     """
     system: System = engine.simulation.systems[node]
-    own, here = system.state(), _moving(system)
+    own, here = system.snapshot().packed(), _moving(system)
     try:
         system.restore(baked, engine.world)
         there = _moving(system)

@@ -2,12 +2,13 @@
 
 import importlib.metadata
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication, QImageWriter
 from PySide6.QtWidgets import QMessageBox
 
+from app.document.scene_edits import SceneEdits
 from app.editor.actions import SEPARATOR, Action, Menu, command_action, shortcut_entries
 from app.editor.editor_context import EditorContext
 from app.editor.main_window import MainWindow
@@ -39,7 +40,7 @@ from sim.scene.params import Param, params_of
 from sim.scene.scene import Node
 from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 from widgets.cheat_sheet import CheatSheet
-from widgets.file_filter import file_filter
+from widgets.texts import file_filter
 from widgets.theme import ThemeMode
 
 Kinds = Mapping[str, Panel]
@@ -109,24 +110,12 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
     def nothing_selected() -> str:
         return "" if document.selection.nodes else "Select an object first."
 
-    def unlocked() -> list[Node]:
+    def unlocked() -> Iterator[Node]:
         scene = document.scene
-        return [scene.node(node_id) for node_id in document.selection.nodes if node_id in scene.unlocked]
+        return (scene.node(node_id) for node_id in document.selection.nodes if node_id in scene.unlocked)
 
     def nothing_unlocked() -> str:
-        return nothing_selected() or ("" if unlocked() else "All selected objects are locked.")
-
-    def cut() -> None:
-        if copy_selected(context):
-            edits.delete_selected()
-
-    def deselect() -> None:
-        edits.select()
-        tools.deselect()
-
-    def handle(mode: HandleMode, title: str, tip: str, key: str, icon: str) -> Action:
-        return Action(f"handle.{mode.value}", title, tip, lambda _: handles.set_mode(mode), (key,), icon,
-                      is_on=lambda: handles.mode is mode)  # fmt: skip
+        return nothing_selected() or ("" if any(True for _ in unlocked()) else "All selected objects are locked.")
 
     return Menu("&Edit", [
         Action("edit.undo", "&Undo", "Undo the last change.", stack.undo, ("Ctrl+Z",), "undo",
@@ -134,7 +123,7 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
         Action("edit.redo", "&Redo", "Redo the last undone change.", stack.redo, ("Ctrl+Y", "Ctrl+Shift+Z"), "redo",
                lambda: "" if stack.canRedo() else "There is nothing to redo."),
         SEPARATOR,
-        Action("edit.cut", "Cu&t", "Move the selected objects to the clipboard.", cut, ("Ctrl+X",),
+        Action("edit.cut", "Cu&t", "Move the selected objects to the clipboard.", lambda: _cut(context), ("Ctrl+X",),
                condition=nothing_unlocked),
         Action("edit.copy", "&Copy", "Copy the selected objects to the clipboard.", lambda: copy_selected(context),
                ("Ctrl+C",), "copy", nothing_selected),
@@ -156,10 +145,7 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
         Action("edit.lock", "&Lock / Unlock", "Protect the selected objects from changes, or unlock them.",
                edits.lock_selected, ("Shift+L",), condition=nothing_selected),
         SEPARATOR,
-        handle(HandleMode.MOVE, "&Move", "Handles that move the selected object.", "G", "mdi6.arrow-all"),
-        handle(HandleMode.ROTATE, "&Rotate", "Handles that rotate the selected object.", "R",
-               "mdi6.rotate-3d-variant"),
-        handle(HandleMode.SCALE, "&Scale", "Handles that scale the selected object.", "E", "mdi6.arrow-expand"),
+        *_handle_actions(handles),
         Action("pose.reset", "Reset &Pose", "Reset the bone, or all bones of a model, to the pose of the clip.",
                edits.reset_pose, ("Ctrl+Alt+R",),
                condition=lambda: "" if edits.posed_bones else "No selected bone has a pose offset."),
@@ -170,8 +156,21 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
                condition=lambda: "" if any(not n.visible for n in document.scene.nodes) else "Nothing is hidden."),
         Action("edit.select_all", "Select &All", "Select all objects.", edits.select_all, ("Ctrl+A",),
                condition=lambda: "" if document.scene.nodes else "The scene is empty."),
-        Action("edit.deselect", "D&eselect", "Clear the selection.", deselect, ("Ctrl+Shift+A",)),
+        Action("edit.deselect", "D&eselect", "Clear the selection.", lambda: _deselect(edits, tools),
+               ("Ctrl+Shift+A",)),
     ])  # fmt: skip
+
+
+def _handle_actions(handles: HandleTool) -> list[Action]:
+    return [
+        Action(f"handle.{mode.value}", title, f"Handles that {verb} the selected object.",
+               lambda _, mode=mode: handles.set_mode(mode), (key,), icon, is_on=lambda mode=mode: handles.mode is mode)
+        for mode, title, verb, key, icon in (
+            (HandleMode.MOVE, "&Move", "move", "G", "mdi6.arrow-all"),
+            (HandleMode.ROTATE, "&Rotate", "rotate", "R", "mdi6.rotate-3d-variant"),
+            (HandleMode.SCALE, "&Scale", "scale", "E", "mdi6.arrow-expand"),
+        )
+    ]  # fmt: skip
 
 
 _SWITCHES = {
@@ -325,22 +324,6 @@ def simulation_menu(context: EditorContext, work: SimulationWork, preferences: P
         simulated = any(KINDS[document.scene.node(node_id).kind].can_be_muted for node_id in chosen)
         return "" if simulated else "Select a simulated object or a collider first."
 
-    back_ends = Menu("&Back End", [
-        Action(f"back_end.{choice.value}", f"&{TITLES[choice]}", tip,
-               lambda _, choice=choice: preferences.set_back_end(choice),
-               is_on=lambda choice=choice: preferences.back_end is choice)
-        for choice, tip in {
-            BackEndChoice.AUTO: "Simulate and skin with the faster one for the number of elements on this machine.",
-            BackEndChoice.TF: "Simulate and skin by transform feedback, which every GPU supports.",
-            BackEndChoice.COMPUTE: "Simulate and skin by compute shaders; needs OpenGL 4.3.",
-        }.items()
-    ])  # fmt: skip
-    cache_limits = Menu("Cache &Limit", [
-        Action(f"step_room.{size.value}", size.value, "Disk space for cached steps.",
-               lambda _, size=size: preferences.set_cache_budget(size),
-               is_on=lambda size=size: preferences.cache_budget is size)
-        for size in CacheBudget
-    ])  # fmt: skip
     return Menu("Si&mulation", [
         Action("simulate.step", "Single &Step", "Pause and do one simulation step.", playback.step_simulation,
                ("Alt+.",), condition=nothing_simulated),
@@ -366,10 +349,32 @@ def simulation_menu(context: EditorContext, work: SimulationWork, preferences: P
         Action("node.solo", "S&olo", "Simulate only the selection among objects of its type.",
                lambda: _toggle(context, "solo"), ("S",), condition=nothing_muted),
         SEPARATOR,
-        back_ends,
-        cache_limits,
+        _back_ends(preferences),
+        _cache_limits(preferences),
         SEPARATOR,
         *(command_action(command) for panel in kinds.values() for command in panel.commands),
+    ])  # fmt: skip
+
+
+def _back_ends(preferences: Preferences) -> Menu:
+    return Menu("&Back End", [
+        Action(f"back_end.{choice.value}", f"&{TITLES[choice]}", tip,
+               lambda _, choice=choice: preferences.set_back_end(choice),
+               is_on=lambda choice=choice: preferences.back_end is choice)
+        for choice, tip in {
+            BackEndChoice.AUTO: "Simulate and skin with the faster one for the number of elements on this machine.",
+            BackEndChoice.TF: "Simulate and skin by transform feedback, which every GPU supports.",
+            BackEndChoice.COMPUTE: "Simulate and skin by compute shaders; needs OpenGL 4.3.",
+        }.items()
+    ])  # fmt: skip
+
+
+def _cache_limits(preferences: Preferences) -> Menu:
+    return Menu("Cache &Limit", [
+        Action(f"step_room.{size.value}", size.value, "Disk space for cached steps.",
+               lambda _, size=size: preferences.set_cache_budget(size),
+               is_on=lambda size=size: preferences.cache_budget is size)
+        for size in CacheBudget
     ])  # fmt: skip
 
 
@@ -449,6 +454,16 @@ def copy_selected(context: EditorContext) -> bool:
     if text:
         QGuiApplication.clipboard().setText(text)
     return bool(text)
+
+
+def _cut(context: EditorContext) -> None:
+    if copy_selected(context):
+        context.edits.delete_selected()
+
+
+def _deselect(edits: SceneEdits, tools: ViewportTools) -> None:
+    edits.select()
+    tools.deselect()
 
 
 def paste(context: EditorContext, window: MainWindow) -> None:

@@ -13,7 +13,7 @@ from app.files.recovery import Recovery, RecoveryStore
 from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
 from sim.kinds import KINDS
 from sim.printable import printable
-from widgets.file_filter import ALL_FILES, file_filter
+from widgets.texts import ALL_FILES, file_filter
 
 _PROJECTS = file_filter("Sinew projects", [PROJECT_SUFFIX])
 

@@ -158,7 +158,7 @@ class Editor:
             name: kind.load("panel")(self.context) for name, kind in KINDS.items() if kind.panel
         }
         self.tools.take([self.handles, *(tool for panel in self.kind_panels.values() for tool in panel.tools)])
-        self.panels.inspector.set_rooms(self.kind_panels)
+        self.panels.inspector.set_panels(self.kind_panels)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.context, self.kind_panels, config_folder(), self.baking)
         self.output = Output(self.document, self.access, self.active, self.dialogs, self.panels)

@@ -20,7 +20,7 @@ from sim.scene.clock import STEP_TIME
 from widgets.icons import icon
 from widgets.parts import packed
 from widgets.question_bar import QuestionBar
-from widgets.shown import label_text, menu_text, tip_text
+from widgets.texts import label_text, menu_text, tip_text
 from widgets.theme import dress
 from widgets.viewport import Viewport
 

@@ -9,7 +9,7 @@ from app.editor.actions import SEPARATOR, Actions, Menu
 from sim.assets.model import CharacterModel
 from sim.kinds import KINDS
 from sim.kinds.contract import AddEntry, AddPlace, Command, Kind, Panel, Submenu
-from widgets.shown import menu_text
+from widgets.texts import menu_text
 from widgets.theme import dress
 
 SPACER = " "

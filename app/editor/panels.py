@@ -17,8 +17,7 @@ from sim.scene.params import ParamError
 from sim.scene.scene import Attachment, NodeId, ParamRef
 from sim.scene.view_state import Selection, selection_of
 from widgets.inspector.inspector import Inspector
-from widgets.message_model import Message, Severity
-from widgets.messages import Messages
+from widgets.messages import Message, Messages, Severity
 from widgets.outliner import Outliner, OutlinerAction
 from widgets.outliner_model import ListPlace
 from widgets.protocols import PoseLike

@@ -6,7 +6,7 @@ from pyglm import glm
 from PySide6.QtCore import QPointF, Qt
 
 from app.editor.editor_context import EditorContext
-from sim.kinds.contract import Grab, System
+from sim.kinds.contract import Draggable, Grab, System, stop_reason
 from sim.render.render_view import ParticleRef
 from sim.scene.scene import NodeId
 
@@ -39,7 +39,7 @@ class ParticlePicker:
         if hit is None or self._context.document.scene.node(hit.node).kind != self._kind:
             return None
         system = self.system(hit.node)
-        if system is None:
+        if not isinstance(system, Draggable):
             return None
         with self._context.viewport.gl_current():
             number = system.particle_at(hit.element, *self._context.picker.ray(position))
@@ -48,10 +48,10 @@ class ParticlePicker:
     def place_of(self, reference: ParticleRef) -> glm.dvec3 | None:
         """World position of a particle [m]; None if there is no such particle."""
         system = self.system(reference.node)
-        if system is None:
+        if not isinstance(system, Draggable):
             return None
         with self._context.viewport.gl_current():
-            place = system.place_of(reference.particle)
+            place = system.particle_position(reference.particle)
         return None if place is None else glm.dvec3(*place)
 
 
@@ -99,9 +99,9 @@ class ParticleDrag:
         self._stepper.grab = Grab(node, touch.particle.particle, place.to_tuple(), self._reach(place))
         self._playback.set_in_hand(True)
         system = self._picker.system(node)
-        if system is not None and system.stopped:
+        if reason := stop_reason(system):
             name = self._context.document.scene.node(node).name
-            self._context.hint(f"{name} {system.stopped} · Ctrl+R: reset")
+            self._context.hint(f"{name} {reason} · Ctrl+R: reset")
         else:
             self._context.hint(PULL_HINT if self._playback.playhead.playing else PULL_HELD_HINT)
         self._context.viewport.setCursor(Qt.CursorShape.ClosedHandCursor)

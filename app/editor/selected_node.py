@@ -10,11 +10,11 @@ from app.editor.editor_context import EditorContext
 from app.files.presets import PresetError, PresetStore
 from app.timeline.bake_task import BakeTask
 from sim.kinds import KINDS
-from sim.kinds.contract import Command, Panel
+from sim.kinds.contract import Command, Panel, Stoppable, stop_reason, warning_of
 from sim.scene.params import Settings
 from sim.scene.scene import Node, NodeId
-from widgets.inspector.node_head import NodeStatus
-from widgets.outliner_entries import BAKED, BAKED_BEFORE, hidden_text, silence_text
+from widgets.inspector.head import NodeStatus
+from widgets.outliner_entries import BAKED, BAKED_BEFORE, hidden_text, mute_text
 from widgets.parts import Pages
 
 
@@ -46,7 +46,7 @@ class SelectedNode(QObject):
         node, system = self._context.document.scene.by_id.get(node_id), self._context.system(node_id)
         if node is None or system is None:
             return text
-        if system.stopped:
+        if stop_reason(system):
             return f"{text}. Reset or resume it in the inspector."
         self._refusals[node_id] = node.settings, text
         return f"{text}; the former settings stay active" if system.is_ready else text
@@ -77,7 +77,7 @@ class SelectedNode(QObject):
         simulated = not KINDS[node.kind].can_be_muted or node.id in self._context.document.scene.simulated
         lack = self._context.files.note_of(node.settings)
         note = (
-            silence_text(node, simulated)
+            mute_text(node, simulated)
             or hidden_text(node, self._context.document.scene)
             or lack
             or panel.note(node, system)
@@ -88,17 +88,17 @@ class SelectedNode(QObject):
             return NodeStatus(note=note)
         if node.baked and self._baking.steps(node.id):
             if not self._baking.is_of_now(node.id):
-                return NodeStatus(system.stopped, BAKED_BEFORE, note, self._detach)
+                return NodeStatus(stop_reason(system), BAKED_BEFORE, note, self._detach)
             note = note or BAKED
-        remedy = panel.remedy(node, system) if system.warning or lack else None
-        if remedy is not None and not system.warning:
-            return NodeStatus(system.stopped, lack, "" if note == lack else note, remedy)
-        if not (note or system.warning or system.stopped):
+        remedy = panel.remedy(node, system) if warning_of(system) or lack else None
+        if remedy is not None and not warning_of(system):
+            return NodeStatus(stop_reason(system), lack, "" if note == lack else note, remedy)
+        if not (note or warning_of(system) or stop_reason(system)):
             suggestions = (panel.suggestion(node) for panel in self._kinds.values())
             if (suggestion := next(filter(None, suggestions), None)) is not None:
                 return NodeStatus("", suggestion[0], "", suggestion[1])
             return NodeStatus("")
-        return NodeStatus(system.stopped, system.warning, note, remedy)
+        return NodeStatus(stop_reason(system), warning_of(system), note, remedy)
 
     def _on_changed(self, *_: object) -> None:
         self._show_preset()
@@ -167,7 +167,7 @@ class SelectedNode(QObject):
     def resume(self, node_id: NodeId) -> None:
         """Resumes the simulation of a node from its last valid state."""
         system = self._context.system(node_id)
-        if system is not None:
+        if isinstance(system, Stoppable):
             self._context.stepper.alter(system.resume)
 
     def _connect(self) -> None:

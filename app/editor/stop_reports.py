@@ -6,9 +6,10 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt
 
 from app.editor.editor_context import EditorContext
+from sim.kinds.contract import stop_reason
 from sim.scene.picking import project_points
 from sim.scene.scene import NodeId
-from widgets.stop_mark import StopMark
+from widgets.overlay import StopMark
 
 _MARGIN = 10
 
@@ -37,7 +38,9 @@ class StopReports(QObject):
         engine, scene = self._context.client.engine, self._context.document.scene
         systems = engine.simulation.systems if engine is not None else {}
         stop_reports = {
-            node_id: system.stopped for node_id, system in systems.items() if system.stopped and scene.has(node_id)
+            node_id: reason
+            for node_id, system in systems.items()
+            if (reason := stop_reason(system)) and scene.has(node_id)
         }
         self._context.panels.outliner.model.set_stop_reports(stop_reports)
         for node_id in self.marks.keys() - stop_reports.keys():

@@ -26,7 +26,7 @@ from app.output.settings import (
 from app.output.window import OutputWindow
 from app.timeline.active_model import ActiveModel
 from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat
-from widgets.file_filter import file_filter
+from widgets.texts import file_filter
 
 
 class Output:

@@ -17,6 +17,7 @@ from app.timeline.simulation_stepper import SimulationStepper
 from app.viewport.renderer import ViewportRenderer
 from sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, is_bake
 from sim.cache.keys import is_current, node_keys
+from sim.kinds.contract import has_state
 from sim.scene.change import Change, ChangeKind
 from sim.scene.scene import NodeId, ParamRef
 from widgets.viewport import Viewport
@@ -70,7 +71,7 @@ class BakeTask(QObject):
     def start(self) -> None:
         """Bakes the selected node if it is simulated, else all simulated nodes, up to the end of the scene."""
         systems = self._client.engine.simulation.systems if self._client.engine is not None else {}
-        nodes = [node for node, system in systems.items() if system.is_ready and system.has_state]
+        nodes = [node for node, system in systems.items() if system.is_ready and has_state(system)]
         chosen = self._document.selection.node
         if self.busy or not nodes:
             self.ended.emit("Nothing to bake" if not nodes else "A bake is already being written")

@@ -23,13 +23,11 @@ from sim.scene.playhead import play_range, stepped_frame, stepped_key
 from sim.scene.scene import PLAYBACK, Node, ParamRef
 from sim.scene.strips import STRIPS_MAX, Strip
 from sim.scene.view_state import Selection
-from widgets.shown import menu_text
-from widgets.timeline.clip_entry import ClipEntry, scene_entry
-from widgets.timeline.ruler_scale import snapped
+from widgets.texts import menu_text
+from widgets.timeline.fields import Value, ValuesMenu
+from widgets.timeline.ruler_scale import ClipEntry, scene_entry, snapped
 from widgets.timeline.timeline import Timeline
-from widgets.timeline.track_rows import StripRow, strip_bars
-from widgets.timeline.tracks import END, MOVE
-from widgets.timeline.values_menu import Value, ValuesMenu
+from widgets.timeline.tracks import END, MOVE, StripRow, strip_bars
 
 SLOW_PACE = 0.95
 _SNAPPING = "scrub_on_frames"

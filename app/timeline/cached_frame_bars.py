@@ -6,11 +6,12 @@ from app.document.document import Document
 from app.timeline.bake_task import BakeTask
 from app.timeline.playback import Playback
 from app.viewport.renderer import ViewportRenderer
+from sim.kinds.contract import has_state
 from sim.runner import SimulationRunner
 from sim.scene.scene import Node, NodeId
 from widgets.distance_plot import DistanceCurve, DistancePlot
 from widgets.timeline.timeline import Timeline
-from widgets.timeline.track_rows import BarRow, CacheState
+from widgets.timeline.tracks import BarRow, CacheState
 
 
 class CachedFrameBars(QObject):
@@ -44,7 +45,7 @@ class CachedFrameBars(QObject):
         systems = engine.simulation.systems
         nodes = [(node, systems[node.id]) for node in self._document.scene.nodes if node.id in systems]
         self._tracks.set_bars(
-            [self._row(runner, node) for node, system in nodes if system.is_ready and system.has_state]
+            [self._row(runner, node) for node, system in nodes if system.is_ready and has_state(system)]
         )
 
     def _row(self, runner: SimulationRunner, node: Node) -> BarRow:
@@ -57,14 +58,14 @@ class CachedFrameBars(QObject):
             if last <= begins:
                 continue
             first = max(first, begins)
-            cached = CacheState.OLD if is_old else CacheState.THINNED if is_thin else CacheState.KEPT
+            cached = CacheState.OLD if is_old else CacheState.THINNED if is_thin else CacheState.CACHED
             until = last if stopped is None else min(last, stopped)
             if until > first:
                 spans.append((runner.time_of(first), runner.time_of(until), cached))
             if until < last:
-                spans.append((runner.time_of(max(until, first)), runner.time_of(last), CacheState.HALTED))
+                spans.append((runner.time_of(max(until, first)), runner.time_of(last), CacheState.STOPPED))
         if stopped is not None and not spans:
-            spans.append((runner.time_of(stopped), runner.time_of(stopped + 1), CacheState.HALTED))
+            spans.append((runner.time_of(stopped), runner.time_of(stopped + 1), CacheState.STOPPED))
         return BarRow(node.id, node.name, tuple(spans), bool(given), bool(given) and is_outdated)
 
 

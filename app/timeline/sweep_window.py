@@ -42,8 +42,8 @@ from sim.scene.params import Effect, Param, ParamError, Role, Scale, params_of, 
 from sim.scene.scene import Node, NodeId, ParamRef, Scene
 from widgets.empty_state import EmptyState
 from widgets.parts import Pages, packed
-from widgets.shown import label_text
 from widgets.sweep_map import SweepCell, SweepMap
+from widgets.texts import label_text
 from widgets.theme import SPACE, SPACE_WIDE
 
 PICTURE = 320, 240

@@ -16,7 +16,7 @@ from sim.scene.handles import HandleMode, Handles, HandleView, dragged, handles_
 from sim.scene.params import bounded
 from sim.scene.scene import Node, NodeId, ParamRef
 from sim.scene.transform import Transform
-from widgets.handles_overlay import HandlesOverlay
+from widgets.overlay import HandlesOverlay
 from widgets.viewport import Viewport
 
 Float64 = npt.NDArray[np.float64]

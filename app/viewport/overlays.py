@@ -18,8 +18,7 @@ from sim.maths.ramps import Ramp
 from sim.scene.scene import VIEW, ParamRef
 from sim.scene.view import DisplayMode, SkinningComparison
 from widgets.axis_gizmo import AxisGizmo
-from widgets.divider import Divider
-from widgets.overlay import Legend, SideLabel, StatisticsOverlay
+from widgets.overlay import Divider, Legend, SideLabel, StatisticsOverlay
 from widgets.start_page import StartPage
 from widgets.tour import TourCard
 from widgets.viewport import Viewport

@@ -37,7 +37,7 @@ uvec4 pcg4d(uvec4 v) {
     return v;
 }
 
-// Three channels of random bits of one birth. Numbers that differ in their upper bits alone, as those of one slot may,
+// Three channels of random bits of one birth. Numbers that only differ in their upper bits, as in one slot,
 // would stay alike through pcg3d; hashed first they do not.
 uvec3 birth_bits(uint seed, uint number, uint group) {
     return pcg3d(uvec3(pcg(number), seed, group));

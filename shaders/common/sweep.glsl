@@ -78,7 +78,7 @@ Hit collider_sweep(
 }
 
 // Contact of `end` that knows the path: where the path enters, that with the tangent plane of the entry. A point that
-// went through is behind that plane and is put back; what it moved along the surface stays, so that nothing sticks.
+// went through is behind that plane and is moved back; what it moved along the surface stays, so that nothing sticks.
 Contact swept_contact(
     samplerBuffer colliders, int index, vec3 start, vec3 end, float fraction_start, float fraction_end, float substep
 ) {

@@ -1,5 +1,5 @@
-// Known work for the comparison of back ends: every record looks at its neighbours in a row, as those of a cloth do.
-// Input: u_state (records as texels), u_progress (x: by which part of the way to them it moves). Output: its new place.
+// Known work for the comparison of back ends: every record looks at its neighbours in a row, as in a cloth.
+// Input: u_state (records as texels), u_progress (x: the fraction of the way to them that it moves). Output: its new position.
 
 uniform samplerBuffer u_state;
 uniform vec2 u_progress;

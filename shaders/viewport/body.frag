@@ -1,6 +1,6 @@
 #version 330 core
 // Glassy shading: clearer in the middle, denser towards the silhouette, softly lit from above.
-// u_colour is sRGB-encoded; its alpha is that of a face seen head on.
+// u_colour is sRGB-encoded; its alpha is the opacity of a face seen head on.
 
 #include "viewport/frame.glsl"
 

@@ -1,7 +1,7 @@
 #version 330 core
-// Lays the transparent particles over the picture.
-// Inputs: the picture so far (sRGB-encoded), with COVER the sums of weighted blending, with LIGHT the sum of all light
-// that particles give off (linear). Output: the picture with them, sRGB-encoded; pixels without particles stay.
+// Blends the transparent particles over the image.
+// Inputs: the image so far (sRGB-encoded), with COVER the sums of weighted blending, with LIGHT the sum of all emitted
+// light (linear). Output: the image with particles, sRGB-encoded; pixels without particles are unchanged.
 // Light is added where the scene's own light was before its tone curve bent it, so that a flame before a bright wall
 // and a hundred sparks on one pixel go to white smoothly.
 

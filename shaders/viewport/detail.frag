@@ -1,5 +1,5 @@
 #version 330 core
-// Lines and points in one colour, or with SCALAR in those of the ramp; POINTS are small shaded balls, with RING rings.
+// Lines and points in one colour, or with SCALAR in the colours of the ramp; POINTS are small shaded balls, with RING rings.
 
 #ifdef SCALAR
 uniform sampler2D u_ramp;       // 256 x 1 colours, sRGB-encoded

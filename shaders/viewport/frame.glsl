@@ -15,5 +15,5 @@ layout(std140) uniform Frame {
     vec4 background_top;      // rgb
     vec4 background_bottom;   // rgb
     vec4 viewport;            // width, height [px], 1 / width, 1 / height
-    vec4 subject;             // xyz centre of what is shown [m]; w its radius [m]
+    vec4 subject;             // xyz centre of the visible objects [m]; w radius [m]
 } frame;

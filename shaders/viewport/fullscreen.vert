@@ -1,6 +1,6 @@
 #version 330 core
-// A triangle that covers the picture; three vertices without attributes.
-// Output: v_ndc, place in the picture from -1 to 1.
+// A triangle that covers the image; three vertices without attributes.
+// Output: v_ndc, position in the image from -1 to 1.
 
 out vec2 v_ndc;
 

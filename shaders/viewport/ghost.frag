@@ -1,7 +1,7 @@
 #version 330 core
-// Lays the picture of something at another moment faintly over the scene: a tint inside, and a line around it.
-// What is nearer hides it; where the picture has no depth, as under particles, nothing does.
-// Inputs: that picture with its coverage as alpha and its depth, the depth of the scene, and with MASK another picture,
+// Blends the image of another moment over the scene: a tint inside, and an outline.
+// Nearer surfaces hide it, unless it has no depth, as particles.
+// Inputs: the ghost image with its coverage as alpha and its depth, the depth of the scene, and with MASK another image,
 // behind whose coverage it stays.
 // Output: colour and alpha, to be blended.
 
@@ -13,12 +13,12 @@ uniform vec3 u_scene_terms;
 #ifdef MASK
 uniform sampler2D u_mask;
 #endif
-uniform vec4 u_tint;    // sRGB-encoded; how much there is of it, against the colours of the picture
-uniform vec2 u_opacity; // of what is inside, of the line
+uniform vec4 u_tint;    // sRGB-encoded; w is the amount of tint against the colours of the ghost
+uniform vec2 u_opacity; // inside, outline
 
 out vec4 o_colour;
 
-// Depth [m] along the view; what is no nearer than this part of it is taken for as near.
+// Depth [m] along the view; smaller relative differences count as equal.
 float metres(float depth, vec3 terms) {
     float ndc = 2.0 * depth - 1.0;
     return terms.z < 0.5 ? terms.y / (ndc + terms.x) : (terms.y - ndc) / terms.x;
@@ -31,16 +31,16 @@ void main() {
     vec4 ghost = texelFetch(u_ghost, pixel, 0);
     float least = ghost.a, most = ghost.a, depth = 1.0, scene = 1.0;
     for (int i = 0; i < 4; i++) { // mostly there is nothing
-        float beside = texelFetch(u_ghost, clamp(pixel + ivec2(i & 1, i >> 1) * 2 - 1, ivec2(0), last), 0).a;
-        least = min(least, beside);
-        most = max(most, beside);
+        float neighbour = texelFetch(u_ghost, clamp(pixel + ivec2(i & 1, i >> 1) * 2 - 1, ivec2(0), last), 0).a;
+        least = min(least, neighbour);
+        most = max(most, neighbour);
     }
     if (most == 0.0) discard;
     for (int i = 0; i < 9; i++) {
         ivec2 place = clamp(pixel + ivec2(i % 3, i / 3) - 1, ivec2(0), last);
-        float beside = texelFetch(u_ghost, place, 0).a;
-        least = min(least, beside);
-        most = max(most, beside);
+        float neighbour = texelFetch(u_ghost, place, 0).a;
+        least = min(least, neighbour);
+        most = max(most, neighbour);
         depth = min(depth, texelFetch(u_ghost_depth, place, 0).r);
         scene = min(scene, texelFetch(u_scene_depth, place, 0).r);
     }

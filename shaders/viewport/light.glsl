@@ -6,8 +6,8 @@
 
 uniform sampler2DShadow u_shadow_map;
 
-// SHADOW_TAPS, at least 1, is the edge of the square of filtered shadow samples; LIGHT_COUNT is the number of lamps.
-// Both are compile-time: indexing the block by a variable costs software renderers a third of the picture.
+// SHADOW_TAPS, at least 1, is the edge of the square of filtered shadow samples; LIGHT_COUNT is the number of lights.
+// Both are compile-time: indexing the block by a variable costs software renderers a third of the frame time.
 #ifndef SHADOW_TAPS
 #define SHADOW_TAPS 3
 #endif
@@ -62,9 +62,9 @@ vec3 direction_to_eye(vec3 position) {
     return frame.eye.w > 0.5 ? unit(frame.eye.xyz - position) : -frame.view_direction.xyz;
 }
 
-// Light of one lamp that leaves the surface towards the camera; see `shaded`.
+// Light of one point light that leaves the surface towards the camera; see `shaded`.
 // place: xyz [m] and reach [m]; colour: rgb times intensity; visible: fraction that is not in the shadow.
-vec3 lamp_light(vec4 place, vec3 colour, float visible, vec3 position, vec3 normal, vec3 to_eye, vec3 albedo,
+vec3 point_light(vec4 place, vec3 colour, float visible, vec3 position, vec3 normal, vec3 to_eye, vec3 albedo,
                 vec3 specular, float roughness) {
     vec3 offset = place.xyz - position;
     vec3 to_light = unit(offset);
@@ -72,7 +72,7 @@ vec3 lamp_light(vec4 place, vec3 colour, float visible, vec3 position, vec3 norm
     return direct * (albedo + specular * ggx_specular(normal, to_light, to_eye, roughness) * 3.14159265);
 }
 
-// Reflectance of what is no metal.
+// Reflectance of dielectrics.
 const float DIELECTRIC = 0.04;
 
 // Light from around that arrives from about a direction.
@@ -80,8 +80,8 @@ vec3 light_from(vec3 direction) {
     return mix(frame.ground.rgb, frame.sky.rgb, direction.y * 0.5 + 0.5);
 }
 
-// Arguments of the function above: those of one lamp, and those of the surface.
-#define LAMP(index) frame.light_position[index], frame.light_colour[index].rgb
+// Arguments of the function above: of one light, and of the surface.
+#define LIGHT_OF(index) frame.light_position[index], frame.light_colour[index].rgb
 #define SURFACE position, normal, to_eye, albedo, specular, roughness
 
 // Light that leaves the surface towards the camera.
@@ -93,19 +93,19 @@ vec3 shaded(vec3 position, vec3 normal, vec3 albedo, vec3 specular, float roughn
     float grazing = 1.0 - max(dot(normal, to_eye), 0.0);
     float rim = grazing * grazing * grazing * grazing;
     vec3 light = ambient * (albedo + (specular + 0.06) * rim);
-    // Metals have nothing but what they mirror.
+    // Metals have no diffuse reflection.
     light += open * light_from(reflect(-to_eye, normal)) * max(specular - DIELECTRIC, 0.0);
 #if LIGHT_COUNT > 0
-    light += lamp_light(LAMP(0), shadow_visibility(position, normal), SURFACE);
+    light += point_light(LIGHT_OF(0), shadow_visibility(position, normal), SURFACE);
 #endif
 #if LIGHT_COUNT > 1
-    light += lamp_light(LAMP(1), 1.0, SURFACE);
+    light += point_light(LIGHT_OF(1), 1.0, SURFACE);
 #endif
 #if LIGHT_COUNT > 2
-    light += lamp_light(LAMP(2), 1.0, SURFACE);
+    light += point_light(LIGHT_OF(2), 1.0, SURFACE);
 #endif
 #if LIGHT_COUNT > 3
-    light += lamp_light(LAMP(3), 1.0, SURFACE);
+    light += point_light(LIGHT_OF(3), 1.0, SURFACE);
 #endif
     return light;
 }

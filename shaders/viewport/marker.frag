@@ -13,7 +13,7 @@ void main() {
     float cover = clamp(radius + 0.5 - distance_px, 0.0, 1.0);
     if (cover <= 0.0) discard;
     if (v_star > 0.5) {
-        // The astroid: the square roots of both parts add up to that of the radius.
+        // The astroid: the square roots of both coordinates add up to the square root of the radius.
         vec2 roots = sqrt(abs(v_offset) + 0.05);
         float inside = clamp((sqrt(radius - 0.5) - roots.x - roots.y) * 1.6 + 0.5, 0.0, 1.0);
         o_colour = vec4(mix(vec3(0.06, 0.07, 0.09), v_colour.rgb, inside), v_colour.a * cover * mix(0.7, 1.0, inside));

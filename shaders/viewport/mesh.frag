@@ -59,13 +59,13 @@ vec3 surface_normal() {
     return size > 1e-20 ? normal * inversesqrt(size) : vec3(0.0, 1.0, 0.0);
 }
 
-// Numbers of an image that is no picture: what the sampler has decoded is encoded again.
+// Raw values of an image that holds no colours: reverts the sRGB decoding of the sampler.
 vec3 data_of(sampler2D image) {
     return srgb_from_linear(texture(image, v_texcoord).rgb);
 }
 
 #ifdef NORMAL_MAP
-// The normal that the image says, about that of the surface.
+// The normal of the normal map, relative to the normal of the surface.
 // Source: C. Schueler 2013, "Normal mapping without precomputed tangents".
 vec3 mapped_normal(vec3 normal) {
     vec3 along_x = dFdx(v_position), along_y = dFdy(v_position);
@@ -107,7 +107,7 @@ void main() {
     vec3 albedo = base.rgb, specular = u_specular, glow = u_emission;
     float roughness = u_roughness, open = 1.0;
 #ifdef SURFACE_MAP
-    // Roughness below 0.15 would reflect nothing but the lamps.
+    // Roughness below 0.15 would reflect nothing but the lights.
     vec3 surface = data_of(u_surface_map);
     float metal = u_surface.x * surface.b;
     roughness = clamp(u_surface.y * surface.g, 0.15, 1.0);

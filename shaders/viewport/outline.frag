@@ -1,9 +1,9 @@
 #version 330 core
-// A line around every object of a picture of object numbers; corners of its steps are softened.
-// It is drawn within the rim of the picture, so that no pixel beside is outside.
+// A line around every object in an image of object numbers, with softened corners.
+// It leaves out the border of the image, so that all neighbours of a pixel exist.
 // Output: colour and alpha, to be blended.
 
-uniform usampler2D u_objects;   // number of what covers a pixel, 0 for nothing
+uniform usampler2D u_objects;   // number of the object in a pixel, 0 for none
 uniform vec4 u_colour;          // sRGB-encoded
 
 out vec4 o_colour;

@@ -1,5 +1,5 @@
 #version 330 core
-// Identity of what covers a pixel: object index plus one, and its triangle, line or point.
+// Identity of the object in a pixel: index plus one, and its triangle, line or point.
 
 uniform uint u_object;
 uniform uint u_first;   // number of the first of the draw

@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
@@ -26,8 +26,8 @@ from sim.gl.texture import TexelBuffer
 from sim.kinds.hair.brush import BrushedGroom, BrushStroke, RootFrames
 from sim.kinds.hair.generation import grown_whole
 from sim.kinds.hair.growth import GrowthSurface, growth_on_ellipsoid
-from sim.kinds.hair.packed import upload_strands
 from sim.kinds.hair.presets import with_preset
+from sim.kinds.hair.records import upload_strands
 from sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, HairSource
 from sim.kinds.hair.strands import Strands
 from sim.kinds.light.settings import LightSettings
@@ -41,6 +41,8 @@ SIZES = (10_000,)
 
 SUBSTEPS = 8
 PYTHON_STEPS = 100
+
+MakeCase = Callable[..., Case]
 
 
 def hair_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
@@ -103,8 +105,14 @@ class BenchHair(Owner):
 def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
     case = partial(Case, system="hair", size=size, unit="strands")
     gpu_case = partial(case, finish=context.finish, timers=context.timers)
+    rows = _solver_rows(context, library, size, repeat, case, gpu_case)
+    rows += _groom_rows(context, library, size, repeat, gpu_case)
+    return rows + _image_rows(context, library, size, repeat, gpu_case)
 
-    # Substeps
+
+def _solver_rows(
+    context: Context, library: ShaderLibrary, size: int, repeat: int, case: MakeCase, gpu_case: MakeCase
+) -> list[Row]:
     hairs = {name: BenchHair(context, library, settings) for name, settings in variants(size).items()}
     springs = hairs["springs"].strands
     plain = PlainHair(context, library, springs.growth.guides.places[:, None] + springs.offsets(), springs.settings)
@@ -118,8 +126,11 @@ def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> l
     rows += measure([python], repeat=repeat)
     for owned in (*hairs.values(), plain):
         owned.release()
+    return rows
 
-    # Growth, ten strands for each guide, their upload, and combing
+
+def _groom_rows(context: Context, library: ShaderLibrary, size: int, repeat: int, gpu_case: MakeCase) -> list[Row]:
+    """Growth, ten strands for each guide, their upload, and combing."""
     settings = bench_settings(size, source=HairSource.ELLIPSOID, children=10 * size, knots=12)
     found = grown_whole(settings, GrowthSurface(np.eye(4)))
     strands = Strands(context, library, settings, found.growth)
@@ -141,10 +152,12 @@ def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> l
         strands.preview(brushed.groom)
 
     table = {"grown, ten times as many drawn": grow, "these brought to the GPU": upload, "combed, a dab": comb}
-    rows += measure([gpu_case(variant=name, step=step) for name, step in table.items()], repeat=repeat)
+    rows = measure([gpu_case(variant=name, step=step) for name, step in table.items()], repeat=repeat)
     strands.release()
+    return rows
 
-    # Images, lit at the points
+
+def _image_rows(context: Context, library: ShaderLibrary, size: int, repeat: int, gpu_case: MakeCase) -> list[Row]:
     output = Framebuffer(context, IMAGE, ("rgba8",), label="bench image")
     camera = Camera(target=(0.0, 0.4, 0.0), distance=4.0)
     light = Node(id="light", transform=Transform(position=(2.0, 4.0, 3.0)), settings=LightSettings())
@@ -156,7 +169,8 @@ def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> l
         engine.refresh(0.0)
         engines.append(engine)
         cases.append(gpu_case(variant=name, step=partial(engine.draw, output, camera)))
-    rows += measure(cases, repeat=repeat)
-    for owned in (*engines, output):
-        owned.release()
+    rows = measure(cases, repeat=repeat)
+    for engine in engines:
+        engine.release()
+    output.release()
     return rows

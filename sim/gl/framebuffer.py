@@ -69,7 +69,11 @@ class Framebuffer(Owner):
         self.size = (int(size[0]), int(size[1]))
         self.label = label
         self.formats = tuple(pixel_format(name) for name in colours)
-        self.samples = min(samples, self._sample_limit()) if samples > 1 else 0
+        known = context.capabilities
+        limit = known.max_samples
+        if any(pixels.is_integer for pixels in self.formats):
+            limit = min(limit, known.max_integer_samples)
+        self.samples = min(samples, limit) if samples > 1 else 0
         self.colours: tuple[Texture2D, ...] = ()
         self.depth: Texture2D | None = None
         self._owner: _FramebufferName | None = None
@@ -186,11 +190,6 @@ class Framebuffer(Owner):
         GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
         glReadPixels(x, y, width, height, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, ctypes.c_void_p(out.ctypes.data))
         return out
-
-    def _sample_limit(self) -> int:
-        known = self.context.capabilities
-        integers = any(pixels.is_integer for pixels in self.formats)
-        return min(known.max_samples, known.max_integer_samples) if integers else known.max_samples
 
     def _create(self, colours: Sequence[str], depth: str | None) -> None:
         if min(self.size) < 1:

@@ -5,12 +5,13 @@ import itertools
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sim.gl.bootstrap import GL
 from sim.gl.errors import GLError
+from sim.owner import Owner as Owner
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
@@ -68,38 +69,6 @@ class ObjectRegistry:
     def labels(self) -> list[str]:
         """`kind:label` of all living names, in order of creation."""
         return [f"{kind}:{label}" for (kind, _), label in self._live.items()]
-
-
-class Releasable(Protocol):
-    def release(self) -> None: ...
-
-
-R = TypeVar("R", bound=Releasable)
-
-
-class Owner:
-    """Base class of everything that holds objects with a `release` method; it releases them, the newest first."""
-
-    _owned: list[Releasable]
-
-    def owns(self, child: R) -> R:
-        """Registers an object to be released with this one, and returns it."""
-        self.__dict__.setdefault("_owned", []).append(child)
-        return child
-
-    def disown(self, *children: Releasable | None) -> None:
-        """Releases some of the objects now, for instance before they are replaced; None is skipped."""
-        owned = self.__dict__.get("_owned", [])
-        for child in children:
-            if child is not None:
-                owned[:] = [other for other in owned if other is not child]
-                child.release()
-
-    def release(self) -> None:
-        """Releases all owned objects; safe to call twice.  The context must be current."""
-        owned = self.__dict__.get("_owned", [])
-        while owned:
-            owned.pop().release()
 
 
 class GLObject:

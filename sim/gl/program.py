@@ -151,9 +151,6 @@ class Program:
     def _set_texture(self, info: UniformInfo, texture: Texture) -> None:
         if info.type.sampler_target != texture.target:
             raise ValueError(f"program {self.label!r}: uniform {info.name!r} does not take a {type(texture).__name__}")
-        last = self._textures.get(info.name)
-        if last is not None and last() is texture:
-            return
         self._textures[info.name] = weakref.ref(texture)
 
     def _restore_values(self) -> None:
@@ -166,11 +163,9 @@ class Program:
             if texture is not None and info.type.sampler_target == texture.target:
                 self._set_texture(info, texture)
             elif name in old_values and info.type.sampler_target is None:
-                self._restore_value(info, old_values[name])
-
-    def _restore_value(self, info: UniformInfo, value: np.ndarray) -> None:
-        if value.shape[1:] == info.type.shape and len(value) <= info.size and value.dtype == info.type.dtype:
-            self._set_value(info, value if info.size > 1 else value[0])
+                value, kind = old_values[name], info.type
+                if value.shape[1:] == kind.shape and len(value) <= info.size and value.dtype == kind.dtype:
+                    self._set_value(info, value if info.size > 1 else value[0])
 
     def _unknown(self, name: str) -> KeyError:
         near = difflib.get_close_matches(name, sorted(self._declared), n=3, cutoff=0.4)

@@ -104,14 +104,6 @@ def is_plain(value: object) -> bool:
     return NUMBERS.issuperset(map(type, value)) or all(map(is_plain, value))
 
 
-def uniform_type(code: int) -> UniformType:
-    """The type with a GL code.  Raises NotImplementedError for types that the program never uses, such as cube maps."""
-    try:
-        return UNIFORM_TYPES[code]
-    except KeyError:
-        raise NotImplementedError(f"uniform type 0x{code:04x}") from None
-
-
 @dataclass(frozen=True, slots=True)
 class UniformInfo:
     """An active uniform outside blocks; `size` is the array length, 1 for a single value."""
@@ -180,36 +172,38 @@ class _Query:
 
 def _uniforms(program: int) -> list[UniformInfo]:
     query = _Query(_parameter(program, GL.GL_ACTIVE_UNIFORM_MAX_LENGTH))
-    found = []
+    uniforms = []
     for index in range(_parameter(program, GL.GL_ACTIVE_UNIFORMS)):
         name, size, gl_type = query.run(glGetActiveUniform, program, index)
         location = int(GL.glGetUniformLocation(program, name))
         if location >= 0:  # members of blocks have none
-            found.append(UniformInfo(name.removesuffix("[0]"), location, uniform_type(gl_type), size))
-    return found
+            if gl_type not in UNIFORM_TYPES:
+                raise NotImplementedError(f"uniform {name!r} has type 0x{gl_type:04x}")
+            uniforms.append(UniformInfo(name.removesuffix("[0]"), location, UNIFORM_TYPES[gl_type], size))
+    return uniforms
 
 
 def _attributes(program: int) -> tuple[AttributeInfo, ...]:
     query = _Query(_parameter(program, GL.GL_ACTIVE_ATTRIBUTE_MAX_LENGTH))
-    found = []
+    attributes = []
     for index in range(_parameter(program, GL.GL_ACTIVE_ATTRIBUTES)):
         name, _, gl_type = query.run(glGetActiveAttrib, program, index)
         location = int(GL.glGetAttribLocation(program, name))
         if location >= 0:  # built-ins such as gl_VertexID have none
-            found.append(AttributeInfo(name, location, *ATTRIBUTE_TYPES[gl_type]))
-    return tuple(sorted(found, key=lambda info: info.location))
+            attributes.append(AttributeInfo(name, location, *ATTRIBUTE_TYPES[gl_type]))
+    return tuple(sorted(attributes, key=lambda info: info.location))
 
 
 def _blocks(program: int) -> list[BlockInfo]:
-    found = []
+    blocks = []
     for index in range(_parameter(program, GL.GL_ACTIVE_UNIFORM_BLOCKS)):
         text = ctypes.create_string_buffer(256)
         length = GL.GLsizei()
         GL.glGetActiveUniformBlockName(program, index, len(text), length, text)
         size = np.zeros(1, np.int32)
         GL.glGetActiveUniformBlockiv(program, index, GL.GL_UNIFORM_BLOCK_DATA_SIZE, size)
-        found.append(BlockInfo(text.value.decode("ascii"), index, int(size[0])))
-    return found
+        blocks.append(BlockInfo(text.value.decode("ascii"), index, int(size[0])))
+    return blocks
 
 
 def _captures(program: int) -> tuple[str, ...]:

@@ -78,12 +78,6 @@ class TimerStamps(Owner):
         super().release()
 
 
-def has_timer() -> bool:
-    bits = np.zeros(1, np.int32)
-    glGetQueryiv(GL.GL_TIMESTAMP, GL.GL_QUERY_COUNTER_BITS, bits)
-    return bool(bits[0])
-
-
 class Timers:
     """Measures passes of one context.
 
@@ -145,7 +139,9 @@ class Timers:
     def calibrate(self) -> Calibration:
         """Decides whether to trust the GPU timer; the first call measures for 0.1 s.  The context must be current."""
         if self.calibration is None:
-            trials = self._run_trials(self._context) if has_timer() else []
+            bits = np.zeros(1, np.int32)
+            glGetQueryiv(GL.GL_TIMESTAMP, GL.GL_QUERY_COUNTER_BITS, bits)
+            trials = self._run_trials(self._context) if bits[0] else []
             self.calibration = verdict(self._context.capabilities.renderer, trials)
         return self.calibration
 

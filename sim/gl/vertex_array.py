@@ -73,6 +73,10 @@ class Stream:
     def layout(self) -> np.dtype:
         return self.buffer.dtype if self.dtype is None else self.dtype
 
+    @property
+    def record_count(self) -> int:
+        return max(0, self.buffer.size - self.offset) // self.layout.itemsize
+
     def attributes(self) -> dict[str, str]:
         return {self.rename.get(name, INPUT_PREFIX + name): name for name in self.layout.names or ()}
 
@@ -109,7 +113,7 @@ class VertexArray:
             if stream.layout.names is None:
                 raise GLError(f"vertex array {label!r}: stream {stream.buffer.label!r} has no named fields")
             self._take(stream)
-        self.vertex_count = min((_record_count(stream) for stream in streams if not stream.divisor), default=0)
+        self.vertex_count = min((stream.record_count for stream in streams if not stream.divisor), default=0)
         self._owners: dict[int, tuple[_VertexArrayName, list[tuple[float, ...]]]] = {}
         self._texels: dict[tuple[np.dtype, ...], list[BufferTexture]] = {}
         self._element = (0, 0) if indices is None else (ELEMENTS[indices.dtype.name], indices.dtype.itemsize)
@@ -216,10 +220,6 @@ class VertexArray:
                     f"vertex array {self.label!r} has nothing for attribute {attribute.name!r} of program "
                     f"{program.label!r}; it has {', '.join(near) or 'no streams'}"
                 )
-
-
-def _record_count(stream: Stream) -> int:
-    return max(0, stream.buffer.size - stream.offset) // stream.layout.itemsize
 
 
 def _attach(attribute: "AttributeInfo", stream: Stream, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The kinds of things in a scene; a new kind is one more line."""
+"""The list of kinds; a new kind is one more line."""
 
 from sim.kinds.cloth.kind import CLOTH
 from sim.kinds.collider.kind import COLLIDER
@@ -10,17 +10,17 @@ from sim.kinds.light.kind import LIGHT
 from sim.kinds.model.kind import MODEL
 
 KINDS: dict[str, Kind] = {}
-"""By the name that stands in project files, in the order of the Add menu."""
+"""By name in project files, in the order of the Add menu."""
 
 
 def register(kind: Kind) -> None:
     if kind.name in KINDS or kind.settings.kind != kind.name:
-        raise ValueError(f"{kind.name} is a kind already, or its settings say that they are of {kind.settings.kind!r}")
+        raise ValueError(f"{kind.name} is already registered, or its settings are of {kind.settings.kind!r}")
     KINDS[kind.name] = kind
 
 
 def unregister(kind: Kind) -> None:
-    """Forgets a kind; scenes must not hold nodes of it any more."""
+    """Removes a kind; scenes must not contain nodes of it."""
     del KINDS[kind.name]
 
 

@@ -1,4 +1,4 @@
-"""Background: long work of systems, done on a thread beside where there is somebody who would wait for it."""
+"""Runs long work of systems on a worker thread."""
 
 import threading
 import weakref
@@ -11,31 +11,27 @@ from sim.kinds.contract import Service
 T = TypeVar("T")
 
 Pause = Callable[[float], None]
-"""Called now and then in long work with the part of it that is done, 0 to 1; what it raises ends the work."""
+"""Long work calls it with its progress, 0 to 1; an exception from it ends the work."""
 
 
 def unpaused(_share: float) -> None:
-    """A pause for work that somebody waits for."""
+    """The pause of work that is not reported or cancelled."""
 
 
 def part_of(pause: Pause, first: float, last: float) -> Pause:
-    """The pause of a part of some work, which is between these parts of the whole."""
+    """The pause of a part of some work, which covers the progress from `first` to `last`."""
     return lambda share: pause(first + share * (last - first))
 
 
 class Cancelled(Exception):
-    """Nobody wants the result any more."""
+    """The work was cancelled."""
 
 
 class BackgroundJob(Generic[T]):
-    """Work that was begun.
-
-    Args:
-        work: What is done; the pause that it is given ends it where nobody wants it any more.
-        threads: Where; None for here and now.
+    """Work on a worker thread, or done at once for None.
 
     Attributes:
-        share: Part of it that is done, 0 to 1.
+        share: Progress, 0 to 1.
     """
 
     def __init__(self, work: Callable[[Pause], T], threads: ThreadPoolExecutor | None) -> None:
@@ -47,7 +43,7 @@ class BackgroundJob(Generic[T]):
             return
         try:
             self._future.set_result(work(self._pause))
-        except Exception as error:  # told by whoever asks for the result
+        except Exception as error:  # raised by `result`
             self._future.set_exception(error)
 
     @property
@@ -55,7 +51,7 @@ class BackgroundJob(Generic[T]):
         return self._future.done()
 
     def result(self) -> T:
-        """The result, or what went wrong; waits for it."""
+        """Waits for the result; raises what the work raised."""
         return self._future.result()
 
     def cancel(self) -> None:
@@ -69,10 +65,10 @@ class BackgroundJob(Generic[T]):
 
 
 class Background(Service):
-    """Does work of systems, pure functions, one after another.
+    """Runs pure functions one after another.
 
     Attributes:
-        is_on: Whether on a thread beside; else everything is done when it is asked for.
+        is_on: Whether to use a worker thread; otherwise `start` does the work at once.
     """
 
     def __init__(self, *_: object) -> None:

@@ -1,10 +1,15 @@
-"""What a kind of thing in a scene is made of: all that the rest of the program knows of cloths, lights and the others.
+"""The interface between kinds and the rest of the program.
 
-A kind is a folder with a `Kind` in `kind.py`, and a line in `sim/kinds/__init__.py`.  Whatever else it has is written
-against the protocols below and named by the `Kind` as text, "package.module:Name", so that it is loaded when it is
-first needed: describing a file loads no OpenGL, and commands without a window load no Qt.
+A kind is a type of node: cloth, light, model ...  To write one:
 
-Moments are steps of `sim.scene.clock.STEP_TIME` since the start of the simulation; times are scene time [s].
+1. Make a folder with `kind.py`, which holds a `Kind`, and add it to the list in `sim/kinds/__init__.py`.
+2. Declare the settings as a `sim.scene.params.Settings`.  Files, undo, inspector and command line follow from them.
+3. For a simulation, name a `System`; to draw, name a `View`; for widgets and mouse tools, name a `Panel`.
+
+`Kind` names these classes as text, "package.module:Name", and they are imported on first use: reading a project loads
+no OpenGL, and commands without a window load no Qt.  `tests/rope` is a complete kind.
+
+Moments are counted in steps of `sim.scene.clock.STEP_TIME` since the start of the simulation; times are scene time [s].
 """
 
 import enum
@@ -22,6 +27,7 @@ import numpy.typing as npt
 from sim.assets.formats import Formats
 from sim.assets.model import Bounds, CharacterModel, Material, Mesh
 from sim.maths.ramps import Ramp
+from sim.owner import Owner
 from sim.scene.params import Settings, validated
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.vectors import Vec3
@@ -31,10 +37,18 @@ from sim.scene.world_transforms import PosedCharacters, WorldTransforms
 if TYPE_CHECKING:
     from sim.assets.images import MipImage
     from sim.assets.strands import StrandSet
+    from sim.characters.character import Character
+    from sim.characters.prepared import PreparedModel
+    from sim.colliders.scene_colliders import Colliders
+    from sim.gl.context import Context
+    from sim.gl.library import ShaderLibrary
     from sim.kinds.packing import State
+    from sim.render.frame import PointLight
+    from sim.render.items import Item
+    from sim.render.render_view import DisplayOptions
+    from sim.render.texture_upload import MipImages
 
 Pixels = npt.NDArray[np.uint8]
-Float64 = npt.NDArray[np.float64]
 S = TypeVar("S")
 
 
@@ -43,14 +57,12 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class AddPlace:
-    """Where something new goes.
+    """Where a new node is added.
 
     Attributes:
-        scene: The scene.
-        view: Camera and selection.
-        box: Around what is selected, in the world [m]; None where nothing is, or nothing that has a size.
-        area: Of the skin of the figure, or of what the bone moves of it, that is selected [m²]; None elsewhere.
-        scalp: Of the scalp, where a figure or its head is selected [m²]; None elsewhere.
+        box: World box of the selection [m]; None without a selection or for one without a size.
+        area: Skin area of the selected character, or of the part that the selected bone moves [m²].
+        scalp: Scalp area, if a character or its head is selected [m²].
     """
 
     scene: Scene
@@ -61,7 +73,7 @@ class AddPlace:
 
     @property
     def target(self) -> Vec3:
-        """The middle of what is selected, else what the camera looks at [m]."""
+        """Centre of the selection, otherwise the target of the camera [m]."""
         if self.box is None:
             return self.view.camera.target
         x, y, z = ((self.box.lo + self.box.hi) / 2.0).tolist()
@@ -69,13 +81,13 @@ class AddPlace:
 
     @property
     def extent(self) -> float:
-        """Size of what is selected, else of what is in view at the camera's target [m]."""
+        """Size of the selection, otherwise of the visible area at the target of the camera [m]."""
         if self.box is not None and self.box.extent > 0.0:
             return self.box.extent
         return 2.0 * self.view.camera.tangent * self.view.camera.distance
 
     def fitting(self, extent: float) -> float:
-        """By how much something that suits an extent [m] is to be larger here; a round number, 1 for about as much."""
+        """Factor for a node that suits an extent [m]: 1, 2 or 5 times a power of ten; 1 if the size is about right."""
         ratio = self.extent / extent
         if 0.4 <= ratio <= 2.5:
             return 1.0
@@ -84,14 +96,14 @@ class AddPlace:
 
     @property
     def character(self) -> Node | None:
-        """The selected figure, if that is what is selected."""
+        """The selected character, or None."""
         chosen = self.view.selection.node
         node = self.scene.by_id.get(chosen) if chosen is not None else None
         return node if node is not None and node.settings.is_character else None
 
     @property
     def attachment(self) -> Attachment:
-        """The selected bone, as what something rides on; nothing where no bone is selected."""
+        """An attachment to the selected bone; an empty one if no bone is selected."""
         character, bone = self.character, self.view.selection.bone
         return Attachment() if character is None or bone is None else Attachment(node=character.id, bone=bone)
 
@@ -101,13 +113,12 @@ class AddEntry:
     """An entry of the Add menu.
 
     Attributes:
-        id: Name of its action, "cloth" for `add.cloth`.
-        label: Text of the menu; an ampersand marks the access key.
-        tip: What it adds, a sentence.
-        make: The new node; id and name may be empty.
-        icon: Icon name, or "".
-        group: Title of the submenu that it stands in, or "".
-        where: What of the place the title of the submenu tells, such as "on the ground"; none for None.
+        id: Name of the action without its prefix: "cloth" for `add.cloth`.
+        label: Text of the menu entry; an ampersand marks the access key.
+        tip: A sentence.
+        make: Creates the node; id and name may be empty.
+        group: Title of the submenu, or "".
+        where: Returns a suffix for the title of the submenu, such as "on ground".
     """
 
     id: str
@@ -121,16 +132,17 @@ class AddEntry:
 
 @dataclass(frozen=True, slots=True)
 class Presets:
-    """Named values to begin with.
+    """Presets of a kind.
 
     Attributes:
-        format: Mark of the files of one's own.
-        folder: Where those lie, below the folder of the program's settings.
-        what: What they are of, in words.
-        values: Those that come with the program, by name.
-        fields: Values that one's own holds.
-        cached: Names of values that a node keeps under its settings, whatever the preset says.
-        fitted: Those that may be larger for where a node is, which they stay with another preset, up to some value.
+        format: Format name in files of user presets.
+        folder: Folder of user presets, relative to the settings of the program.
+        what: What the presets are of, in words.
+        values: Built-in presets by name.
+        fields: Settings that a user preset stores.
+        cached: Names of settings that a node keeps when a preset is applied.
+        fitted: Settings that may be larger because of the place of a node, with their upper limits; another preset
+            keeps the factor.
     """
 
     format: str
@@ -142,7 +154,7 @@ class Presets:
     fitted: Mapping[str, float] = field(default_factory=dict)
 
     def name_of(self, settings: Settings, more: Mapping[str, Mapping[str, Any]]) -> str:
-        """Name of the first preset, one's own included, whose values the settings have; "" for none."""
+        """Name of the first preset, built in or of `more`, with the values of the settings; "" if none has them."""
         cached = self.cached(settings).union(self.fitted)
         for name, values in {**self.values, **more}.items():
             if all(key in cached or getattr(settings, key) == value for key, value in values.items()):
@@ -150,7 +162,7 @@ class Presets:
         return ""
 
     def changes(self, settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
-        """What some settings take of the values of a preset: all but what they keep, before or after it."""
+        """Values of a preset that settings take: all except those that they keep, before or after it."""
         cached = self.cached(settings) | self.cached(validated(settings, **values))
         taken = {key: value for key, value in values.items() if key not in cached}
         former = self.values.get(self.name_of(settings, {}), {})
@@ -160,21 +172,19 @@ class Presets:
         return taken
 
     def of(self, settings: Settings) -> dict[str, Any]:
-        """Values of some settings, to be kept as a preset of one's own."""
+        """Values to store as a user preset."""
         return {key: getattr(settings, key) for key in self.fields}
 
 
 @dataclass(frozen=True, slots=True)
 class FileUse:
-    """A file that the settings of a node name.
+    """A file that the settings of a node refer to.
 
     Attributes:
         field: Name of the setting.
-        path: The file.
-        content: What it is read as: "character", "mesh", "strands", "image", or "texture", an image with its smaller
-            levels.
-        is_needed: Whether nothing can be made without it; an empty path names no file then.
-        without: What else follows where it cannot be read, the end of a line with {names} for the nodes.
+        content: "character", "mesh", "strands", "image", or "texture" for an image with mip levels.
+        is_needed: Whether the node needs the file; an empty path then counts as missing.
+        without: Consequence if the file cannot be read, to end a message; {names} stands for the nodes.
     """
 
     field: str
@@ -186,34 +196,29 @@ class FileUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One kind of thing in a scene.
+    """Declares a type of node.
 
     Attributes:
-        name: Key in the project file.
-        label: What users call it.
+        name: Key in project files.
         icon: Icon name, such as "mdi6.sphere".
         hue: Colour of its passes in plots, "#rrggbb", or "".
-        settings: What can be set; its `kind` is the name.
-        adds: Entries of the Add menu.
-        presets: Named values to begin with, if any.
-        idle: Settings of a node that have no effect now; their rows are hidden and keep their values.
-        choices: Texts of members of enumerations whose values do not read well.
-        companion: What comes with a model that is opened into a scene without a node of this kind, if anything.
-        files: Files that the settings name.
-        imports: Formats of files that become a node of this kind when they are imported, and what makes it of the path
-            of one; None where none does.
-        completed: A node before and after an edit of its settings, and the scene after it, to the node with what that
-            scene has only one answer to; part of the same edit.
-        resized: Settings before and after an edit, to how much larger that makes a node; what follows it goes along.
-        migrate: Changes the JSON object of a node of an older version in place; takes the version, the object, and
-            those of all nodes by id.
-        version: Of the solver; another one whenever the same settings, or a default, give other steps.
-        collides: Whether what is simulated with some settings meets solids.
-        system: A `System`, where something of it is simulated.
-        view: A `View`, where something of it is drawn.
-        colliders: Function that gives what particles of other nodes collide with, see `Solids`.
-        character: A `CharacterView`, for what is read from model files and posed.
-        panel: A `Panel`, where the inspector and the viewport have more than rows.
+        settings: Settings class; its `kind` is the name.
+        idle: Names of settings without effect on a node; the inspector hides their rows.
+        choices: Texts for members of enumerations whose values do not read well.
+        companion: Creates the node that is added with a model in an empty scene, for example a light.
+        imports: File formats that become a node of this kind, and the function that creates it from a path.
+        completed: Takes a node before and after an edit, and the edited scene; returns the node with settings that
+            follow from the edit.
+        resized: Factor by which an edit of the settings scales the node; attached nodes follow.
+        migrate: Updates the JSON object of a node in place; takes the version of the file, the object, and all objects
+            by id.
+        version: Version of the solver; increase it if the same settings, or a default, give other results.
+        collides: Whether nodes with some settings collide.
+        system: A `System`, or "".
+        view: A `View`, or "".
+        colliders: Function from node and world to the colliders of the node, or "".
+        character: A `CharacterView`, for kinds that are read from model files and posed, or "".
+        panel: A `Panel`, or "".
     """
 
     name: str
@@ -241,17 +246,16 @@ class Kind:
 
     @property
     def can_be_muted(self) -> bool:
-        """Whether its nodes take part in a simulation by themselves."""
         return bool(self.system or self.colliders)
 
     def load(self, part: str) -> Any:
-        """What one of the names above stands for; None for an empty one."""
+        """Imports the class or function that a field names, such as "system"; None for an empty field."""
         return loaded(getattr(self, part))
 
 
 @functools.cache
 def loaded(name: str) -> Any:
-    """The object of a dotted name "package.module:Name"; None for ""."""
+    """Imports "package.module:Name"; None for ""."""
     module, _, attribute = name.partition(":")
     return getattr(importlib.import_module(module), attribute) if module else None
 
@@ -259,45 +263,39 @@ def loaded(name: str) -> Any:
 # --- simulation -----------------------------------------------------------------------------------------------------
 
 
-class Service:
-    """What systems share, made when the first asks for it: spare buffers, tables, copies of skins.
+class Service(Owner):
+    """Data that several systems share: spare buffers, tables, copies of skins.
 
-    A service inherits from it and writes what it has; the rest is nothing.
+    Subclasses override what they need; the constructor takes `(context, library)`.
     """
 
     def finish_step(self) -> None:
-        """A step of all systems has ended, or one was restored."""
+        """Called after every step of all systems, and after a state was restored."""
 
     def teleport(self) -> None:
-        """Time jumped."""
-
-    def release(self) -> None:
-        """Deletes everything; may be called twice."""
+        """Called when the time jumps."""
 
 
 class Services(Protocol):
-    """Gives the one service of a class."""
+    """The services of one simulation."""
 
     def get(self, cls: Callable[..., S]) -> S:
-        """The service, made by `cls(context, library)` when it is asked for first."""
+        """Returns the only instance of a service class; the first call creates it by `cls(context, library)`."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What a system sees of the scene beside its own node.
+    """The scene around a node, as its system and its view see it.
+
+    Files that are still being read are missing from the mappings.
 
     Attributes:
-        scene: The scene.
-        characters: Models as they are posed, by node; only those that are there.
-        places: Where nodes stand now.
-        meshes: Files read as meshes, by path; only those that are there.
-        images: Files read as images, by path.
-        services: What systems share.
-        start_time: Moment of the scene clock that the simulation starts at [s].
-        textures: Files read as images with their smaller levels, by path.
-        strands: Files read as strands, by path; only those that are there.
-        in_force: Settings that nodes are simulated by while their systems prepare for other ones; None where there is
-            nothing of a node yet.
+        characters: Posed models by node.
+        places: World transforms of all nodes.
+        meshes: Meshes by path as the settings have it.
+        start_time: Scene time at which the simulation starts [s].
+        textures: Images with mip levels.
+        in_force: Active settings of nodes whose systems still prepare newer ones, see `Prepares`.
     """
 
     scene: Scene
@@ -314,7 +312,13 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Grab:
-    """A particle that the user drags: of which node, its number, where the hand is and how far it reaches [m]."""
+    """A particle that the user drags.
+
+    Attributes:
+        particle: Its number, as `Draggable.particle_at` returned it.
+        hand: Position that it is dragged to [m].
+        reach: Distance within which other particles may come along [m].
+    """
 
     node: NodeId
     particle: int
@@ -324,18 +328,17 @@ class Grab:
 
 @dataclass(frozen=True, slots=True)
 class StepInputs:
-    """What acts on a system during one step, beside its settings.
+    """Input of one step of a system.
 
     Attributes:
         world: The scene at the end of the step.
-        colliders: What there is to collide with, over the step; a `sim.colliders.scene_colliders.Colliders`.
-        moment: Steps since the start at the end of this one, whatever loops the clock has run.
+        colliders: Their motion over the step.
+        moment: Number of steps since the start, this one included; loops of the clock do not reset it.
         time: Scene time at the end [s].
-        grab: What the user drags, or None.
     """
 
     world: World
-    colliders: Any
+    colliders: "Colliders"
     moment: int
     time: float
     grab: Grab | None = None
@@ -346,13 +349,11 @@ class Array:
     """A named array of a system, for files and caches.
 
     Attributes:
-        read: Gives the values, shape (N, ...); waits for the GPU.  Those of dead particles are NaN.
-        shape: Of the values.
-        dtype: Of the values.
-        meaning: What they are: "points" [m], "velocities" [m/s], "widths" [m], "ids" (numbers since the start, -1 for
-            the dead), "colours" (linear RGBA, not premultiplied), or, constant, "triangles" (indices), "counts" of
-            knots, "texcoords" (v = 0 at the bottom; of strands those of their roots).
-        is_still: Whether no step changes values that others change.
+        read: Returns the values, shape (N, ...); waits for the GPU.  Values of dead particles are NaN.
+        meaning: "points" [m], "velocities" [m/s], "widths" [m], "ids" (numbers since the start, -1 for the dead) or
+            "colours" (linear RGBA, not premultiplied); or, constant, "triangles" (indices), "counts" (points of each
+            strand) or "texcoords" (v = 0 at the bottom; one per strand).
+        is_still: Whether the values are constant although others with this meaning change.
     """
 
     read: Callable[[], npt.NDArray[Any]]
@@ -363,177 +364,242 @@ class Array:
 
     @property
     def is_constant(self) -> bool:
-        """Whether no step changes the values."""
+        """Whether all steps have the same values."""
         return self.is_still or self.meaning in ("triangles", "counts", "texcoords")
 
 
-class System:
-    """The simulation of one node on the GPU; made by `cls(context, library)`, the context is current in every call.
+class System(Owner):
+    """The simulation of one node on the GPU; the context is current in every call.
 
-    A kind inherits from it and writes what it has; the rest is nothing.
+    A kind overrides `apply`, `step`, `reset`, `arrays`, `snapshot` and `restore`; the other methods have defaults.
+    More abilities are the optional base classes below: `Draggable`, `ShowsMoments`, `Stoppable`, `Exports`, `Measures`
+    and `Prepares`.  GL objects registered by `self.owns(...)` are released with the system.
+
+    Order of calls: `apply` after each change of the scene, then for each step either `step` or `mute`, and `poll`
+    before each frame.  An exception from any of them disables this node until something changes, and is reported.
 
     Attributes:
-        problems: Lines that the user should know, each told once; the reader clears it.
+        node: The node of the last `System.apply`.
+        world: The scene of the last `System.apply`.
+        problems: Lines to report to the user; the reader clears the list.
     """
 
-    problems: list[str]
+    node: Node
+    world: World
+
+    def __init__(self, context: "Context", library: "ShaderLibrary") -> None:
+        self.context, self.library = context, library
+        self.problems: list[str] = []
+        self._last_report: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Name of the node for messages and timers."""
+        return self.node.name or self.node.id
+
+    def report(self, *lines: str) -> None:
+        """Adds lines to `problems`, except empty ones and lines of the previous call, so that each is reported once."""
+        lines = tuple(line for line in lines if line)
+        self.problems += [line for line in lines if line not in self._last_report]
+        self._last_report = lines
 
     @property
     def is_ready(self) -> bool:
-        """Whether there is something to simulate; not while a file or a figure is missing."""
+        """Whether there is something to simulate; False while a file or a character is missing."""
         return True
 
-    @property
-    def is_preparing(self) -> bool:
-        """Whether it prepares for the settings of its node on another thread, and goes by those of before meanwhile."""
-        return False
+    def apply(self, node: Node, world: World) -> None:
+        """Takes a changed node or scene; `changed_effects` tells whether settings need a reset or a rebuild.
 
-    @property
-    def is_due(self) -> bool:
-        """Whether it is done with that, and is to be applied again although nothing else changed."""
-        return False
+        Raises:
+            SettingsError: If the settings are unusable; the system keeps the previous ones.
+        """
+        self.node, self.world = node, world
 
-    @property
-    def progress(self) -> float | None:
-        """How far it is with that, 0 to 1; None where nothing goes on."""
-        return None
+    def step(self, inputs: StepInputs) -> None:
+        """Advances by `sim.scene.clock.STEP_TIME`.  Must be deterministic: the same inputs give the same bits."""
 
-    def prepare(self) -> bool:
-        """Does a small part of what is left to do of that on the GPU; returns whether there was one."""
-        return False
+    def mute(self) -> None:
+        """Called in place of `step` while the node is muted."""
 
-    def cancel_preparing(self) -> None:
-        """Ends that; what there is stays, until something else is to be prepared."""
+    def reset(self) -> None:
+        """Returns to the first frame."""
 
-    @property
-    def in_force(self) -> Settings | None:
-        """Settings that it goes by while it is preparing; None where there is nothing yet."""
-        return None
+    def teleport(self, world: World) -> None:
+        """The time jumped, and characters with it: their jump must not become a velocity."""
+
+    def poll(self, now: float) -> None:
+        """Prepares drawing and polls results of the GPU, without waiting.
+
+        Args:
+            now: Monotonic time [s].
+        """
+
+    def arrays(self) -> Mapping[str, Array]:
+        """Simulated arrays by name, for files; particles have "positions" and "velocities"."""
+        return {}
+
+    def snapshot(self) -> "State":
+        """The complete input of the next step; does not wait for the GPU."""
+        raise NotImplementedError
+
+    def restore(self, state: bytes, world: World) -> None:
+        """Restores a packed snapshot: the following steps give the same bits as they did after it.
+
+        Args:
+            state: `snapshot().packed()`, made under the same settings.
+            world: The scene at the end of that step.
+
+        Raises:
+            SettingsError: If the state does not fit the settings.
+        """
+        raise NotImplementedError
+
+    def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
+        """A packed state between those of two consecutive steps, only to be shown; by default the nearer one.
+
+        Args:
+            share: 0 at the first state, 1 at the second.
+        """
+        return other if share >= 0.5 else one
+
+
+class Draggable:
+    """A system whose particles can be dragged in the viewport by `app.editor.drag_tool.DragTool`.
+
+    While the user drags, `step` gets a `Grab` in its inputs; its `node` may be another one.
+    """
+
+    def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
+        """The particle of a picked element that is nearest to a ray, or None; waits for the GPU.
+
+        Args:
+            element: Number of the triangle, line or strand that was picked.
+            origin, direction: World ray [m].
+        """
+        raise NotImplementedError
+
+    def particle_position(self, particle: int) -> Vec3 | None:
+        """World position [m], or None if the particle does not exist; waits for the GPU."""
+        raise NotImplementedError
+
+
+class ShowsMoments:
+    """A system that can compute any moment without the steps before it.
+
+    While `has_state` is False, `show` replaces `step`, `snapshot` and `restore`.
+    """
 
     @property
     def has_state(self) -> bool:
-        """Whether it depends on the steps before, not on the moment alone."""
-        return True
+        return False
+
+    def show(self, moment: int, world: World) -> None:
+        """Computes the state after `moment` steps."""
+        raise NotImplementedError
+
+
+class Stoppable:
+    """A system that can become unstable: it then stops, keeps its last valid state and says why."""
 
     @property
     def stopped(self) -> str:
-        """Why it stands still, or "" while it can move."""
+        """Reason why the simulation stopped, or ""."""
         return ""
 
     @property
     def warning(self) -> str:
-        """What the settings do not suffice for, or ""."""
+        """Why the settings are not sufficient, for instance too few substeps; or ""."""
         return ""
 
-    def apply(self, node: Node, world: World) -> None:
-        """Takes the node as it is now, at the cost that the declarations of what changed name.
-
-        Raises:
-            SettingsError: If nothing can be made of the settings; everything stays as it was.
-        """
-
-    def step(self, inputs: StepInputs) -> None:
-        """Advances by one step."""
-
-    def rest(self) -> None:
-        """Lets a step pass in silence."""
-
-    def reset(self) -> None:
-        """Back to the start."""
-
-    def teleport(self, world: World) -> None:
-        """Time jumped to where the figures stand now: what was carried along has no speed from it."""
-
-    def show(self, moment: int, world: World) -> None:
-        """Shows a moment; only called where there is no state."""
-
-    def poll(self, now: float) -> None:
-        """Makes what is drawn, and looks for what went wrong; waits for nothing.  `now` is monotonic [s]."""
-
-    def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:  # noqa: ARG002
-        """Number of the particle nearest to a ray that a picked element shows, or None; waits for the GPU.
-
-        Args:
-            element: Of what is drawn, as picked.
-            origin, direction: The ray in the world [m].
-        """
-        return None
-
-    def place_of(self, particle: int) -> Vec3 | None:  # noqa: ARG002
-        """Where a particle is in the world [m], None for one that is not there; waits for the GPU."""
-        return None
-
     def check(self) -> None:
-        """Halts if something went wrong; waits for the GPU."""
+        """Stops the system if it is unstable; waits for the GPU."""
 
     def resume(self) -> None:
-        """Lets it go on from its last sound state, if it was halted."""
+        """Continues from the last valid state if the system stopped."""
 
-    def reconsider(self) -> None:
-        """It was put back to a state that was kept with other settings: where these halted it, those of now may not."""
+    def recheck(self) -> None:
+        """A state of other settings was restored: continues if the current settings may be stable there."""
 
-    def arrays(self) -> Mapping[str, Array]:
-        """What there is to write into files, by name; "positions" and "velocities" where there are particles."""
-        return {}
+
+class Exports:
+    """A system with more to export than `arrays`."""
 
     def looks(self) -> Mapping[str, Array]:
-        """How the points of `arrays` look, for files that show them: "colours" and "widths" by name."""
+        """Colours and widths of the points of `arrays`, by name."""
         return {}
 
     def drawn(self) -> Mapping[str, Array]:
-        """Strands as they are drawn, with all their looks, where these are others than those of `arrays`; else none."""
+        """The rendered strands with colours and widths, if these are not the ones of `arrays`; else empty."""
         return {}
 
     @property
     def material(self) -> Material | None:
-        """What a surface is made of, or what particles show, for files; None where nothing tells."""
+        """Material of the surface or of the particles."""
         return None
 
-    def measures(self) -> Mapping[str, float]:
-        """PosedCharacters about how it is now, for tables and maps, by name; waits for the GPU."""
-        return {}
 
-    def snapshot(self) -> "State":
-        """Everything that the next step depends on, exactly, where there is a state; waits for nothing."""
+class Measures:
+    """A system that measures itself, for `sinew sweep`."""
+
+    def measures(self) -> Mapping[str, float]:
+        """Named quantities of the current state, such as the largest strain; waits for the GPU."""
         raise NotImplementedError
 
-    def state(self) -> bytes:
-        """The same as bytes; waits for the GPU."""
-        return self.snapshot().packed()
 
-    def restore(self, state: bytes, world: World) -> None:
-        """Goes back to what `state` gave under the same settings: the steps after it give the same bits.
+class Prepares:
+    """A system that prepares new settings on a worker thread, and meanwhile simulates with the active ones."""
 
-        Args:
-            state: What `state` gave.
-            world: The figures as they stood at the end of that step.
+    @property
+    def is_preparing(self) -> bool:
+        """Whether the active settings are older than the node; True also after `cancel_preparing`."""
+        raise NotImplementedError
 
-        Raises:
-            SettingsError: If it is of other settings.
-        """
+    @property
+    def is_due(self) -> bool:
+        """Whether the result is ready, and `apply` must be called although the scene did not change."""
+        raise NotImplementedError
 
-    def between(self, one: bytes, other: bytes, share: float) -> bytes:
-        """A state to look at, between those after two steps that follow one another; none is gone on from.
+    @property
+    def progress(self) -> float | None:
+        """0 to 1; None while nothing is being prepared."""
+        raise NotImplementedError
 
-        Places are blended; what is not in both is as in the first.  Without more, the nearer of the two.
+    @property
+    def in_force(self) -> Settings | None:
+        """The active settings; None before the first ones are ready."""
+        raise NotImplementedError
 
-        Args:
-            one: What `state` gave after a step.
-            other: The same after the next.
-            share: Of the way from one to the other, 0 to 1.
-        """
-        return other if share >= 0.5 else one
+    def prepare(self) -> bool:
+        """Uploads a small part of the result to the GPU; returns whether there was one."""
+        raise NotImplementedError
 
-    def release(self) -> None:
-        """Deletes everything; may be called twice."""
+    def cancel_preparing(self) -> None:
+        """Stops the preparation; the active settings stay until the settings change again."""
+        raise NotImplementedError
 
 
-# --- pictures -------------------------------------------------------------------------------------------------------
+def has_state(system: System) -> bool:
+    """Whether the system depends on the steps before, not on the moment alone."""
+    return not isinstance(system, ShowsMoments) or system.has_state
+
+
+def stop_reason(system: System | None) -> str:
+    """Why the simulation stopped, or ""."""
+    return system.stopped if isinstance(system, Stoppable) else ""
+
+
+def warning_of(system: System | None) -> str:
+    """Why the settings are not sufficient, or ""."""
+    return system.warning if isinstance(system, Stoppable) else ""
+
+
+# --- drawing --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much is shown; particles are those that lived at the last count."""
+    """Numbers of visible things; particles are the living ones at the last count."""
 
     vertices: int = 0
     triangles: int = 0
@@ -554,15 +620,13 @@ NOTHING = Counts()
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark of a fixed size on the screen, drawn over the scene, that stands for a node and is clicked.
+    """A clickable symbol of fixed size on the screen, drawn over the scene.
 
     Attributes:
-        node_id: The node.
         position: In the world [m].
-        colour: sRGB-encoded, and alpha.
+        colour: sRGB and alpha.
         radius: On the screen [px].
-        selected_colour: The same where the node is selected.
-        is_star: Whether it is a star of four points and not a disc.
+        is_star: Whether it is a star with four points instead of a disc.
     """
 
     node_id: NodeId
@@ -573,69 +637,55 @@ class Mark:
     is_star: bool = False
 
 
-class View:
-    """What is drawn of one node; made by `cls(context, library)`, the context is current in every call.
-
-    A kind inherits from it and writes what it has; the rest is nothing.
+class View(Owner):
+    """Draws one node; created by `cls(context, library)`, and the context is current in every call.
 
     Attributes:
-        is_helper: Whether it helps to edit and is no part of what a picture is about: neither the camera that frames
-            all, nor shadows and depths adapt to it.
+        is_helper: Whether it only helps to edit: framing, shadows and clipping planes then ignore it.
     """
 
     is_helper: bool = False
 
     def apply(self, node: Node, subject: Any, world: World) -> None:
-        """Takes the node as it is now; called when any of these is another, and where it rides on something.
+        """Takes a changed node; also called in every frame while the node is attached to another one.
 
         Args:
-            node: The node, with settings of the kind.
-            subject: Its `System` or its figure; None where there is none.
-            world: The scene as it stands now.
+            subject: The `System` or `Character` of the node; None without one.
         """
 
-    def parts(self, look: Any) -> Sequence[Any]:  # noqa: ARG002
-        """The items to draw now, each a `sim.render.items.Item`; `look` is a `DisplayOptions`."""
+    def parts(self, display: "DisplayOptions") -> "Sequence[Item]":  # noqa: ARG002
+        """The items to draw now; return the same objects until something changes."""
         return ()
 
-    def light(self) -> Any:
-        """What it lights the scene with, a `sim.render.frame.PointLight`; None for nothing."""
+    def light(self) -> "PointLight | None":
         return None
 
     def bounds(self) -> Bounds | None:
-        """Box in the world [m] around what has a surface; best the same object until it changes."""
+        """World box around all surfaces [m]; return the same object until it changes."""
         return None
 
     def reach(self) -> Bounds | None:
-        """Box in the world [m] around what flies off, as far as is known; best the same until it changes."""
+        """World box around everything that flies away, as far as known [m]."""
         return None
 
     def counts(self) -> Counts:
         return NOTHING
 
     def marks(self) -> tuple[Mark, ...]:
-        """Marks over the scene."""
         return ()
-
-    def release(self) -> None:
-        """Deletes what drawing added, not the subject; may be called twice."""
 
 
 class CharacterView(View):
-    """What is drawn of a figure, and how that comes to the GPU.
+    """Draws a character and uploads its model.
 
     Attributes:
-        character: What is posed, a `sim.characters.character.Character`, once it was uploaded.
+        character: Set by `upload`.
     """
 
-    character: Any
+    character: "Character"
 
-    def upload(self, prepared: Any, images: Any) -> Generator[None, None, None]:
-        """Hands a model to the GPU in small steps; given up, what it made is deleted by `Context.collect`.
-
-        Args:
-            prepared: A `sim.characters.prepared.PreparedModel`.
-            images: Its textures by path, with all their levels.
+    def upload(self, prepared: "PreparedModel", images: "MipImages") -> Generator[None, None, None]:
+        """Uploads a model in small steps; if the generator is dropped, `Context.collect` deletes what it made.
 
         Raises:
             GLError: From a step, if the driver cannot hold the model.
@@ -644,20 +694,19 @@ class CharacterView(View):
 
 
 # --- the editor -----------------------------------------------------------------------------------------------------
-# Menus, widgets and places [px] are those of Qt, which is not known here.
+# `Any` is a type of Qt here, which sim does not import: menus, widgets, and positions in the viewport (QPointF, [px]).
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Something that menus, keys and buttons do.
+    """An action in menus, with keys.
 
     Attributes:
-        id: Name of its action, "simulate.pin".
-        text: Text of the menu; an ampersand marks the access key.
-        tip: What it does, a sentence.
-        run: Does it.
-        keys: Shortcuts in portable notation; the first one is shown.
-        lack: Why it does not apply now, a sentence; "" where it does.
+        id: Name of the action, "simulate.pin".
+        text: Text of the menu entry; an ampersand marks the access key.
+        tip: A sentence.
+        keys: Shortcuts in portable notation; menus show the first one.
+        lack: Returns why the command does not apply now, a sentence, or "".
     """
 
     id: str
@@ -670,7 +719,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Submenu:
-    """A menu whose entries `fill` adds to it whenever it opens."""
+    """A menu that `fill` fills each time it opens."""
 
     title: str
     fill: Callable[[Any], None]
@@ -678,10 +727,7 @@ class Submenu:
 
 @dataclass(frozen=True, slots=True)
 class Dock:
-    """A panel of the window, with a name that saved layouts refer to.
-
-    Kinds that give the same name share it: that of the selected node is seen.
-    """
+    """A panel of the window.  Kinds with the same `id`, which saved layouts contain, share the panel."""
 
     id: str
     title: str
@@ -690,7 +736,7 @@ class Dock:
 
 @dataclass(frozen=True, slots=True)
 class ColourKey:
-    """What the colours of a ramp in the viewport stand for: values from `lo` to `hi`."""
+    """Legend of a colour ramp in the viewport: values from `lo` to `hi`."""
 
     ramp: Ramp
     title: str
@@ -700,58 +746,55 @@ class ColourKey:
 
 
 class Tool:
-    """What the left button does to things in the viewport; tools are asked in order, and the first that says so has it.
+    """Reacts to the left mouse button in the viewport; the first tool that returns True from `press` or `begin` wins.
 
     Attributes:
-        is_over: Whether it is asked before marks and bones, as for what is drawn over everything; else after them.
-        cursor: Cursor while something of it is under the mouse.
+        is_over: Whether it precedes marks and bones, for handles that are drawn on top of everything.
+        cursor: Cursor while the mouse is over something of this tool.
     """
 
     is_over = False
     cursor: Any = None
 
     def hover(self, place: Any | None) -> str:  # noqa: ARG002
-        """The mouse is at a place, or at none of this tool's; returns what can be done there, or ""."""
+        """The mouse moved, or left for None; returns a hint for the status bar, or ""."""
         return ""
 
     def press(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
-        """The button went down; returns whether there is something of this tool."""
+        """The button was pressed; returns whether something of this tool is there."""
         return False
 
     def begin(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
-        """The press at a place becomes a drag; returns whether this tool has it."""
+        """The press becomes a drag; returns whether this tool handles it."""
         return False
 
     def drag(self, place: Any) -> None:
-        """The mouse of a drag that this tool has moved."""
+        """The mouse moved during a drag of this tool."""
 
     def end(self, *, cancel: bool = False) -> None:
-        """The press or drag is over, to be taken back where it is cancelled."""
+        """The press or drag ended; `cancel` undoes it."""
 
     def click(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
-        """A press ended without a drag; returns whether that was for this tool, so that nothing else is selected."""
+        """A press ended without a drag; returns True to keep the viewport from selecting."""
         return False
 
     def deselect(self) -> None:
-        """Nothing is chosen any more."""
+        """The selection was cleared."""
 
 
 class Panel:
-    """What the editor has for a kind beside rows, presets, files and Add entries; made once a window by `cls(desk)`.
+    """Editor widgets of a kind beyond its rows of settings; one per window, created by `cls(context)`.
 
-    `desk` is the `app.editor.editor_context.EditorContext` of the window.  Whatever is left out is empty.
+    `context` is the `app.editor.editor_context.EditorContext` of the window.
 
     Attributes:
-        head: Widget at the head of the inspector while a node of the kind is selected.
-        buttons: Widgets beside its buttons that mute.
-        overlay: Widget in the lower right corner of the viewport; shows and hides itself, its signal `resized` tells
-            that it takes another place.
-        docks: Panels of the window.
-        tools: What the mouse does in the viewport.
-        mouse: The same for the list of keys: what it does, and how.
-        commands: Entries of the menu Simulation.
-        adds: Entries of the Add menu, below those of the kind; None is a line between them.
-        rows: Make the widgets that stand below the rows of settings, by name.
+        head: Widget at the top of the inspector while a node of the kind is selected.
+        buttons: Widgets next to the mute button.
+        overlay: Widget in the lower right corner of the viewport; it shows and hides itself, and emits `resized`.
+        mouse: Rows for the list of keys: what the mouse does, and how.
+        commands: Entries of the Simulation menu.
+        adds: Entries of the Add menu below those of the kind; None is a separator.
+        rows: Create the widgets below rows of settings, by name of the setting.
     """
 
     head: Any = None
@@ -765,23 +808,23 @@ class Panel:
     rows: Mapping[str, Callable[[], Any]] = {}
 
     def follow(self, node: Node | None, system: Any) -> None:
-        """Shows how a node stands; called after every change and picture.
+        """Updates the widgets; called after every change and frame.
 
         Args:
-            node: The selected node, None where it is not of this kind.
-            system: Its system, once there is one.
+            node: The selected node, or None if it is of another kind.
+            system: Its system, once it exists.
         """
 
     def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
-        """What a node lacks, a sentence for the head of the inspector; "" where all is well."""
+        """What the node is missing, a sentence for the top of the inspector; or ""."""
         return ""
 
     def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
-        """What can be done about the warning of a system."""
+        """The command that fixes the warning of a system."""
         return None
 
     def suggestion(self, node: Node) -> tuple[str, Command] | None:  # noqa: ARG002
-        """What would help a selected node of any kind, a sentence, and the command for it; None for nothing."""
+        """A sentence and a command to offer for a selected node of any kind."""
         return None
 
     def facts(self, node: Node) -> Sequence[Any]:  # noqa: ARG002
@@ -789,18 +832,18 @@ class Panel:
         return ()
 
     def forget(self) -> None:
-        """The rows and facts that were made are gone."""
+        """The inspector deleted the widgets of `rows` and `facts`."""
 
     def fill_menu(self, menu: Any, node: Node, place: Any) -> None:
-        """Adds entries to the menu of a node that was clicked at a place of the viewport."""
+        """Adds entries to the context menu of a node that was clicked in the viewport."""
 
     def fill_section_menu(self, menu: Any, section: str) -> None:
-        """Adds what can be made of a section of the active model to the menu of its material."""
+        """Adds entries to the menu of a section of the active model."""
 
     def sides(self) -> tuple[str, str] | None:
-        """What nodes of the kind show on either side of a split view, in words; None where both show the same."""
+        """Titles of the two halves of a split view; None if nodes of the kind look the same in both."""
         return None
 
     def legend(self) -> ColourKey | None:
-        """What colours of visible nodes stand for."""
+        """Legend of the colours of visible nodes."""
         return None

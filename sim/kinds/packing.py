@@ -1,4 +1,4 @@
-"""The state of a system as bytes: a few numbers and texts, then arrays, which the GPU may hold still."""
+"""Packs states of systems to bytes: a dictionary and arrays, which may still be on the GPU."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 
 class State:
-    """What `unpacked_state` gives back, as it stands when this is made; what buffers hold is read later.
+    """A state to pack; `unpacked_state` is the inverse.
 
     Args:
-        head: Numbers and texts by name; a state among them becomes its bytes.
-        parts: Arrays, and `sim.gl.staging.BufferSpan`s, to be read or copied before they are written again.
+        head: Numbers and texts by name; nested states become bytes.
+        parts: Arrays, copied now, and `sim.gl.staging.BufferSpan`s, which must be read or copied before they change.
     """
 
     __slots__ = ("_head", "_parts")
@@ -23,21 +23,21 @@ class State:
         self._parts = [_packed(part) if isinstance(part, np.ndarray) else part for part in parts]
 
     def spans(self) -> Iterator[Any]:
-        """The spans, those of states in the head first."""
+        """All spans; those of nested states come first."""
         for value in self._head.values():
             if isinstance(value, State):
                 yield from value.spans()
         yield from (part for part in self._parts if not isinstance(part, tuple))
 
     def packed(self, contents: Iterable[npt.NDArray[Any]] | None = None) -> bytes:
-        """The bytes.
+        """The state as bytes.
 
         Args:
-            contents: What the spans held, in that order; None reads them now, which waits for the GPU.
+            contents: Contents of `spans`; None reads them now, which waits for the GPU.
         """
-        given = iter(contents) if contents is not None else (one.read() for one in self.spans())
-        head = {k: value.packed(given) if isinstance(value, State) else value for k, value in self._head.items()}
-        parts = [part if isinstance(part, tuple) else _packed(next(given), copied=False) for part in self._parts]
+        read = iter(contents) if contents is not None else (span.read() for span in self.spans())
+        head = {k: value.packed(read) if isinstance(value, State) else value for k, value in self._head.items()}
+        parts = [part if isinstance(part, tuple) else _packed(next(read), copied=False) for part in self._parts]
         return msgspec.msgpack.encode((head, parts))
 
 
@@ -46,11 +46,11 @@ def blended(one: npt.NDArray[np.float32], other: npt.NDArray[np.float32], share:
 
 
 _DECODER = msgspec.msgpack.Decoder(tuple[dict[str, Any], list[tuple[Any, tuple[int, ...], bytearray]]])
-"""Arrays get memory of their own, which may be written."""
+"""Decodes arrays into writable memory of their own."""
 
 
 def unpacked_state(state: bytes) -> tuple[dict[str, Any], list[npt.NDArray[Any]]]:
-    """The head and the arrays of a packed state; the arrays can be changed and share nothing with the state."""
+    """The head and the arrays of a packed state; the arrays are writable copies."""
     head, packed = _DECODER.decode(state)
     return head, [np.frombuffer(data, _dtype(described)).reshape(shape) for described, shape, data in packed]
 

@@ -202,14 +202,9 @@ class MeshPass(Owner):
     def _variant(self, normals: bool, light_count: int, scalar: Scalar, features: frozenset[str]) -> Program:
         key = normals, light_count, scalar, features
         if key not in self._variants:
-            defines: dict[str, object] = {
-                "SHOW_NORMALS": normals,
-                "LIGHT_COUNT": light_count,
-                "SHADOW_TAPS": SHADOW_TAPS,
-            }
-            if scalar.value:
-                defines[scalar.value] = True
-            defines |= dict.fromkeys(sorted(features), True)
+            numbers = {"SHOW_NORMALS": normals, "LIGHT_COUNT": light_count, "SHADOW_TAPS": SHADOW_TAPS}
+            flags = [scalar.value] if scalar.value else []
+            defines = {**numbers, **dict.fromkeys([*flags, *sorted(features)], True)}
             self._variants[key] = self._library.program("viewport/mesh.vert", "viewport/mesh.frag", defines=defines)
         return self._variants[key]
 

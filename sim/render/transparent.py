@@ -145,7 +145,13 @@ class TransparentPass(Owner):
             yield from plan.draw(chosen, "transparent", gatherer)
 
     def _compose(self, scene: Texture2D, light: Framebuffer | None, cover: Framebuffer | None) -> None:
-        program = self._composition(light is not None, cover is not None)
+        key = light is not None, cover is not None
+        if key not in self._compositions:
+            defines = {name: True for name, on in zip(("LIGHT", "COVER"), key, strict=True) if on}
+            self._compositions[key] = self._library.program(
+                "viewport/fullscreen.vert", "viewport/compose.frag", defines=defines
+            )
+        program = self._compositions[key]
         program["u_scene"] = scene
         if light is not None:
             program["u_light"] = light.colours[0]
@@ -153,11 +159,3 @@ class TransparentPass(Owner):
             program["u_sum"], program["u_weight"] = cover.colours
         _COMPOSE.apply(self._context)
         self._library.no_vertices.draw(program, "triangles", count=3)
-
-    def _composition(self, light: bool, cover: bool) -> Program:
-        if (light, cover) not in self._compositions:
-            defines = {name: True for name, on in (("LIGHT", light), ("COVER", cover)) if on}
-            self._compositions[light, cover] = self._library.program(
-                "viewport/fullscreen.vert", "viewport/compose.frag", defines=defines
-            )
-        return self._compositions[light, cover]

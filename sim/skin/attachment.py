@@ -1,4 +1,4 @@
-"""Ties held particles to what moves: a bone, or the nearest points of a surface."""
+"""Binds particles to the nearest points of a surface."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
 _BLOCK = 64
-"""Points that lie together and are looked at together."""
+"""Points per spatial block."""
 
 _SLACK = 1e-9
-"""What distances are taken for equal by [m]."""
+"""Tolerance of equal distances [m]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ def attach(
 ) -> SurfaceAttachment:
     """Foot points on the nearest triangles.
 
-    The foot point is that in the plane of the triangle, beside it if need be, so that a particle stays where it is as
-    long as the surface does.
+    The foot point is in the plane of the triangle, possibly outside it, so that a particle stays exactly where it is
+    while the surface rests.
 
     Args:
         particles: Numbers, shape (H,).
@@ -64,7 +64,7 @@ def over_triangles(points: Float64, corners: Float64) -> tuple[Float64, Float64]
 
 
 def joined(first: SurfaceAttachment, second: SurfaceAttachment, held: npt.NDArray[np.bool_]) -> SurfaceAttachment:
-    """Both together, of the first only the particles that are still held; `held` has shape (P,)."""
+    """Joins two attachments; particles of the first are kept where `held` (P,) is True."""
     cached = held[first.particles]
     return SurfaceAttachment(
         np.concatenate([first.particles[cached], second.particles]),
@@ -75,7 +75,7 @@ def joined(first: SurfaceAttachment, second: SurfaceAttachment, held: npt.NDArra
 
 
 def _nearest(points: Float64, corners: Float64) -> npt.NDArray[np.intp]:
-    """Nearest triangle of each point, the first of several; looked for among those that may be it for its block."""
+    """Nearest triangle of each point, the first of several."""
     nearest = np.empty(len(points), np.intp)
     if not len(points):
         return nearest
@@ -94,7 +94,7 @@ def _nearest(points: Float64, corners: Float64) -> npt.NDArray[np.intp]:
 
 
 def _nearest_of(points: Float64, corners: Float64, middles: Float64, sizes: Float64) -> npt.NDArray[np.intp]:
-    """The nearest triangle of each point, looked for among those whose balls (middle, size) come near enough."""
+    """Nearest triangle of each point, culled by bounding spheres (middle, size)."""
     away = np.zeros((len(points), len(corners)))
     for axis in range(3):
         away += (points[:, axis, None] - middles[:, axis]) ** 2

@@ -1,4 +1,4 @@
-"""Points that go with a figure: each has joints and weights, as the vertices of its skin have."""
+"""Points that follow a character by joints and weights, as the vertices of its skin do."""
 
 from dataclasses import dataclass
 
@@ -14,23 +14,18 @@ from sim.maths.transform import inverse_affine
 Float64 = npt.NDArray[np.float64]
 
 WIDTH = 8
-"""Most joints that a point goes with."""
+"""Maximum influences per point."""
 
 _CHUNK = 1 << 20
-"""Numbers that are looked at together."""
+"""Numbers per chunk."""
 
 _SAME_PLACE = 1e-12
-"""Square of the distance to an anchor, as a part of the extent, below which a point is at it."""
+"""Squared distance to an anchor, relative to the extent, below which a point is at the anchor."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoseSnapshot:
-    """A figure at one moment.
-
-    Attributes:
-        pose: Its pose.
-        world_from_model: Its placement, shape (4, 4).
-    """
+    """Pose and placement (4, 4) of a character at one moment."""
 
     pose: Pose
     world_from_model: Float64
@@ -43,9 +38,9 @@ class PoseSnapshot:
 
 
 def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float64:
-    """What each point does from one moment to another, rigid in the space of the model, shape (P, 4, 4), in the world.
+    """World motion of each point between two moments, rigid in model space, shape (P, 4, 4).
 
-    Those of the joints are blended as dual quaternions; one row of influences is for all points.
+    Motions of joints are blended as dual quaternions; one row of influences applies to all points.
     """
     (first, _), (last, _) = (
         rigid_and_scale(snapshot.pose.palette, snapshot.pose.centres) for snapshot in (before, now)
@@ -61,18 +56,18 @@ def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float6
 
 
 def moved(matrices: Float64, points: Float64) -> Float64:
-    """Points (P, 3) moved by affine matrices (P, 4, 4), or all by one of shape (1, 4, 4)."""
+    """Points (P, 3) transformed by affine matrices (P, 4, 4) or (1, 4, 4)."""
     return turned(matrices, points) + matrices[:, :3, 3]
 
 
 def turned(matrices: Float64, vectors: Float64) -> Float64:
-    """Vectors (P, 3) turned by the linear parts of affine matrices (P, 4, 4) or (1, 4, 4)."""
+    """Vectors (P, 3) transformed by affine matrices (P, 4, 4) or (1, 4, 4)."""
     out: Float64 = (matrices[:, :3, :3] @ vectors[..., None])[..., 0]
     return out
 
 
 def rows_of(influences: Skin, chosen: npt.NDArray[np.intp] | slice) -> Skin:
-    """Influences of some points; one row is that of all."""
+    """Influences of some points; a single row applies to all."""
     if len(influences.joints) == 1:
         return influences
     return Skin(influences.joints[chosen], influences.weights[chosen], influences.influence_max)
@@ -94,12 +89,11 @@ def nearest(points: Float64, vertices: Float64) -> npt.NDArray[np.intp]:
 
 
 def spread(influences: Skin, anchors: Float64 | None, points: Float64) -> Skin:
-    """Influences of points between anchors, mixed by the inverse square of the distance, so that nothing tears.
+    """Influences of points, interpolated between anchors by the inverse square of the distance.
 
     Args:
-        influences: Those of the anchors.
-        anchors: Their places, shape (A, 3), at which a point goes with the anchor alone; None mixes all evenly, for
-            points that go as one.
+        influences: Influences of the anchors.
+        anchors: Positions, shape (A, 3); None mixes all evenly, for points that move as one.
         points: shape (P, 3).
     """
     used, columns = np.unique(influences.joints, return_inverse=True)

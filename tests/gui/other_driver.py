@@ -55,7 +55,7 @@ class OtherDriver:
 
     def state(self, node: str) -> bytes:
         with self.editor.viewport.gl_current():
-            return self.editor.client.engine.simulation.systems[node].state()
+            return self.editor.client.engine.simulation.systems[node].snapshot().packed()
 
     def reported(self, signal, begin) -> str:
         found: list[str] = []

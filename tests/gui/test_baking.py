@@ -7,7 +7,7 @@ from sim.cache.bake import Bake
 from sim.scene.scene import PLAYBACK, ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
-from widgets.timeline.track_rows import CacheState
+from widgets.timeline.tracks import CacheState
 
 
 @pytest.fixture
@@ -95,13 +95,13 @@ def test_editing_what_is_baked_is_told_and_can_be_freed(baked, qtbot):
         return entry.note, entry.mark
 
     assert row() == ("baked", "")
-    assert head.note.text() == "Baked: its steps are shown, not simulated."
+    assert head.note.text() == "Baked: it is played, not simulated."
     assert head.warning.isHidden()
     document.set_value(ParamRef(cloth, "cloth", "colour"), (0.9, 0.1, 0.1))
     assert row() == ("baked", ""), "it only looks different"
     document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     assert row() == ("outdated", "warning")
-    assert "Baked; settings changed" in head.warning.label.text()
+    assert "Baked with other settings" in head.warning.label.text()
     assert head.remedy_button.text() == "Detach Bake"
     document.undo_stack.undo()
     assert row() == ("baked", "")
@@ -131,7 +131,7 @@ def test_another_node_leaves_bake_and_kept_steps_as_they_are(baked, qtbot):
     assert scrubbed(editor, cloth, (5, 13, 20)) == before
     editor.cached_bars.refresh()
     bars = {bar.node: bar.spans for bar in editor.timeline.tracks.bars}
-    assert bars[cloth] == ((0.0, pytest.approx(20 / 60), CacheState.KEPT),)
+    assert bars[cloth] == ((0.0, pytest.approx(20 / 60), CacheState.CACHED),)
     assert bars[sparks] == ()
     editor.document.remove_nodes([sparks])
     picture(editor)
@@ -229,7 +229,7 @@ def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbo
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     reported = verified(editor, qtbot)
     assert "Bake not verified: Cloth: step 1 is the first that differs in its positions and velocities, by " in reported
-    assert " m at most, at step 20 in particle " in reported
+    assert " m, at step 20 in particle " in reported
     lines = [message.text for message in editor.panels.messages.model.messages]
     assert reported in lines
     assert "Cloth: its bake is out of date" in lines

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton
 
 from widgets.empty_state import EmptyState
-from widgets.timings.toolbar import Toolbar
+from widgets.timings.view import Toolbar
 
 
 @pytest.fixture

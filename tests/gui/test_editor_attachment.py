@@ -8,7 +8,7 @@ from sim.kinds import KINDS
 from sim.scene.scene import Attachment, ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Mouse, Session, picture, place_of
-from widgets.message_model import Severity
+from widgets.messages import Severity
 
 
 @pytest.fixture

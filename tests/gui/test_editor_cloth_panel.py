@@ -10,8 +10,8 @@ from sim.kinds.cloth.settings import ClothLook, ClothSource
 from sim.kinds.cloth.stability import stability
 from sim.render.render_view import DisplayOptions, Overlay
 from sim.scene.scene import Attachment, ParamRef
-from widgets.inspector.form_items import FactItem, items_of
-from widgets.message_model import Severity
+from widgets.inspector.form import FactRow
+from widgets.messages import Severity
 
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 .5 0\ng flag\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"""
 
@@ -66,7 +66,7 @@ def meter(editor):
 
 
 def facts(editor):
-    rows = [item for item in items_of(editor.panels.inspector.tree) if isinstance(item, FactItem)]
+    rows = [item for item in editor.panels.inspector.tree.all_items() if isinstance(item, FactRow)]
     return {item.text(0): item.text(1) for item in rows}
 
 
@@ -194,7 +194,7 @@ def test_a_stopped_cloth_is_told_with_an_offer(stopped):
 def test_resume_goes_on_from_the_last_good_state(stopped):
     place = positions(stopped)
     set_cloth(stopped, stretch_stiffness=100.0, substeps=48)
-    stopped.panels.inspector.head.notice.resume_button.click()
+    stopped.panels.inspector.head.resume_button.click()
     assert system(stopped).stopped == ""
     np.testing.assert_array_equal(positions(stopped), place)
     draw(stopped)
@@ -202,7 +202,7 @@ def test_resume_goes_on_from_the_last_good_state(stopped):
 
 
 def test_reset_brings_it_back_to_the_start(stopped):
-    stopped.panels.inspector.head.notice.reset_button.click()
+    stopped.panels.inspector.head.reset_button.click()
     assert system(stopped).stopped == ""
     assert system(stopped).step_count == 0
     np.testing.assert_allclose(positions(stopped), system(stopped).model.positions, atol=1e-6)

@@ -16,7 +16,7 @@ from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session
 from tests.gui.editor_harness import picture as drawn_picture
-from widgets.message_model import Severity
+from widgets.messages import Severity
 
 PRESETS = KINDS["emitter"].presets
 NODE = ("muted", "solo")
@@ -170,7 +170,7 @@ def test_why_an_emitter_is_silent_is_said(stage):
     stage.document.set_value(ParamRef(other, "node", "solo"), True)
     stage.document.select(Selection(node=stage.node))
     picture(stage.editor)
-    assert stage.status.note == "Silent: another emitter is solo."
+    assert stage.status.note == "Muted: another emitter is solo."
 
 
 # --- presets ------------------------------------------------------------------------------------------
@@ -257,9 +257,9 @@ def test_an_emitter_that_stopped_can_be_reset(stage, qtbot, monkeypatch):
 
     qtbot.waitUntil(stopped, timeout=60000)
     assert any(text.endswith("Reset or resume it in the inspector.") for text in stage.messages())
-    stage.head.notice.resume_button.click()
+    stage.head.resume_button.click()
     assert stage.system.stopped == ""
-    stage.head.notice.reset_button.click()
+    stage.head.reset_button.click()
     assert stage.editor.stepper.step_count == 0
 
 

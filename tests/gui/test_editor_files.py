@@ -21,7 +21,7 @@ from sim.scene.scene import VIEW, Node, ParamRef, Scene
 from sim.scene.view import DisplayMode, SkinningComparison
 from sim.scene.view_state import ViewState
 from tests.gui.editor_harness import picture
-from widgets.message_model import Severity
+from widgets.messages import Severity
 from widgets.protocols import ModelState
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">

@@ -49,7 +49,7 @@ def test_a_silent_cloth_stands_still_and_says_why(two_cloths, action, name, mute
     editor.document.select(Selection(node=nodes[muted]))
     QApplication.processEvents()
     note = editor.panels.inspector.head.status.note
-    assert note == ("Muted: it is not simulated." if muted else "Silent: another cloth is solo.")
+    assert note == ("Muted: it is not simulated." if muted else "Muted: another cloth is solo.")
     assert editor.panels.outliner.model.entry_of((nodes[muted],)).dim
     editor.document.undo_stack.undo()
     assert not getattr(editor.document.scene.node(nodes[1]), name)

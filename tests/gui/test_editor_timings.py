@@ -12,7 +12,7 @@ from sim.profile.csv_file import COLUMNS
 from sim.profile.history import Quantity
 from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock
-from widgets.inspector.form_items import SettingItem, items_of
+from widgets.inspector.form import SettingRow
 from widgets.timings.frames import FrameTable
 
 
@@ -136,8 +136,8 @@ def test_a_click_on_a_frame_goes_to_it_and_shows_the_values_of_then(editor, play
     inspector = editor.panels.inspector
     reported = f"Settings of frame {then.number:,}. Changed since: arm skinning {before.value}."
     assert inspector.past.label.text() == reported
-    row = next(item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref == ref)
-    assert row.param.value() is before
+    row = next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == ref)
+    assert row.value is before
     assert row.text(0).startswith("≠ ")
     inspector.past.back_button.click()
     assert editor.past.shown is None

@@ -160,10 +160,10 @@ def test_the_bake_is_drawn_over_what_is_simulated_and_the_distance_is_told(stage
     assert key.hi >= max(curves["Cloth"].most) * 1e3
     editor.distance.refresh()
     assert editor.overlays.legend.isVisibleTo(editor.viewport)
-    assert editor.distance.plot.characters()[0][1] == pytest.approx(variants.max())
+    assert editor.distance.plot.distances_now()[0][1] == pytest.approx(variants.max())
     editor.distance.plot.chosen.emit(15 / 60)
     assert changed(settled(editor), shown) > 0
-    assert editor.distance.plot.characters()[0][1] == pytest.approx(curves["Cloth"].most[14])
+    assert editor.distance.plot.distances_now()[0][1] == pytest.approx(curves["Cloth"].most[14])
     editor.playback.scrub(STEP / 60)
     assert changed(settled(editor), shown) == 0
     assert bits(editor) == state, "nothing of it is left in what is simulated"

@@ -16,7 +16,7 @@ from sim.printable import titled
 from sim.scene.params import params_of
 from tests.gui.editor_harness import sample
 from tests.rope.kind import ROPE
-from widgets.inspector.form_items import SettingItem, items_of
+from widgets.inspector.form import SettingRow
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -180,8 +180,8 @@ def test_f1_opens_the_guide_at_the_panel_or_row_that_has_the_focus(fresh, qtbot)
     qtbot.waitUntil(fresh.window.isActiveWindow)
     QApplication.processEvents()
     record = next(record for record in params_of(KINDS["light"].settings) if record.name == "reach")
-    rows = (item for item in items_of(fresh.panels.inspector.tree) if isinstance(item, SettingItem))
-    field = next(item for item in rows if item.param.record == record).editor.field
+    rows = (item for item in fresh.panels.inspector.tree.all_items() if isinstance(item, SettingRow))
+    field = next(item for item in rows if item.record == record).editor.field
     field.setFocus()
     QTest.keyClick(field, Qt.Key.Key_F1)
     assert guide.isVisible()
@@ -219,8 +219,8 @@ def test_f1_on_a_row_of_a_kind_without_a_page_opens_that_of_the_inspector_at_the
         editor.window.activateWindow()
         qtbot.waitUntil(editor.window.isActiveWindow, timeout=60000)
         record = next(record for record in params_of(ROPE.settings) if record.name == "length")
-        rows = (item for item in items_of(editor.panels.inspector.tree) if isinstance(item, SettingItem))
-        field = next(item for item in rows if item.param.record == record).editor.field
+        rows = (item for item in editor.panels.inspector.tree.all_items() if isinstance(item, SettingRow))
+        field = next(item for item in rows if item.record == record).editor.field
         field.setFocus()
         QTest.keyClick(field, Qt.Key.Key_F1)
         guide = editor._guide

@@ -15,8 +15,8 @@ from sim.gl.texture import Texture2D
 from sim.scene.scene import ParamRef, value_at
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
-from widgets.inspector.form_items import FactItem, SettingItem, items_of
-from widgets.message_model import ACTION
+from widgets.inspector.form import FactRow, SettingRow
+from widgets.messages import ACTION
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def editor(fresh, qtbot, folder):
     return fresh
 
 
-def row(editor, name) -> SettingItem:
-    found = (item for item in items_of(editor.panels.inspector.tree) if isinstance(item, SettingItem))
-    return next(item for item in found if item.param.ref.part.startswith("material:") and item.param.ref.name == name)
+def row(editor, name) -> SettingRow:
+    found = (item for item in editor.panels.inspector.tree.all_items() if isinstance(item, SettingRow))
+    return next(item for item in found if item.ref.part.startswith("material:") and item.ref.name == name)
 
 
 def character(editor):
@@ -50,7 +50,7 @@ def select(editor, material):
 def click_row(editor, name):
     QApplication.processEvents()
     tree = editor.panels.inspector.tree
-    item = next(item for item in items_of(tree) if isinstance(item, FactItem) and item.text(0) == name)
+    item = next(item for item in tree.all_items() if isinstance(item, FactRow) and item.text(0) == name)
     tree.scrollToItem(item)
     QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=tree.visualItemRect(item).center())
 
@@ -66,8 +66,8 @@ def files(editor):
 
 def test_rows_of_a_model_lead_to_pages_of_its_materials(editor, qtbot):
     editor.edits.select(character(editor).id)
-    qtbot.waitUntil(lambda: any(item.text(0) == "skin" for item in items_of(editor.panels.inspector.tree)))
-    texts = {item.text(0): item.text(1) for item in items_of(editor.panels.inspector.tree)}
+    qtbot.waitUntil(lambda: any(item.text(0) == "skin" for item in editor.panels.inspector.tree.all_items()))
+    texts = {item.text(0): item.text(1) for item in editor.panels.inspector.tree.all_items()}
     assert texts["skin"] == "humanoid_skin.png  1024 × 1024"
     assert texts["shirt"] == "humanoid_clothes.png  missing"
     click_row(editor, "shirt")
@@ -108,7 +108,7 @@ def test_a_texture_is_replaced_taken_away_and_put_back(editor, qtbot, folder):
     qtbot.waitUntil(lambda: item.editor.facts.note == "8 × 4")
     red = red_share(editor)
     item.editor.remove_button.click()
-    assert item.editor.facts.placeholder == "Taken away"
+    assert item.editor.facts.placeholder == "Removed"
     assert files(editor) == {"skin": ""}
     assert red_share(editor) < red - 0.002
     assert editor.scene_files.textures == {}, "what is no longer named is not kept"

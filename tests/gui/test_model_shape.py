@@ -9,7 +9,7 @@ from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
 from tests.gltf_samples import morphing
 from tests.gui.editor_harness import picture
-from widgets.inspector.form_items import SettingItem, items_of
+from widgets.inspector.form import SettingRow
 
 
 @pytest.fixture
@@ -81,13 +81,13 @@ def test_deformers_are_added_edited_moved_muted_and_removed(editor, qtbot, tmp_p
     qtbot.waitUntil(lambda: "2 · Bulge" in titles(editor))
     assert np.abs(picture(editor).astype(int) - start).max() > 30
     angle = ParamRef("model-1", "deformers.0", "angle")
-    row = next(item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref == angle)
+    row = next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == angle)
     row.binding.set_value(30.0)
     assert settings(editor).deformers[0] == Twist(angle=30.0)
     assert document.undo_stack.undoText().startswith("Set angle of ")
     from widgets.inspector.list_sections import ListEdits
 
-    edits = ListEdits(document, list_ref, row.param.record)
+    edits = ListEdits(document, list_ref, row.record)
     edits.move(0, 1)
     edits.mute(0, True)
     assert settings(editor).deformers == (Bulge(muted=True), Twist(angle=30.0))

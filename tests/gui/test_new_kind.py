@@ -40,7 +40,7 @@ def test_it_is_added_edited_undone_saved_and_read_again(roped, tmp_path):
     node = added(roped)
     assert roped.panels.outliner.model.entry_of((node.id,)).name == "rope"
     rows = {row.ref.name for row in roped.panels.inspector.tree.settings() if row.ref.part == "rope"}
-    assert rows == {"knots", "length", "drag", "colour"}
+    assert rows == {"knots", "length", "radius", "drag", "colour"}
     roped.document.set_value(ParamRef(node.id, "rope", "length"), 2.5)
     assert roped.document.undo_stack.undoText() == "Set length of rope"
     roped.document.undo_stack.undo()
@@ -96,3 +96,28 @@ def test_it_is_clicked_and_timed(roped):
         roped.playback.tick()
         picture(roped)
     assert any("rope" in part.path for sample in samples for part in sample.slices)
+
+
+def test_a_knot_is_dragged_with_the_mouse(roped):
+    node = added(roped)
+    roped.document.select(Selection())
+    roped.frame_all()
+    picture(roped)
+    with roped.viewport.gl_current():
+        knot = roped.client.engine.system(node.id).arrays()["positions"].read()[12]
+    place = place_of(roped, knot)
+    start = QPointF(place.x(), place.y())
+    mouse = Mouse(roped.viewport)
+    mouse.press(start)
+    for distance in (4.0, 30.0, 60.0):
+        mouse.move(start + QPointF(distance, 0.0))
+    assert roped.stepper.grab is not None
+    assert roped.stepper.grab.node == node.id
+    for _ in range(30):
+        roped.playback._clock.now += 1.0 / 60.0
+        roped.playback.tick()
+    with roped.viewport.gl_current():
+        moved = roped.client.engine.system(node.id).arrays()["positions"].read()[12]
+    mouse.release(start + QPointF(60.0, 0.0))
+    assert roped.stepper.grab is None
+    assert np.linalg.norm(moved - knot) > 0.05

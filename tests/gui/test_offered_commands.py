@@ -134,7 +134,7 @@ def test_an_added_deformer_comes_into_sight_with_the_rows_above_where_they_were(
 def test_vectors_lie_in_a_row_where_there_is_room(caped, qtbot):
     caped.document.select(Selection(node="collider head"))
     tree, dock = caped.panels.inspector.tree, caped.window.docks["inspector"]
-    position = next(next(iter(row.items)) for row in tree.settings() if row.ref.name == "position")
+    position = next(row for row in tree.settings() if row.ref.name == "position")
 
     def places() -> list[int]:
         return [field.mapTo(tree, field.rect().topLeft()).y() for field in position.editor.fields]

@@ -18,7 +18,7 @@ from app.output.window import OutputWindow
 from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import picture
-from widgets.message_model import Severity
+from widgets.messages import Severity
 
 
 def waited(qtbot, editor):
@@ -79,9 +79,9 @@ def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_pat
     assert np.isfinite(np.frombuffer(data, "<f4", offset=32)).sum() == frames * points * 3
     assert b"o Limb" in (tmp_path / "arm.obj").read_bytes(), "the project as it stands, saved or not"
     reported = [message.text for message in editor.panels.messages.model.messages]
-    assert drawn.text.startswith("3 pictures, 64 × 48, PNG, ")
+    assert drawn.text.startswith("3 images, 64 × 48, PNG, ")
     assert drawn.text.endswith("read back without error")
-    assert {drawn.text, "left out: materials of Limb; PC2 point cache has no place for them"} < set(reported)
+    assert {drawn.text, "PC2 point cache cannot store materials; skipped for Limb"} < set(reported)
 
 
 def test_pictures_that_are_there_are_replaced_or_kept_as_the_user_says(qtbot, editor, tmp_path):

@@ -15,7 +15,7 @@ from app.editor.dialogs import Dialogs
 from app.output.jobs import DONE
 from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from tests.gltf_rules import Checked
-from widgets.message_model import Severity
+from widgets.messages import Severity
 from widgets.number_field import NumberField
 
 FRAMES = 3
@@ -122,8 +122,8 @@ def test_films_pictures_and_scenes_by_the_menus(user, project, node, tmp_path):
     for job in jobs[2:]:
         assert job.text.startswith(f"{FRAMES} frames, ")
     assert jobs[0].text.startswith(f"{FRAMES} frames, 128 × 72, 0.10 s, H.264, ")
-    assert jobs[1].text.startswith(f"{FRAMES} pictures, 128 × 72, PNG, ")
-    assert all("read back to" in job.text for job in jobs)
+    assert jobs[1].text.startswith(f"{FRAMES} images, 128 × 72, PNG, ")
+    assert all("read back" in job.text or "read-back" in job.text for job in jobs)
     messages = user.editor.panels.messages.model.messages
     assert not [message for message in messages if message.severity is Severity.ERROR]
     assert all("sinew-output" not in message.text for message in messages)

@@ -73,7 +73,7 @@ class Stage:
 
     def place(self, particle):
         with self.editor.viewport.gl_current():
-            return np.array(self.system.place_of(particle))
+            return np.array(self.system.particle_position(particle))
 
     def drag(self, particle, by):
         """Pulls a particle aside for a few steps; how far it went, compared with the cached steps [m]."""

@@ -13,7 +13,7 @@ from sim.scene.playback import LENGTH, SIMULATED_LENGTH, LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from sim.scene.strips import Strip
 from tests.gui.editor_harness import Clock, Mouse, Session, picture
-from widgets.timeline.track_rows import CacheState
+from widgets.timeline.tracks import CacheState
 
 
 @pytest.fixture
@@ -253,7 +253,7 @@ def test_scrubbing_shows_the_simulated_frame_both_ways(opened):
     np.testing.assert_array_equal(picture(opened), pictures[0.5])
     opened.cached_bars.refresh()
     (bar,) = opened.timeline.tracks.bars
-    assert [cached for *_, cached in bar.spans] == [CacheState.KEPT]
+    assert [cached for *_, cached in bar.spans] == [CacheState.CACHED]
     playback.scrub(0.8)
     picture(opened)
     assert runner.shown == 30, "beyond the end the last one is held"

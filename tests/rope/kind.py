@@ -1,4 +1,8 @@
-"""The rope: the smallest kind that does all that a kind can do, in one folder; `tests/architecture` registers it."""
+"""A rope: a complete kind of node in one folder, as a pattern for new ones; `tests/architecture` registers it.
+
+It has settings, an entry in the Add menu, a simulation with collisions and dragging on both back ends, and a cache; it
+can be attached to a bone.  `system.py` simulates it, `view.py` draws it as a tube and adds the mouse tool.
+"""
 
 from typing import Annotated, ClassVar
 
@@ -14,16 +18,16 @@ class RopeSettings(Settings, frozen=True, kw_only=True):
 
     kind: ClassVar[str] = "rope"
 
-    knots: Annotated[int, param("Knots of the rope.", lo=2, hi=1000, soft=(2, 100), effect=Effect.REBUILD)] = 16
+    knots: Annotated[int, param("Number of knots.", lo=2, hi=1000, soft=(2, 100), effect=Effect.REBUILD)] = 16
     length: Annotated[float, param("Length of the rope.", unit="m", lo=0.01, hi=100.0, effect=Effect.RESET)] = 1.0
-    drag: Annotated[float, param("Part of the velocity lost a second.", unit="1/s", lo=0.0, hi=100.0)] = 0.5
+    radius: Annotated[float, param("Radius of the rope.", unit="m", lo=1e-4, hi=1.0)] = 0.01
+    drag: Annotated[float, param("Fraction of the velocity lost per second.", unit="1/s", lo=0.0, hi=100.0)] = 0.5
     colour: Annotated[Colour, param("Colour of the rope.", role=Role.COLOUR, effect=Effect.VIEW)] = (0.9, 0.7, 0.3)
 
 
 def new_rope(place: AddPlace) -> Node:
-    """A rope on the selected bone, else above what the camera looks at."""
-    x, y, z = (0.0, 0.0, 0.0) if place.attachment.node else place.target
-    where = Transform(position=(x, y, z))
+    """A rope on the selected bone, or else at the target of the camera."""
+    where = Transform(position=(0.0, 0.0, 0.0) if place.attachment.node else place.target)
     return Node(id="", name="rope", transform=where, attachment=place.attachment, settings=RopeSettings())
 
 
@@ -35,4 +39,5 @@ ROPE = Kind(
     adds=(AddEntry("rope", "&Rope", "Add a rope.", new_rope),),
     system="tests.rope.system:RopeSystem",
     view="tests.rope.view:RopeView",
+    panel="tests.rope.view:RopePanel",
 )

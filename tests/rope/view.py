@@ -1,29 +1,37 @@
-"""RopeView: a rope as a line of its colour."""
+"""RopeView draws a rope as a tube; RopePanel lets the mouse drag it."""
 
+from typing import Any
+
+from app.editor.drag_tool import DragTool
 from sim.assets.model import Bounds
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.contract import View
-from sim.render.detail_pass import LinesItem
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.kinds.contract import Panel, View, World
+from sim.render.render_view import DisplayOptions
+from sim.render.tube import TubeItem
+from sim.scene.scene import Node
+from tests.rope.system import RopeSystem
 
 
 class RopeView(View):
-    """The line through the knots."""
+    """Draws one rope."""
 
-    def __init__(self, context, _library) -> None:
-        self._context, self._arrays = context, {}
+    def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
+        self._item: TubeItem | None = None
 
-    def apply(self, node, subject, world) -> None:
-        self._node, self._rope, self._anchor = node, subject, world.places.world_from_node(node)[:3, 3]
+    def apply(self, node: Node, subject: RopeSystem, world: World) -> None:
+        anchor, length = world.places.world_from_node(node)[:3, 3], node.settings.length
+        self._bounds = Bounds(anchor - length, anchor + length)
+        if self._item is None or self._item.node is not node or self._item.tube is not subject.tube:
+            self._item = subject.tube.item(node, node.settings.colour, node.settings.radius)
 
-    def parts(self, _look):
-        buffer, colour, count = self._rope.knots.newest, self._node.settings.colour, self._node.settings.knots
-        if buffer not in self._arrays:
-            self._arrays[buffer] = VertexArray(self._context, [Stream(buffer)], label="rope")
-        return [LinesItem(node=self._node, vertices=self._arrays[buffer], strip=True, colour=colour, count=count)]
+    def parts(self, _display: DisplayOptions) -> list[TubeItem]:
+        return [self._item]
 
     def bounds(self) -> Bounds:
-        return Bounds(self._anchor - self._node.settings.length, self._anchor + self._node.settings.length)
+        return self._bounds
 
-    def release(self) -> None:
-        for array in self._arrays.values():
-            array.release()
+
+class RopePanel(Panel):
+    def __init__(self, context: Any) -> None:
+        self.tools = (DragTool(context, "rope"),)

@@ -1,23 +1,35 @@
-"""Editors with a dialog that does not block the window: a colour, live while its dialog is open, and a file name."""
+"""Editors with a non-modal dialog: colour, file path and texture."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Any
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QAbstractButton, QColorDialog, QFileDialog, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QColorDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sim.scene.params import Suffixes
 from sim.scene.vectors import Colour
-from widgets.file_filter import ALL_FILES, file_filter
+from widgets.icons import draw_glyph, glyph
 from widgets.inspector.editor import ValueEditor
 from widgets.parts import packed, tool_button
-from widgets.theme import SPACE, SPACE_WIDE
+from widgets.texts import ALL_FILES, file_filter, label_text, tip_text
+from widgets.theme import SPACE, SPACE_WIDE, colours
+
+_THUMBNAIL_SIDE = 32
 
 
 class ColourButton(QAbstractButton):
-    """A swatch with the colour's hexadecimal code."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.colour = QColor(Qt.GlobalColor.white)
@@ -51,8 +63,7 @@ class ColourEditor(ValueEditor):
 
     Args:
         title: Title of the dialog.
-        parent: Parent widget.
-        own: Gives the colour that is meant where the value is None.
+        own: Returns the colour that a value of None stands for.
     """
 
     def __init__(
@@ -102,7 +113,7 @@ class ColourEditor(ValueEditor):
 
 
 class ElidedLabel(QWidget):
-    """One line of text that loses its middle when there is no room; the tooltip has it whole."""
+    """One line of text, elided to the width; the tooltip shows all of it."""
 
     def __init__(self, mode: Qt.TextElideMode, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -115,7 +126,7 @@ class ElidedLabel(QWidget):
         return self._text
 
     def set_text(self, text: str, placeholder: str = "") -> None:
-        """Shows a text; `placeholder` stands dimmed in its stead when it is empty."""
+        """Shows a text, or a dim placeholder if it is empty."""
         self._text, self._placeholder = text, placeholder
         self.setToolTip(text)
         self.update()
@@ -134,13 +145,7 @@ class ElidedLabel(QWidget):
 
 
 class PathEditor(ValueEditor):
-    """Path of a file; the dialog does not block the window.
-
-    Args:
-        suffixes: Gives the endings of the files to choose from.
-        parent: Parent widget.
-        mode: Which part of a path is left out where there is no room.
-    """
+    """Path of a file; `suffixes` returns the file extensions of the dialog."""
 
     def __init__(
         self,
@@ -165,12 +170,11 @@ class PathEditor(ValueEditor):
         return str(PurePath(self.label.text()).parent) if self.label.text() else ""
 
     def open_dialog(self) -> None:
-        """Opens the file dialog, or brings it forward."""
         if self.dialog is not None:
             self.dialog.raise_()
             return
-        kinds = f"{file_filter('Files', self._suffixes())};;{ALL_FILES}"
-        dialog = QFileDialog(self.window(), "Choose a file", self.folder, kinds)
+        filters = f"{file_filter('Files', self._suffixes())};;{ALL_FILES}"
+        dialog = QFileDialog(self.window(), "Choose a file", self.folder, filters)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog = dialog
@@ -188,3 +192,104 @@ class PathEditor(ValueEditor):
 
     def _closed(self, _result: int) -> None:
         self.dialog = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextureFacts:
+    name: str = ""  # File name; "" for no texture
+    note: str = ""  # Size, or an error
+    tip: str = ""  # Full path, or a longer error
+    image: Any = None  # Thumbnail, RGBA, shape (H, W, 4), or None
+    file: str = ""  # Name or path of a missing file, else ""
+    placeholder: str = "No texture"
+
+    @property
+    def text(self) -> str:
+        return "  ".join(part for part in (label_text(self.name), self.note) if part)
+
+
+class Thumbnail(QWidget):
+    """A small image, or an icon for a missing one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._facts = TextureFacts()
+        self._image: QImage | None = None
+        self.setFixedSize(_THUMBNAIL_SIDE, _THUMBNAIL_SIDE)
+
+    def show_facts(self, facts: TextureFacts) -> None:
+        self._facts, self._image = facts, None
+        if facts.image is not None:
+            height, width = facts.image.shape[:2]
+            opaque = facts.image.copy()
+            opaque[..., 3] = 255
+            self._image = QImage(opaque.data, width, height, 4 * width, QImage.Format.Format_RGBA8888).copy()
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        palette, box = self.palette(), self.rect()
+        with QPainter(self) as painter:
+            if self._image is not None:
+                painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+                painter.drawImage(box, self._image)
+                painter.setPen(QPen(palette.color(QPalette.ColorRole.Mid), 1.0))
+                painter.drawRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5))
+            elif self._facts.file:
+                draw_glyph(painter, box.adjusted(1, 1, -1, -1), glyph("texture-missing"), QColor(colours().warning))
+            elif not self._facts.name:
+                painter.setPen(QPen(palette.color(QPalette.ColorRole.Mid), 1.0, Qt.PenStyle.DotLine))
+                painter.drawRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def sizeHint(self) -> QSize:
+        return QSize(_THUMBNAIL_SIDE, _THUMBNAIL_SIDE)
+
+
+class TextureEditor(PathEditor):
+    """Path of an image, "" for no texture, None for the texture of the model file.
+
+    Args:
+        suffixes: Returns the file extensions of the dialog.
+        facts: Returns what to show for a value.
+    """
+
+    locate_requested = Signal(str)  # Name or path of the missing image
+
+    def __init__(
+        self, suffixes: Suffixes, facts: Callable[[str | None], TextureFacts], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(suffixes, parent, Qt.TextElideMode.ElideMiddle)
+        self._facts_of = facts
+        self._value: str | None = None
+        self.facts = TextureFacts()
+        self.thumbnail = Thumbnail(self)
+        self.note = QLabel(self)
+        self.note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.locate_button = tool_button("locate", "Locate", "Locate the image, for all materials that use it", self)
+        self.remove_button = tool_button("cancel", tip="Remove the texture", parent=self)
+        self.locate_button.clicked.connect(lambda: self.locate_requested.emit(self.facts.file))
+        self.remove_button.clicked.connect(lambda: self.edited.emit(""))
+        self.button.setToolTip("Replace the texture")
+        layout = self.layout()
+        layout.removeWidget(self.label)
+        lines = packed(QVBoxLayout(), self.label, self.note)
+        layout.insertWidget(0, self.thumbnail)
+        layout.insertLayout(1, lines, 1)
+        layout.insertWidget(2, self.locate_button)
+        layout.addWidget(self.remove_button)
+
+    def set_value(self, value: str | None) -> None:
+        self._value, self.facts = value, self._facts_of(value)
+        facts = self.facts
+        self.thumbnail.show_facts(facts)
+        self.label.set_text(label_text(facts.name), facts.placeholder)
+        self.label.setToolTip(tip_text(facts.tip))
+        self.note.setText(facts.note)
+        self.note.setVisible(bool(facts.note))
+        self.locate_button.setVisible(bool(facts.file))
+        self.button.setVisible(not facts.file)
+        self.remove_button.setEnabled(bool(facts.name))
+
+    @property
+    def folder(self) -> str:
+        path = self._value or self.facts.tip
+        return str(PurePath(path).parent) if PurePath(path).is_absolute() else ""

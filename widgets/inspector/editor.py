@@ -1,7 +1,6 @@
-"""What every editor of one value has in common, and its link to the scene.
+"""Base class of the editors of one value, and the link from an editor to the scene.
 
-An editor shows and edits; it knows neither scene nor history.  A `Binding` carries its edits to the
-`EditTarget`, as one gesture from press to release.
+An editor does not know the scene: a `Binding` sends its edits to the `EditTarget`, one gesture from press to release.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,8 +18,8 @@ from widgets.protocols import EditTarget
 class ValueEditor(QWidget):
     """Base of all editors.
 
-    `edited` carries a new value by the user.  Between `edit_started` and `edit_finished` or
-    `edit_cancelled` all values belong to one gesture; a value outside stands alone.
+    `edited` carries a value that the user entered. Values between `edit_started` and `edit_finished` or
+    `edit_cancelled` belong to one gesture; any other value is an edit by itself.
     """
 
     edit_started = Signal()
@@ -28,9 +27,15 @@ class ValueEditor(QWidget):
     edit_finished = Signal()
     edit_cancelled = Signal()
 
+    def forward_gestures(self, source: QObject) -> None:
+        """Emits the gestures of a part, such as a `NumberField`, as its own."""
+        source.edit_started.connect(self.edit_started)
+        source.edit_finished.connect(self.edit_finished)
+        source.edit_cancelled.connect(self.edit_cancelled)
+
     @property
     def change(self) -> Callable[[Any], Any] | None:
-        """While `edited` is emitted: how the value of any node changes, where the user said that and no value."""
+        """While `edited` is emitted for a relative change such as `*2`: the change, for other nodes; else None."""
         return None
 
     def set_value(self, value: Any) -> None:
@@ -38,33 +43,29 @@ class ValueEditor(QWidget):
         raise NotImplementedError
 
     def show_mixed(self, values: Sequence[Any]) -> None:
-        """Shows that several nodes have different values; emits nothing.
-
-        Args:
-            values: Those, first that of the node that was chosen last.
-        """
+        """Shows the different values of several nodes, the active node first; emits nothing."""
         self.set_value(values[0])
 
     def fit(self, width: int) -> None:
-        """Arranges its parts for a width [px] that it will have."""
+        """Arranges the widgets for a width [px]."""
 
     def release(self) -> None:
-        """Ends what is open, such as a dialog; called before the editor goes away."""
+        """Closes dialogs; called before the editor is deleted."""
 
 
 class Binding(QObject):
-    """Sends the edits of one editor to one value of the scene, and of the nodes that are edited along with its node.
+    """Sends the edits of an editor to a value of one node, and of the other nodes that are edited together with it.
 
     Args:
-        target: Where edits go.
-        ref: The value.
-        editor: Its editor.
-        peers: The other nodes, of the same kind.
-        by_component: Whether an edit of one component of a vector leaves the other components of theirs alone.
+        target: Receives the edits.
+        ref: Address of the value.
+        editor: The editor.
+        peers: Other nodes, of the same type.
+        by_component: Whether an edit of one component of a vector keeps the other components of the peers.
     """
 
-    refused = Signal(str)  # The scene refused a value; the text says why
-    settled = Signal()  # A gesture or a single edit is over, so the editor may show the scene again
+    refused = Signal(str)  # The scene rejected a value; carries the reason
+    settled = Signal()  # A gesture or edit ended: the editor can show the scene again
 
     def __init__(
         self,
@@ -90,27 +91,21 @@ class Binding(QObject):
         return self._gesture is not None
 
     def set_value(self, value: Any) -> None:
-        """Sends one value, as part of the gesture if there is one."""
-        if self._is_gone():
-            return
+        """Sends a value, as part of the open gesture if there is one."""
+        try:
+            value_at(self._target.scene, self._ref)
+        except KeyError:
+            return  # The row exists for one event loop turn longer than its node.
         try:
             if not self._peers:
                 self._target.set_value(self._ref, value, self._gesture)
             elif value is not None and not (isinstance(value, tuple) and None in value):
-                # A mixed number that is let go by Escape has no value of its own.
+                # A mixed number has no value after Escape.
                 self._target.set_values(self._values(value), self._gesture)
         except (ParamError, NumberTextError) as error:
             self.refused.emit(str(error))
         if not self.is_held:
             self.settled.emit()
-
-    def _is_gone(self) -> bool:
-        """Whether there is no such value any more: a row lives a turn of the event loop longer than its node."""
-        try:
-            value_at(self._target.scene, self._ref)
-        except KeyError:
-            return True
-        return False
 
     def _values(self, value: Any) -> dict[ParamRef, Any]:
         scene, values = self._target.scene, {self._ref: value}
@@ -120,12 +115,11 @@ class Binding(QObject):
             if change is not None:
                 values[peer] = change(value_at(scene, peer))
             elif self._by_component and value != before:
-                cached = zip(value_at(scene, peer), before, value, strict=True)
-                values[peer] = tuple(own if new == old else new for own, old, new in cached)
+                components = zip(value_at(scene, peer), before, value, strict=True)
+                values[peer] = tuple(own if new == old else new for own, old, new in components)
         return values
 
     def finish(self) -> None:
-        """Ends the gesture, keeping its last value."""
         self._gesture = None
         self.settled.emit()
 

@@ -1,7 +1,8 @@
-"""Type of a parameter -> editor; and the small editors: check box, text, choice and name."""
+"""Editors of parameters by type: check box, text, choice and name; and the choices of names."""
 
 import enum
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QWheelEvent
@@ -21,15 +22,16 @@ from sim.characters.settings import FlipV, SkinningMethod, UpAxis
 from sim.kinds import KINDS
 from sim.scene.params import Param, Role
 from sim.scene.playback import LoopMode
+from sim.scene.scene import NodeId
 from sim.scene.view import DisplayMode, SkinningComparison
 from widgets.icons import draw_glyph, glyph
 from widgets.inspector.dialog_editors import ColourEditor, PathEditor
 from widgets.inspector.editor import ValueEditor
-from widgets.inspector.name_choices import NAMED_ROLES, Choices
 from widgets.inspector.number_editors import NumberEditor, VectorEditor
 from widgets.inspector.stops_editor import CurveEditor, GradientEditor
 from widgets.parts import packed
-from widgets.shown import label_text
+from widgets.protocols import EditTarget, ModelProvider
+from widgets.texts import label_text
 from widgets.theme import SPACE
 
 _RADIUS = 3.0
@@ -59,11 +61,20 @@ _TEXTS: dict[enum.Enum, str] = {
     SkinningComparison.SPLIT: "Split view",
     SkinningComparison.DIFFERENCE: "Difference",
 }
+NAMED_ROLES = frozenset((Role.CLIP, Role.CARRIER, Role.BONE, Role.OWN_BONE, Role.SECTION))
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    empty: str  # Text of the empty name
+    items: tuple[tuple[str, str], ...] = ()  # Value and text of each name
+
+
 MakeChoices = Callable[[], Choices]
 
 
 class CheckBox(QCheckBox):
-    """Box without a text: a ring when off, filled with the accent and a tick when on."""
+    """A check box without text, as large as a line of text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +83,7 @@ class CheckBox(QCheckBox):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
     def set_mixed(self, mixed: bool) -> None:
-        """Shows a dash while neither on nor off holds for all."""
+        """Shows a dash for nodes with different values."""
         self._is_mixed = mixed
         self.update()
 
@@ -109,14 +120,14 @@ def choice_text(member: enum.Enum) -> str:
 
 
 def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
-    """Editor of a parameter, by its role and then its type.
+    """Creates the editor of a parameter, by its role and then its type.
 
     Args:
         record: The parameter.
-        choices: Names that can be chosen now, for a parameter that names something.
+        choices: Returns the names to choose from, for a parameter in `NAMED_ROLES`.
 
     Raises:
-        TypeError: If no editor knows the type.
+        TypeError: If there is no editor for the type.
     """
     if record.declared.role is Role.COLOUR:
         return ColourEditor(record.label)
@@ -142,15 +153,15 @@ def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
 
 
 class QuietComboBox(QComboBox):
-    """Combo box that leaves the wheel to the panel unless it has focus."""
+    """Combo box that ignores the wheel unless it has the focus."""
 
-    opening = Signal()  # Its list is about to open
+    opening = Signal()  # Emitted before the list opens
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
-        # Qt's own choice lets the wheel take the focus, and then change the value.
+        # The default policy lets the wheel take the focus and then change the value.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
@@ -179,12 +190,10 @@ class QuietComboBox(QComboBox):
 
 
 class CheckEditor(ValueEditor):
-    """A check box."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = CheckBox(self)
-        self.box.clicked.connect(self._clicked)
+        self.box.clicked.connect(lambda checked: self.edited.emit(checked))
         _fill(self, self.box)
 
     def set_value(self, value: bool) -> None:
@@ -195,12 +204,9 @@ class CheckEditor(ValueEditor):
         self.box.setChecked(False)
         self.box.set_mixed(True)
 
-    def _clicked(self, checked: bool) -> None:
-        self.edited.emit(checked)
-
 
 class TextEditor(ValueEditor):
-    """A line of text, taken on Return or when the focus leaves; Escape restores it."""
+    """A line of text; Return or losing the focus commits it, Escape restores it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -237,8 +243,6 @@ class TextEditor(ValueEditor):
 
 
 class ChoiceEditor(ValueEditor):
-    """A combo box of the members of an enumeration."""
-
     def __init__(self, choices: type[enum.Enum], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._members = tuple(choices)
@@ -259,14 +263,14 @@ class ChoiceEditor(ValueEditor):
 
 
 class NameEditor(ValueEditor):
-    """A combo box of names, which are asked for whenever a value is shown or the list opens."""
+    """A combo box of names, which are queried whenever a value is shown or the list opens."""
 
     def __init__(self, choices: MakeChoices, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._choices = choices
         self._value = ""
         self.combo = QuietComboBox(self)
-        self.combo.opening.connect(self._renew)
+        self.combo.opening.connect(self._refresh)
         self.combo.activated.connect(self._activated)
         _fill(self, self.combo)
 
@@ -288,7 +292,7 @@ class NameEditor(ValueEditor):
         self._value = MIXED
         _show_mixed(self.combo)
 
-    def _renew(self) -> None:
+    def _refresh(self) -> None:
         if self.combo.currentIndex() >= 0:
             self.set_value(self._value)
 
@@ -296,6 +300,52 @@ class NameEditor(ValueEditor):
         name = self.combo.itemData(index)
         if name != self._value:
             self.edited.emit(name)
+
+
+class NameChoices:
+    """Choices for the parameters in `NAMED_ROLES`.
+
+    Attributes:
+        section_names: Returns the names of the sections of a mesh file by path; empty for a missing file.
+    """
+
+    def __init__(self, target: EditTarget, model_of: ModelProvider) -> None:
+        self._target, self._model_of = target, model_of
+        self.section_names: Callable[[str], tuple[str, ...]] = lambda _path: ()
+
+    def of(self, record: Param, node_id: NodeId) -> Choices:
+        if not self._target.scene.has(node_id):
+            return Choices("None")
+        if record.declared.role is Role.CARRIER:
+            return self._carriers(node_id)
+        if record.declared.role is Role.BONE:
+            return self._bones(self._target.scene.node(node_id).attachment.node)
+        if record.declared.role is Role.OWN_BONE:
+            return Choices("Everywhere", self._bones(node_id).items)
+        if record.declared.role is Role.SECTION:
+            path = getattr(self._target.scene.node(node_id).settings, record.declared.source)
+            names = self.section_names(path)
+            return Choices("Whole file", tuple((name, name) for name in dict.fromkeys(names)))
+        return self._clips(node_id)
+
+    def _carriers(self, node_id: NodeId) -> Choices:
+        scene = self._target.scene
+        free = (n for n in scene.nodes if n.id != node_id and all(c.id != node_id for c in scene.carriers(n.id)))
+        return Choices("None", tuple((node.id, node.name) for node in free))
+
+    def _bones(self, node_id: NodeId) -> Choices:
+        if not node_id:
+            return Choices("No parent")
+        status = self._model_of(node_id)
+        skeleton = status.model.skeleton if status is not None and status.model is not None else None
+        if skeleton is None:
+            return Choices("No bones")
+        return Choices("None", tuple((name, name) for name in skeleton.names))
+
+    def _clips(self, node_id: NodeId) -> Choices:
+        status = self._model_of(node_id)
+        names = tuple(clip.name for clip in status.model.clips) if status is not None and status.model else ()
+        return Choices(f"{names[0]} (first)" if names else "No clips", tuple((name, name) for name in names))
 
 
 def _show_mixed(combo: QComboBox) -> None:

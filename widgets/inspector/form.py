@@ -1,98 +1,100 @@
-"""Settings classes as parameters of pyqtgraph's tree: sections, setting rows, facts and notes.
+"""Rows of the inspector's form, as items of a `FormTree`: sections with settings, facts, notes and widgets."""
 
-The parameters hold what the rows show; they never edit the scene themselves.  `widgets.inspector.form_items`
-has the rows, `FormTree` shows them.
-"""
-
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-from pyqtgraph.parametertree import Parameter
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QMargins, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QIcon, QPainter, QPalette, QPen, QPixmap
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QToolButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
-from sim.scene.params import Param, Role, entry_of, params_of
-from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene
+from sim.scene.params import Param, Role
+from sim.scene.scene import ParamRef
 from sim.scene.vectors import Colour
 from sim.scene.view_state import Selection
+from widgets.icons import GlyphLabel, icon
 from widgets.inspector.editor import Binding, ValueEditor
-from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WideSettingItem, WidgetItem
-
-WIDE_ROLES = frozenset((Role.GRADIENT, Role.CURVE))
-"""Pictures, which want the whole width, as vectors do."""
+from widgets.parts import packed, tool_button
+from widgets.texts import label_text, tip_text
+from widgets.theme import SPACE, SPACE_WIDE, tabular
 
 MakeEditor = Callable[[Param], ValueEditor]
 MakeBinding = Callable[[Param, ParamRef, ValueEditor], Binding]
 
+DIFFERS = "≠"
+"""Marks a value that differs: between the selected nodes, or from its current value."""
 
-@dataclass(frozen=True, slots=True)
-class FormGroup:
-    """Parameters under one heading."""
-
-    title: str
-    records: tuple[Param, ...]
-
-
-def groups_of(cls: type[msgspec.Struct], title: str) -> tuple[FormGroup, ...]:
-    """Parameters of a settings class by heading, in order of declaration; lists have sections of their own.
-
-    Args:
-        cls: Settings class.
-        title: Heading of the parameters that declare none.
-    """
-    found: dict[str, list[Param]] = {}
-    for record in params_of(cls):
-        if record.declared.role not in (Role.HIDDEN, Role.LIST):
-            found.setdefault(record.declared.group or title, []).append(record)
-    return tuple(FormGroup(heading, tuple(records)) for heading, records in found.items())
+_RESET_SIDE = 20
+_ROW_MARGINS = 14  # [px] above and below the text of a number field: the height of rows without widgets
+_WIDE_MARGINS = QMargins(0, SPACE, SPACE_WIDE, SPACE)
+_SEVERITIES = ("warning", "error")
 
 
-def json_path(scene: Scene, ref: ParamRef) -> str:
-    """Place of a value in the project file, such as `$.nodes[2].model.unit_scale`.
-
-    Raises:
-        KeyError: If the scene has no such node.
-    """
-    if ref.owner in (PLAYBACK, VIEW):
-        return f"$.{ref.owner}.{ref.name}"
-    index = scene.nodes.index(scene.node(ref.owner))
-    node = scene.node(ref.owner)
-    if entry_of(ref.part) is not None:
-        place = re.sub(r"\.(\d+)$", r"[\1]", ref.part)
-        return f"$.nodes[{index}].{node.kind}.{place}.{ref.name}"
-    if node.settings.part(ref.part) is not None:
-        what, _, name = ref.part.partition(":")
-        place = f"pose[?bone={name!r}]" if what == "bone" else f"{what}s[?{what}={name!r}]"
-        return f"$.nodes[{index}].{node.kind}.{place}.{ref.name}"
-    part = "" if ref.part == "node" else f".{ref.part}"
-    return f"$.nodes[{index}]{part}.{ref.name}"
-
-
-class SectionParameter(Parameter):
+class FormSection(QTreeWidgetItem):
     """A heading with rows below it.
 
-    Attributes:
-        is_entry: Whether it is an entry of a list.
+    Args:
+        title: Text of the heading.
+        rows: The rows.
+        is_entry: Whether it is an entry of a list of settings.
     """
 
-    itemClass = SectionItem
+    def __init__(self, title: str, rows: Iterable["FormRow"], *, is_entry: bool = False) -> None:
+        super().__init__([label_text(title)])
+        self.title, self.rows, self.is_entry = title, list(rows), is_entry
+        font = self.font(0)
+        font.setBold(True)
+        self.setFont(0, font)
+        self.setSizeHint(0, QSize(0, _line_height(font) + SPACE_WIDE))
+        self.addChildren(self.rows)
 
-    def __init__(self, title: str, children: Iterable[Parameter], *, is_entry: bool = False) -> None:
-        self.is_entry = is_entry
-        super().__init__(name=title, type="section", children=list(children))
+
+class FormRow(QTreeWidgetItem):
+    """Base of the rows."""
+
+    def attach(self, tree: QTreeWidget) -> None:
+        """Called once the row is part of a tree."""
+
+    def fit(self, width: int) -> None:
+        """Adapts the height to a width [px]."""
+
+    def span(self, tree: QTreeWidget, widget: QWidget) -> None:
+        """Places a widget across both columns."""
+        self.setFirstColumnSpanned(True)
+        tree.setItemWidget(self, 0, widget)
 
 
-class SettingParameter(Parameter):
-    """A row that edits one value of the scene; a picture stands below its label.
+@dataclass(frozen=True, slots=True)
+class RowWidgets:
+    """Widgets of a setting's row, and the link from its editor to the scene."""
+
+    editor: ValueEditor
+    binding: Binding
+    reset_button: QToolButton
+    row: QWidget  # Contains editor and reset button
+
+
+class SettingRow(FormRow):
+    """A row that edits one value of the scene: label, editor and reset button.
+
+    The widgets are created when they are first accessed, because creating them is what takes time. A wide row has its
+    editor below the label.
 
     Args:
         record: Declaration of the value.
         ref: Its address.
-        value: What it is now.
-        make_editor, make_binding: Called when the row is built.
-        others: Gives the values of the nodes that are edited along with that of the address.
+        value: Its current value.
+        make_editor, make_binding: Called when the widgets are created.
+        others: Returns the values of the other nodes that are edited together with this one.
     """
 
     def __init__(
@@ -104,80 +106,185 @@ class SettingParameter(Parameter):
         make_binding: MakeBinding,
         others: Callable[[], Sequence[Any]] = tuple,
     ) -> None:
-        self.record = record
-        self._others = others
-        self.ref = ref
-        self.make_editor = make_editor
-        self.make_binding = make_binding
-        super().__init__(
-            name=f"{ref.part}.{ref.name}", title=record.label, type="setting", value=value, default=record.default
-        )
+        super().__init__()
+        self.record, self.ref, self.value = record, ref, value
+        self._make_editor, self._make_binding, self._others = make_editor, make_binding, others
+        role = record.declared.role
+        self._is_texture = role is Role.PATH and record.optional
+        is_vector = record.type is tuple and role is Role.PLAIN
+        self.is_wide = role in (Role.GRADIENT, Role.CURVE) or self._is_texture or is_vector
+        self.title = QLabel() if self.is_wide else None
+        self._widgets: RowWidgets | None = None
+        self._is_locked = self._is_marked = False
+        self._tip = record.tooltip
+        self.setToolTip(0, self._tip)
+        self.setTextAlignment(0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.setSizeHint(1, QSize(0, _line_height(self.font(0)) + _ROW_MARGINS))
+        self._show_label()
+        self.show_value()
+
+    # Widgets
 
     @property
-    def itemClass(self) -> type[SettingItem]:
-        is_vector = self.record.type is tuple and self.record.declared.role is Role.PLAIN
-        is_wide = self.record.declared.role in WIDE_ROLES or self.is_texture or is_vector
-        return WideSettingItem if is_wide else SettingItem
+    def is_bare(self) -> bool:
+        """Whether its widgets do not exist yet."""
+        return self._widgets is None
 
     @property
-    def is_texture(self) -> bool:
-        """Whether it is a file in the place of another one, shown as a picture."""
-        return self.record.declared.role is Role.PATH and self.record.optional
+    def widgets(self) -> RowWidgets:
+        if self._widgets is None:
+            editor, row = self._make_editor(self.record), QWidget()
+            row.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            binding = self._make_binding(self.record, self.ref, editor)
+            self._widgets = RowWidgets(editor, binding, _reset_button(), row)
+            binding.settled.connect(self.show_value)
+            self._widgets.reset_button.clicked.connect(self.reset)
+            self._arrange(self._widgets)
+            self.show_value()
+            self._show_tip()
+            self._disable_if_locked()
+        return self._widgets
+
+    @property
+    def editor(self) -> ValueEditor:
+        return self.widgets.editor
+
+    @property
+    def binding(self) -> Binding:
+        return self.widgets.binding
+
+    @property
+    def reset_button(self) -> QToolButton:
+        return self.widgets.reset_button
+
+    def _arrange(self, widgets: RowWidgets) -> None:
+        tree = self.treeWidget()
+        if self.title is not None:
+            head = packed(QHBoxLayout(), (self.title, 1), widgets.reset_button, spacing=SPACE // 2)
+            margins = QMargins(0, 2, SPACE, SPACE)
+            packed(QVBoxLayout(widgets.row), head, widgets.editor, spacing=SPACE // 2, margins=margins)
+            self.fit(tree.viewport().width() - 2 * tree.indentation())
+            self.span(tree, widgets.row)
+        else:
+            margins = QMargins(0, 2, SPACE, 2)
+            layout = packed(QHBoxLayout(widgets.row), (widgets.editor, 1), spacing=SPACE, margins=margins)
+            layout.addWidget(widgets.reset_button, 0, Qt.AlignmentFlag.AlignTop)
+            self.setSizeHint(1, QSize(0, widgets.row.sizeHint().height()))
+            tree.setItemWidget(self, 1, widgets.row)
+
+    def fit(self, width: int) -> None:
+        if self.is_wide and self._widgets is not None:
+            self._widgets.editor.fit(width - SPACE)
+            self.setSizeHint(0, QSize(0, self._widgets.row.sizeHint().height()))
+
+    # Value
 
     @property
     def resettable(self) -> bool:
-        """Whether going back to the default makes sense; the default of a file or a name is no choice."""
-        is_file = self.record.declared.role is Role.PATH and not self.is_texture
+        """Whether it can be reset to its default; file paths and names of nodes cannot."""
+        is_file = self.record.declared.role is Role.PATH and not self._is_texture
         return not is_file and (self.ref.part, self.ref.name) != ("node", "name")
 
     @property
-    def mixed(self) -> tuple[Any, ...]:
-        """The values of all nodes, its own first; empty where they are the same."""
-        values = (self.value(), *self._others())
-        return values if any(value != values[0] for value in values) else ()
+    def modified(self) -> bool:
+        return self.resettable and bool(self.value != self.record.default)
 
-    def refresh(self) -> None:
-        for item in list(self.items):
-            item.show_value()
+    def set_value(self, value: Any) -> None:
+        """Shows another value; an editor with an open gesture keeps what it shows."""
+        if value == self.value:
+            return
+        self.value = value
+        if self._widgets is None or not self._widgets.binding.is_held:
+            self.show_value()
+        self._mark_modified()
+
+    def show_value(self) -> None:
+        values = (self.value, *self._others())
+        is_mixed = any(value != values[0] for value in values)
+        if self._widgets is not None and is_mixed:
+            self._widgets.editor.show_mixed(values)
+        elif self._widgets is not None:
+            self._widgets.editor.set_value(self.value)
+        if is_mixed != self._is_marked and not self._is_locked:
+            self._is_marked = is_mixed
+            self._show_label()
+        self._mark_modified()
+
+    def reset(self) -> None:
+        self.binding.set_value(self.record.default)
+
+    # Locking
 
     @property
-    def modified(self) -> bool:
-        return self.resettable and bool(self.value() != self.record.default)
+    def is_locked(self) -> bool:
+        return self._is_locked
+
+    def lock(self, current: str | None) -> None:
+        """Makes the row read-only.
+
+        Args:
+            current: Text of the current value where it differs from the one shown; None where it does not.
+        """
+        self._is_locked, self._is_marked = True, current is not None
+        self._tip = self.record.tooltip if current is None else f"{self.record.tooltip}\n\nNow: {current}"
+        self._show_label()
+        self._show_tip()
+        self._disable_if_locked()
+
+    def release(self) -> None:
+        """Finishes an open gesture and closes dialogs."""
+        if self._widgets is not None:
+            self._widgets.editor.release()
+            if self._widgets.binding.is_held:
+                self._widgets.binding.finish()
+
+    # Look
+
+    def _show_label(self) -> None:
+        text = f"{DIFFERS} {self.record.label}" if self._is_marked else self.record.label
+        if self.title is not None:
+            self.title.setText(text)
+        else:
+            self.setText(0, text)
+
+    def _mark_modified(self) -> None:
+        """Bold label and reset button for a value that is not the default."""
+        modified = self.modified
+        font = self.font(0)
+        if font.bold() != modified:
+            font.setBold(modified)
+            self.setFont(0, font)
+        if self.title is not None:
+            self.title.setFont(self.font(0))
+        if self._widgets is not None:
+            self._widgets.reset_button.setVisible(modified)
+
+    def _show_tip(self) -> None:
+        self.setToolTip(0, self._tip)
+        if self._widgets is not None:
+            self._widgets.row.setToolTip(self._tip)
+            self._widgets.editor.setToolTip(self._tip)
+
+    def _disable_if_locked(self) -> None:
+        if self._widgets is not None and self._is_locked:
+            self._widgets.editor.setEnabled(False)
+            self._widgets.reset_button.setEnabled(False)
 
 
-class WidgetParameter(Parameter):
-    """A row that is a widget over the whole width.
+class FactRow(FormRow):
+    """A label and a read-only text.
 
     Args:
-        name: Unique name within the section.
-        make: Makes the widget when the row is built.
-    """
-
-    itemClass = WidgetItem
-
-    def __init__(self, name: str, make: Callable[[], QWidget]) -> None:
-        self.make = make
-        super().__init__(name=name, title=" ", type="widget")
-
-
-class FactParameter(Parameter):
-    """A row that tells something and edits nothing.
-
-    Args:
-        name: Unique name within the section.
         label: Text on the left.
         value: Text on the right.
         tip: Tooltip; the value by default.
-        mark: Icon name of a severity beside the value, or "".
+        mark: Icon name of a severity, or "".
         link: What a click selects, or None.
-        swatch: Colour beside the label, or None.
+        swatch: Colour of a swatch before the label, or None.
     """
-
-    itemClass = FactItem
 
     def __init__(
         self,
-        name: str,
         label: str,
         value: str,
         tip: str = "",
@@ -186,22 +293,99 @@ class FactParameter(Parameter):
         link: Selection | None = None,
         swatch: Colour | None = None,
     ) -> None:
-        self.tip, self.mark = tip, mark
-        self.link, self.swatch = link, swatch
-        super().__init__(name=name, title=label, type="fact", value=value)
+        super().__init__([label_text(label)])
+        self.label, self._tip, self.link = label, tip, link
+        self.setFont(1, tabular(self.font(1)))
+        height = _line_height(self.font(1))
+        self.setSizeHint(0, QSize(0, height + SPACE))
+        if mark:
+            self.setIcon(1, icon(mark, _severity_tint(mark)))
+        if link is not None:
+            self.setForeground(0, QGuiApplication.palette().brush(QPalette.ColorRole.Link))
+        if swatch is not None:
+            self.setIcon(0, _swatch(QColor.fromRgbF(*swatch), height))
+        self.set_value(value)
+
+    def set_value(self, value: str) -> None:
+        self.value = value
+        self.setText(1, label_text(value))
+        for column in (0, 1):
+            self.setToolTip(column, tip_text(self._tip or value))
 
 
-class NoteParameter(Parameter):
+class NoteRow(FormRow):
     """A wrapped text over the whole width.
 
     Args:
-        name: Unique name within the section.
-        text: The note.
+        text: The text.
         mark: Icon name of a severity, or "".
     """
 
-    itemClass = NoteItem
+    def __init__(self, text: str, mark: str = "") -> None:
+        super().__init__()
+        self.label = QLabel(text)
+        self.label.setWordWrap(True)
+        self.label.setForegroundRole(QPalette.ColorRole.WindowText if mark else QPalette.ColorRole.PlaceholderText)
+        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.row = QWidget()
+        layout = packed(QHBoxLayout(self.row), spacing=SPACE_WIDE, margins=_WIDE_MARGINS)
+        if mark:
+            sign = GlyphLabel(mark, _line_height(QGuiApplication.font()))
+            sign.set_tint(_severity_tint(mark))
+            layout.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self.label, 1)
 
-    def __init__(self, name: str, text: str, mark: str = "") -> None:
-        self.mark = mark
-        super().__init__(name=name, title=" ", type="note", value=text)
+    def attach(self, tree: QTreeWidget) -> None:
+        self.span(tree, self.row)
+
+    def fit(self, width: int) -> None:
+        height = self.row.heightForWidth(max(width, 1))
+        if self.sizeHint(0).height() != height:
+            self.setSizeHint(0, QSize(0, height))
+
+
+class WidgetRow(FormRow):
+    """A widget over the whole width.
+
+    Args:
+        make: Creates the widget when the row is added to a tree.
+    """
+
+    def __init__(self, make: Callable[[], QWidget]) -> None:
+        super().__init__()
+        self._make = make
+
+    def attach(self, tree: QTreeWidget) -> None:
+        row = QWidget()
+        packed(QHBoxLayout(row), self._make(), margins=_WIDE_MARGINS)
+        self.setSizeHint(0, QSize(0, row.sizeHint().height()))
+        self.span(tree, row)
+
+
+def _reset_button() -> QToolButton:
+    button = tool_button("reset", tip="Reset to default")
+    button.setFixedSize(_RESET_SIDE, _RESET_SIDE)
+    button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    policy = button.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    button.setSizePolicy(policy)
+    return button
+
+
+def _swatch(colour: QColor, side: int) -> QIcon:
+    pixmap = QPixmap(side, side)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    with QPainter(pixmap) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QGuiApplication.palette().color(QPalette.ColorRole.Mid), 1.0))
+        painter.setBrush(colour)
+        painter.drawRoundedRect(pixmap.rect().toRectF().adjusted(1.5, 1.5, -1.5, -1.5), 3.0, 3.0)
+    return QIcon(pixmap)
+
+
+def _line_height(font: QFont) -> int:
+    return QFontMetrics(font).height()
+
+
+def _severity_tint(mark: str) -> str:
+    return mark if mark in _SEVERITIES else ""

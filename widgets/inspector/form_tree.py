@@ -1,19 +1,11 @@
-"""The tree that shows a form: pyqtgraph's parameter tree in the look and with the habits of this program."""
+"""The tree that shows the sections of the inspector."""
 
 import math
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Container, Iterable
 
-from pyqtgraph.parametertree import ParameterTree
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QContextMenuEvent,
-    QFontMetrics,
-    QPainter,
-    QPalette,
-    QResizeEvent,
-)
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QPainter, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -27,230 +19,191 @@ from PySide6.QtWidgets import (
 )
 
 from sim.scene.params import Role, value_text
-from widgets.inspector.form import SectionParameter, SettingParameter
-from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WideSettingItem, items_of
-from widgets.inspector.name_choices import NAMED_ROLES
-from widgets.theme import SPACE, dress, icon
+from widgets.icons import icon
+from widgets.inspector.form import FactRow, FormRow, FormSection, SettingRow
+from widgets.theme import SPACE, dress
 
-_FACT_SHARE = 0.36  # of the width, at most, for labels of facts: names of a file may be long
-_LABEL_MAX = 200
-_TURN = 0.008
-"""Time of a turn of making widgets [s]; it ends with the row that passes it."""
+_FACT_SHARE = 0.36  # Widest label column for facts, as a share of the width: labels of a file may be long
+_LABEL_MAX = 200  # [px]
+_SLICE = 0.008
+"""Time per event loop turn for creating widgets [s]."""
 
 
-class FormTree(ParameterTree):  # type: ignore[misc]
-    """Sections of rows; remembers which sections are folded.
+class FormTree(QTreeWidget):
+    """Sections of rows; remembers which sections are collapsed.
 
-    Rows down to the end of what is in sight get their widgets at once, the others in turns of the event loop.
+    Rows that are visible or above get their widgets at once, the others from a timer.
     """
 
-    json_path_requested = Signal(object)  # The user wants the address of a value, a `SettingParameter`
-    link_followed = Signal(object)  # The user clicked a fact that leads to a `Selection`
+    json_path_requested = Signal(object)  # "Copy as JSON path" of a `SettingRow`
+    link_followed = Signal(object)  # A fact with a link was clicked; carries the `Selection`
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, showHeader=False)
-        # PySide takes a wrapper of the root for alive when the tree is gone, and crashes once another object gets
-        # its address: nothing here may keep one.
-        del self._invRootItem
-        self._sections: list[SectionParameter] = []
-        self._folded: set[str] = set()
-        self._rests = False
-        self._turns = QTimer(self, interval=0, singleShot=True)
-        self._turns.timeout.connect(lambda: self._fill(_TURN))
+        super().__init__(parent)
+        self._sections: list[FormSection] = []
+        self._collapsed: set[str] = set()
+        self._is_suspended = False
+        self._fill_timer = QTimer(self, interval=0, singleShot=True)
+        self._fill_timer.timeout.connect(lambda: self._fill(_SLICE))
         self._prepare_look()
         self.verticalScrollBar().valueChanged.connect(lambda _: self._fill())
-        self.itemClicked.connect(self._fold_on_click)
-        self.itemExpanded.connect(self._remember)
-        self.itemCollapsed.connect(self._remember)
+        self.itemClicked.connect(self._clicked)
+        self.itemExpanded.connect(lambda item: self._collapsed.discard(item.title))
+        self.itemCollapsed.connect(lambda item: self._collapsed.add(item.title))
+
+    def _prepare_look(self) -> None:
+        dress(self)
+        self.setColumnCount(2)
+        self.setHeaderHidden(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setIndentation(12)
+        self.setExpandsOnDoubleClick(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names within one file often begin alike
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
+        self.header().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.header().setMinimumSectionSize(1)
+
+    # Rows
+
+    def all_items(self) -> list[FormSection | FormRow]:
+        """All sections and rows, from top to bottom."""
+        return [item for section in self._sections for item in (section, *section.rows)]
+
+    def settings(self) -> list[SettingRow]:
+        return [row for section in self._sections for row in section.rows if isinstance(row, SettingRow)]
 
     def show_sections(
         self,
-        sections: Iterable[SectionParameter],
-        hidden: Callable[[SettingParameter], bool] = lambda _: False,
-        keeps_place: bool = False,
+        sections: Iterable[FormSection],
+        hidden: Callable[[SettingRow], bool] = lambda _: False,
+        keep_position: bool = False,
     ) -> None:
-        """Replaces all rows; those that a test names are hidden, see `hide_settings`.
+        """Replaces all rows.
 
-        What is in sight stays there where the sections are the same, as of another node of a kind, or where that is
-        asked for; an entry that a list gained comes into sight.
+        Keeps the scroll position if the sections have the same titles or `keep_position` is set, and scrolls to an
+        entry that a list gained. `hidden` as for `hide_settings`.
         """
-        shown, place = [section.name() for section in self._sections], self.verticalScrollBar().value()
+        titles, position = [section.title for section in self._sections], self.verticalScrollBar().value()
         self.release_rows()
         self.setUpdatesEnabled(False)
-        self._rests = False
+        self._is_suspended = False
         self.clear()
-        self._sections = [section for section in sections if section.hasChildren()]
-        names = [section.name() for section in self._sections]
-        gained = [section for section in self._sections if section.is_entry and section.name() not in shown]
-        if names != shown and not keeps_place:
-            place, gained = 0, []
+        self._sections = [section for section in sections if section.rows]
+        gained = [section for section in self._sections if section.is_entry and section.title not in titles]
+        if [section.title for section in self._sections] != titles and not keep_position:
+            position, gained = 0, []
+        # Rows are attached while their section is collapsed: otherwise each of them causes a layout.
+        self.addTopLevelItems(self._sections)
+        for section in self._sections:
+            section.setFirstColumnSpanned(True)
+            for row in section.rows:
+                row.attach(self)
         self._hide(hidden)
-        folded = frozenset(self._folded)
         for section in self._sections:
-            # Folded sections take rows without laying all of them out anew for each.
-            section.setOpts(expanded=False)
-            self._add_section(section)
-        for section in self._sections:
-            section.setOpts(expanded=section.name() not in folded)
+            section.setExpanded(section.title not in self._collapsed)
         self._fit_columns()
-        self._fit_notes()
-        self._fill(place=place)
+        self._fit_rows()
+        self._fill(position=position)
         self.executeDelayedItemsLayout()
-        self.verticalScrollBar().setValue(place)
-        if gained and len(names) > len(shown):
-            heading = self.topLevelItem(self._sections.index(gained[0]))
-            for row in (heading.child(heading.childCount() - 1), heading):
-                self.scrollToItem(row)
+        self.verticalScrollBar().setValue(position)
+        if gained and len(self._sections) > len(titles):
+            for item in (gained[0].rows[-1], gained[0]):
+                self.scrollToItem(item)
         self.setUpdatesEnabled(True)
 
-    def rest(self) -> None:
-        """Makes no more widgets for the rows that there are, because others will be shown."""
-        self._rests = True
-
-    def scrollToItem(
-        self, item: QTreeWidgetItem, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
-    ) -> None:
-        """Brings a row into sight; all rows get their widgets first, as they may be higher with them."""
-        self._fill(place=math.inf)
-        super().scrollToItem(item, hint)
-
-    def listAllItems(self, item: QTreeWidgetItem | None = None) -> list[QTreeWidgetItem]:
-        """All rows, headings included; only of the whole tree."""
-        assert item is None
-        return items_of(self)
-
-    def clear(self) -> None:
-        """Deletes all rows; the base class takes them out, which in PySide keeps what is taken for ever."""
-        QTreeWidget.clear(self)
+    def suspend(self) -> None:
+        """Stops creating widgets, because the rows are about to be replaced."""
+        self._is_suspended = True
 
     def release_rows(self) -> None:
-        """Ends every open gesture, dialog and menu."""
-        if QApplication.activePopupWidget() is not None:  # looking through all widgets takes 5 ms
+        """Finishes every open gesture; closes dialogs and menus."""
+        if QApplication.activePopupWidget() is not None:  # searching all widgets takes 5 ms
             for menu in self.findChildren(QMenu):
                 menu.close()
-        for item in items_of(self):
-            if isinstance(item, SettingItem):
-                item.release()
+        for row in self.settings():
+            row.release()
 
-    def settings(self) -> list[SettingParameter]:
-        return [child for section in self._sections for child in section if isinstance(child, SettingParameter)]
-
-    def hide_settings(self, hidden: Callable[[SettingParameter], bool]) -> None:
-        """Hides the rows that a test names and shows the others; a section without rows is hidden too."""
+    def hide_settings(self, hidden: Callable[[SettingRow], bool]) -> None:
+        """Hides the rows for which `hidden` is true, and sections without visible rows; shows all others."""
         self._hide(hidden)
         self._fit_columns()
         self._fill()
 
-    def _hide(self, hidden: Callable[[SettingParameter], bool]) -> None:
+    def _hide(self, hidden: Callable[[SettingRow], bool]) -> None:
         for section in self._sections:
-            for child in section:
-                if isinstance(child, SettingParameter) and child.opts["visible"] == hidden(child):
-                    child.setOpts(visible=not child.opts["visible"])
-            shown = any(child.opts["visible"] for child in section)
-            if section.opts["visible"] != shown:
-                section.setOpts(visible=shown)
+            are_hidden = [isinstance(row, SettingRow) and hidden(row) for row in section.rows]
+            for item, is_hidden in ((section, all(are_hidden)), *zip(section.rows, are_hidden, strict=True)):
+                if item.isHidden() != is_hidden:
+                    item.setHidden(is_hidden)
 
-    def hold_settings(self, now: Callable[[SettingParameter], str | None]) -> None:
-        """Makes all rows read-only; `now` gives the present value of those that are marked as different."""
-        for item in items_of(self):
-            if isinstance(item, SettingItem):
-                item.hold(now(item.param))
+    def lock_settings(self, current: Callable[[SettingRow], str | None]) -> None:
+        """Makes all rows read-only; `current` returns the text of a value that differs from the one shown."""
+        for row in self.settings():
+            row.lock(current(row))
         self._fit_columns()
 
-    def refresh_names(self) -> None:
-        """Shows names anew, because what can be chosen may be different."""
-        for item in items_of(self):
-            if isinstance(item, SettingItem) and item.param.record.declared.role in NAMED_ROLES:
-                item.show_value()
+    def refresh(self, roles: Container[Role]) -> None:
+        """Shows the values of these roles again, because their names or images have changed."""
+        for row in self.settings():
+            if row.record.declared.role in roles:
+                row.show_value()
 
-    def refresh_images(self) -> None:
-        """Shows what there is of images anew, because one may have arrived, or may not."""
-        for item in items_of(self):
-            if isinstance(item, SettingItem) and item.param.record.declared.role is Role.PATH:
-                item.show_value()
-
-    def setItemWidget(self, item: QTreeWidgetItem, column: int, widget: QWidget) -> None:
-        """Without the wrappers of the base class, which it keeps for ever to support dragging rows about."""
-        QTreeWidget.setItemWidget(self, item, column, widget)
-
-    def itemWidget(self, item: QTreeWidgetItem, column: int) -> QWidget | None:
-        """Counterpart of `setItemWidget`."""
-        return QTreeWidget.itemWidget(self, item, column)
-
-    def _updatePalette(self, palette: QPalette) -> None:
-        """The application's palette holds here too; the base class would freeze its own into the tree."""
-
-    def _prepare_look(self) -> None:
-        dress(self)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAlternatingRowColors(False)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setDragEnabled(False)
-        self.setAcceptDrops(False)
-        self.setRootIsDecorated(True)
-        self.setIndentation(12)
-        self.setExpandsOnDoubleClick(False)
-        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of one file often begin alike
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
-        self.setUniformRowHeights(False)
-        self.header().setStretchLastSection(True)
-        self.header().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.header().setMinimumSectionSize(1)
-
-    def _add_section(self, section: SectionParameter) -> None:
-        heading = section.makeTreeItem(depth=0)
-        self.addTopLevelItem(heading)
-        heading.treeWidgetChanged()
-        for child in section:
-            self.addParameters(child, root=heading, depth=1)
-
-    def _fold_on_click(self, item: QTreeWidgetItem, _column: int) -> None:
-        if isinstance(item, SectionItem):
+    def _clicked(self, item: QTreeWidgetItem, _column: int) -> None:
+        if isinstance(item, FormSection):
             item.setExpanded(not item.isExpanded())
-        elif isinstance(item, FactItem) and item.param.link is not None:
-            self.link_followed.emit(item.param.link)
+        elif isinstance(item, FactRow) and item.link is not None:
+            self.link_followed.emit(item.link)
 
-    def _remember(self, item: QTreeWidgetItem) -> None:
-        if isinstance(item, SectionItem):
-            name = item.param.name()
-            (self._folded.discard if item.isExpanded() else self._folded.add)(name)
+    # Layout
 
-    def _fill(self, seconds: float = 0.0, place: float | None = None) -> None:
-        """Gives rows their widgets: those down to the end of what is in sight at `place`, then others for a time.
+    def scrollToItem(
+        self, item: QTreeWidgetItem, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
+    ) -> None:
+        """Creates the widgets of all rows first, because they may change the heights."""
+        self._fill(position=math.inf)
+        super().scrollToItem(item, hint)
 
-        From the top on, folded ones too: Tab goes from widget to widget in the order in which they were made.
+    def _fill(self, seconds: float = 0.0, position: float | None = None) -> None:
+        """Creates widgets: of rows above the lower edge of the view at a scroll position, then of others for a time.
+
+        Starts at the top and includes collapsed sections, because Tab follows the order of creation.
         """
-        if self._rests:
+        if self._is_suspended:
             return
         until, top = time.monotonic() + seconds, 0
-        seen = (self.verticalScrollBar().value() if place is None else place) + self.viewport().height()
-        for item in items_of(self):
-            if item.isHidden() or (item.parent() is not None and item.parent().isHidden()):
+        bottom = (self.verticalScrollBar().value() if position is None else position) + self.viewport().height()
+        for section in self._sections:
+            if section.isHidden():
                 continue
-            if isinstance(item, SettingItem) and item.is_bare:
-                if top > seen and time.monotonic() >= until:
-                    self._turns.start()
-                    return
-                assert item.parts
-            if item.parent() is None or item.parent().isExpanded():
-                top += max(item.sizeHint(column).height() for column in (0, 1))
+            top += section.sizeHint(0).height()
+            for row in section.rows:
+                if row.isHidden():
+                    continue
+                if isinstance(row, SettingRow) and row.is_bare:
+                    if top > bottom and time.monotonic() >= until:
+                        self._fill_timer.start()
+                        return
+                    assert row.widgets
+                if section.isExpanded():
+                    top += max(row.sizeHint(column).height() for column in (0, 1))
 
-    def _fit_notes(self) -> None:
-        for item in items_of(self):
-            if isinstance(item, (NoteItem, WideSettingItem)):
-                item.fit(self.viewport().width() - 2 * self.indentation())
+    def _fit_rows(self) -> None:
+        for section in self._sections:
+            for row in section.rows:
+                row.fit(self.viewport().width() - 2 * self.indentation())
 
     def _fit_columns(self) -> None:
-        items, width = items_of(self), self.viewport().width()
-        wanted = max((self._label_width(item) for item in items if isinstance(item, SettingItem)), default=0)
-        facts = max((self._label_width(item) for item in items if isinstance(item, FactItem)), default=0)
-        wanted = max(wanted, min(facts, int(width * _FACT_SHARE)), 60)
-        self.header().resizeSection(0, min(wanted, _LABEL_MAX, max(width // 2, 60)))
+        items, width = self.all_items(), self.viewport().width()
+        settings = max((self._label_width(item) for item in items if isinstance(item, SettingRow)), default=0)
+        facts = max((self._label_width(item) for item in items if isinstance(item, FactRow)), default=0)
+        label = max(settings, min(facts, int(width * _FACT_SHARE)), 60)
+        self.header().resizeSection(0, min(label, _LABEL_MAX, max(width // 2, 60)))
 
-    def _label_width(self, item: Any) -> int:
+    def _label_width(self, item: QTreeWidgetItem) -> int:
         if item.isHidden():
             return 0
         bold = item.font(0)
@@ -258,53 +211,36 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         return 2 * self.indentation() + QFontMetrics(bold).horizontalAdvance(item.text(0)) + 2 * SPACE
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Columns and wrapped notes follow the width."""
         super().resizeEvent(event)
         self._fit_columns()
-        self._fit_notes()
+        self._fit_rows()
 
-    def drawRow(
-        self,
-        painter: QPainter,
-        options: QStyleOptionViewItem,
-        index: QModelIndex,  # type: ignore[override]
-    ) -> None:
-        """A band behind headings."""
-        if isinstance(QTreeWidget.itemFromIndex(self, index), SectionItem):
+    def drawRow(self, painter: QPainter, options: QStyleOptionViewItem, index: QModelIndex) -> None:
+        if not index.parent().isValid():
             painter.fillRect(options.rect, self.palette().color(QPalette.ColorRole.AlternateBase))
         super().drawRow(painter, options, index)
 
+    # Menus
+
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Menu of the row under the mouse."""
-        place = self.viewport().mapFromGlobal(event.globalPos())
-        item = self.itemAt(place)
+        item = self.itemAt(self.viewport().mapFromGlobal(event.globalPos()))
         menu = self.menu_for(item) if item is not None else None
         if menu is not None:
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(event.globalPos())
 
     def menu_for(self, item: QTreeWidgetItem) -> QMenu | None:
-        """Menu of a row: reset and copy for settings, copy for facts; None for others."""
-        if isinstance(item, SettingItem):
-            return self._setting_menu(item)
-        if isinstance(item, FactItem):
-            menu = QMenu(self)
-            _add_copy(menu, "Copy value", item.param.value())
-            return menu
-        return None
-
-    def _setting_menu(self, item: SettingItem) -> QMenu:
-        parameter: SettingParameter = item.param
+        """Context menu of a setting or a fact; None for other rows."""
+        if not isinstance(item, SettingRow | FactRow):
+            return None
         menu = QMenu(self)
-        if parameter.resettable:
+        if isinstance(item, SettingRow) and item.resettable:
             reset = menu.addAction(icon("reset"), "Reset to default")
-            reset.setEnabled(parameter.modified and not item.is_held)
+            reset.setEnabled(item.modified and not item.is_locked)
             reset.triggered.connect(item.reset)
             menu.addSeparator()
-        _add_copy(menu, "Copy value", value_text(parameter.value()))
-        menu.addAction("Copy as JSON path").triggered.connect(lambda: self.json_path_requested.emit(parameter))
+        copied = value_text(item.value) if isinstance(item, SettingRow) else item.value
+        menu.addAction(icon("copy"), "Copy value").triggered.connect(lambda: QApplication.clipboard().setText(copied))
+        if isinstance(item, SettingRow):
+            menu.addAction("Copy as JSON path").triggered.connect(lambda: self.json_path_requested.emit(item))
         return menu
-
-
-def _add_copy(menu: QMenu, text: str, copied: str) -> None:
-    menu.addAction(icon("copy"), text).triggered.connect(lambda: QApplication.clipboard().setText(copied))

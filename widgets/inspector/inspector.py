@@ -1,5 +1,6 @@
-"""The inspector: everything that can be set of what is selected, and what is to know about it."""
+"""The inspector: settings and facts of the selection."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -16,37 +17,74 @@ from sim.characters.pose_settings import PART, BonePose
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Param, Role, param_of, value_text
+from sim.scene.params import Param, Role, entry_of, param_of, params_of, value_text
 from sim.scene.scene import PLAYBACK, VIEW, Attachment, Node, NodeId, ParamRef, Scene, part_of, value_at
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection
 from widgets.icons import kind_icon
 from widgets.inspector.editor import Binding, ValueEditor
-from widgets.inspector.editors import editor_for
-from widgets.inspector.facts import joint_sections, model_sections, show_placement
-from widgets.inspector.form import SectionParameter, SettingParameter, WidgetParameter, groups_of, json_path
-from widgets.inspector.form_items import DIFFERS
+from widgets.inspector.editors import NAMED_ROLES, Choices, NameChoices, editor_for
+from widgets.inspector.facts import (
+    joint_index,
+    joint_sections,
+    local_placement,
+    model_sections,
+    show_placement,
+    world_placement,
+)
+from widgets.inspector.form import DIFFERS, FormRow, FormSection, SettingRow, WidgetRow
 from widgets.inspector.form_tree import FormTree
-from widgets.inspector.header import InspectorHeader
-from widgets.inspector.history_banner import HistoryBanner
+from widgets.inspector.head import HistoryBanner, InspectorHeader, NodeHead
 from widgets.inspector.list_sections import list_sections
 from widgets.inspector.materials import MaterialRows, material_of
-from widgets.inspector.name_choices import Choices, NameChoices
-from widgets.inspector.node_head import NodeHead
-from widgets.joint_text import joint_index, local_placement, world_placement
+from widgets.parts import packed
 from widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
 
 _STATES = {
-    ModelState.LOADING: ", being read",
-    ModelState.WITHHELD: ", not allowed to be read",
+    ModelState.LOADING: ", loading",
+    ModelState.WITHHELD: ", access not allowed",
     ModelState.MISSING: ", file missing",
     ModelState.FAILED: ", not readable",
 }
 
 
-def gist(status: ModelStatus | None) -> tuple[ModelState | None, int]:
-    """What of a status decides which rows there are; a model has them before it is drawn."""
+def groups_of(cls: type[msgspec.Struct], title: str) -> dict[str, list[Param]]:
+    """Parameters of a settings class by heading, in the order of declaration; without lists and hidden ones.
+
+    Args:
+        cls: Settings class.
+        title: Heading of the parameters that declare none.
+    """
+    groups: dict[str, list[Param]] = {}
+    for record in params_of(cls):
+        if record.declared.role not in (Role.HIDDEN, Role.LIST):
+            groups.setdefault(record.declared.group or title, []).append(record)
+    return groups
+
+
+def json_path(scene: Scene, ref: ParamRef) -> str:
+    """Path of a value in the project file, such as `$.nodes[2].model.unit_scale`.
+
+    Raises:
+        KeyError: If the scene has no such node.
+    """
+    if ref.owner in (PLAYBACK, VIEW):
+        return f"$.{ref.owner}.{ref.name}"
+    node = scene.node(ref.owner)
+    base = f"$.nodes[{scene.nodes.index(node)}]"
+    if entry_of(ref.part) is not None:
+        entry = re.sub(r"\.(\d+)$", r"[\1]", ref.part)
+        return f"{base}.{node.kind}.{entry}.{ref.name}"
+    if node.settings.part(ref.part) is not None:
+        kind, _, name = ref.part.partition(":")
+        entry = f"pose[?bone={name!r}]" if kind == "bone" else f"{kind}s[?{kind}={name!r}]"
+        return f"{base}.{node.kind}.{entry}.{ref.name}"
+    return f"{base}.{ref.name}" if ref.part == "node" else f"{base}.{ref.part}.{ref.name}"
+
+
+def _row_state(status: ModelStatus | None) -> tuple[ModelState | None, int]:
+    """The part of a status that decides which rows are shown."""
     if status is None:
         return None, 0
     return ModelState.READY if status.state is ModelState.UPLOADING else status.state, id(status.model)
@@ -65,25 +103,23 @@ def kind_text(node: Node, status: ModelStatus | None) -> str:
 
 WorldProvider = Callable[[NodeId], npt.NDArray[np.float64] | None]
 
-_POSE_INTERVAL = 67  # ms: 15 times a second is as fast as numbers can be read
+_POSE_INTERVAL = 67  # ms: 15 updates a second are as fast as numbers can be read
 
 
 class Inspector(QWidget):
     """Shows the selection and sends edits to the target.
 
     Args:
-        target: Where edits go.
-        model_of: State of the model of a node.
-        parent: Parent widget.
+        target: Receives edits.
+        model_of: Returns the state of the model of a node.
 
     Signals:
-        refused: The scene refused a value; one line that says why.
-        link_followed: The user clicked a row that leads to another selection.
+        refused: The scene rejected a value; carries the reason, one line.
+        link_followed: A row that links to a `Selection` was clicked.
 
     Attributes:
-        past: Tells when the values of an earlier moment are shown, see `show_past`.
-        names: What can be chosen for parameters that name something.
-        materials: Rows of materials.
+        past: Banner above the settings of an earlier time, see `show_past`.
+        names: Choices for parameters that name a clip, node or bone.
     """
 
     refused = Signal(str)
@@ -97,13 +133,13 @@ class Inspector(QWidget):
         self._world_of: WorldProvider | None = None
         self._selection = Selection()
         self._built: Selection | None = None
-        self._shown_gist: tuple[ModelState | None, int] = (None, 0)
-        self._placements: tuple[SectionParameter, ...] = ()
-        self._rows: dict[ParamRef, SettingParameter] = {}
+        self._shown_state: tuple[ModelState | None, int] = (None, 0)
+        self._placements: tuple[FormSection, ...] = ()
+        self._rows: dict[ParamRef, SettingRow] = {}
         self._past: Scene | None = None
         self.past = HistoryBanner(self)
         self._header = InspectorHeader(self)
-        self._rooms: Mapping[str, Panel] = {}
+        self._panels: Mapping[str, Panel] = {}
         self._head = NodeHead(self)
         self._head.switched.connect(self._switch)
         self.names = NameChoices(target, model_of)
@@ -113,49 +149,40 @@ class Inspector(QWidget):
         self._tree.link_followed.connect(self.link_followed)
         self._pose_timer = QTimer(self, interval=_POSE_INTERVAL)
         self._pose_timer.timeout.connect(self.refresh_pose)
-        # News of the scene, of a selection and of a model usually come together; making the rows takes long.
-        self._renewal = QTimer(self, interval=0, singleShot=True)
-        self._renewal.timeout.connect(self.rebuild)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.past)
-        layout.addWidget(self._header)
-        layout.addWidget(self._head)
-        layout.addWidget(self._tree, 1)
+        # Changes of scene, selection and model usually come together, and rebuilding takes long.
+        self._rebuild_timer = QTimer(self, interval=0, singleShot=True)
+        self._rebuild_timer.timeout.connect(self.rebuild)
+        packed(QVBoxLayout(self), self.past, self._header, self._head, (self._tree, 1))
         target.changed.connect(self._changed)
         self.rebuild()
-
-    # What is shown
 
     @property
     def selection(self) -> Selection:
         return self._selection
 
     def set_selection(self, selection: Selection) -> None:
-        """Shows another selection; emits nothing."""
+        """Shows a selection; emits nothing."""
         if selection != self._selection:
             self._selection = selection
-            self._renew()
+            self._rebuild_later()
 
     @property
     def tree(self) -> FormTree:
-        self._catch_up()
+        self._rebuild_if_pending()
         return self._tree
 
     @property
     def header(self) -> InspectorHeader:
-        self._catch_up()
+        self._rebuild_if_pending()
         return self._header
 
     @property
     def head(self) -> NodeHead:
-        """How the selected node stands, and what there is beyond its rows."""
-        self._catch_up()
+        self._rebuild_if_pending()
         return self._head
 
-    def _catch_up(self) -> None:
-        if self._renewal.isActive():
+    def _rebuild_if_pending(self) -> None:
+        if self._rebuild_timer.isActive():
             self.rebuild()
 
     @property
@@ -163,75 +190,75 @@ class Inspector(QWidget):
         return self._target.scene if self._past is None else self._past
 
     def show_past(self, scene: Scene) -> None:
-        """Shows the values of an earlier scene, read-only, with those marked that are others now."""
+        """Shows the values of an earlier scene, read-only; values that differ from the current ones are marked."""
         self._past = scene
         self.past.show()
-        self._renew()
+        self._rebuild_later()
 
     def show_now(self) -> None:
         if self._past is not None:
             self._past = None
             self.past.hide()
-            self._renew()
+            self._rebuild_later()
 
     def set_pose(self, pose_of: PoseProvider, world_of: WorldProvider | None = None) -> None:
-        """Sources of the transforms of a selected bone, asked at most 15 times a second while visible.
+        """Sets the sources of the transforms of a selected bone; called at most 15 times a second while visible.
 
         Args:
-            pose_of: Current pose of a node, or None while there is none.
-            world_of: Matrix world_from_model (4, 4) of a node; without it the model's own space is shown.
+            pose_of: Returns the current pose of a node, or None.
+            world_of: Returns world_from_model (4, 4) of a node; without it transforms are in model space.
         """
         self._pose_of, self._world_of = pose_of, world_of
         self.refresh_pose()
 
-    def set_rooms(self, rooms: Mapping[str, Panel]) -> None:
-        """Takes what kinds have beyond rows, by their names."""
-        self._rooms = rooms
-        self._head.set_rooms(rooms)
-        self._renew()
+    def set_panels(self, panels: Mapping[str, Panel]) -> None:
+        """Sets the additional widgets and facts of each type of node, by its name."""
+        self._panels = panels
+        self._head.set_panels(panels)
+        self._rebuild_later()
 
     def model_changed(self, node_id: NodeId) -> None:
-        """The model behind a node was loaded, failed or was replaced; progress alone changes nothing here."""
-        if self._renewal.isActive():
+        """Call when the model of a node was loaded, failed or was replaced."""
+        if self._rebuild_timer.isActive():
             return
         status = self._model_of(node_id)
-        if self._selection.node == node_id and gist(status) != self._shown_gist:
-            self._renew()
+        if self._selection.node == node_id and _row_state(status) != self._shown_state:
+            self._rebuild_later()
         else:
-            self._tree.refresh_names()
+            self._tree.refresh(NAMED_ROLES)
 
     def images_changed(self) -> None:
-        """Images arrived, failed or went away."""
-        if not self._renewal.isActive():
-            self._tree.refresh_images()
+        """Call when images were loaded, failed or were removed."""
+        if not self._rebuild_timer.isActive():
+            self._tree.refresh((Role.PATH,))
 
-    def _renew(self) -> None:
-        """Has all rows made anew in the next turn, or when somebody asks for them before."""
+    def _rebuild_later(self) -> None:
+        """Rebuilds in the next event loop turn, or earlier if the rows are accessed."""
         self._forget()
-        self._renewal.start()
+        self._rebuild_timer.start()
 
     def _forget(self) -> None:
-        """Nothing is told to rows any more that show what may be gone."""
+        """Stops updates of the rows, whose node may no longer exist."""
         self._placements = ()
-        self._tree.rest()
-        for room in self._rooms.values():
-            room.forget()
+        self._tree.suspend()
+        for panel in self._panels.values():
+            panel.forget()
 
     def rebuild(self) -> None:
-        """Makes all rows anew from scene and selection."""
-        self._renewal.stop()
+        """Replaces all rows."""
+        self._rebuild_timer.stop()
         self._forget()
         self._head.hide()
-        self._tree.show_sections(self._sections(), self._hidden_now(), self._built == self._selection)
+        self._tree.show_sections(self._sections(), self._hidden(), self._built == self._selection)
         self._built = self._selection
-        self._rows = {parameter.ref: parameter for parameter in self._tree.settings()}
-        self._mark_past()
-        self._hold_locked()
+        self._rows = {row.ref: row for row in self._tree.settings()}
+        self._lock_past()
+        self._lock_locked()
         self.refresh_pose()
         self._run_timer()
 
     def refresh_pose(self) -> None:
-        """Shows where the selected bone is now."""
+        """Updates the transforms of the selected bone."""
         node_id, bone = self._selection.node, self._selection.bone
         if not self._placements or node_id is None or bone is None or self._pose_of is None:
             return
@@ -244,18 +271,20 @@ class Inspector(QWidget):
         show_placement(self._placements[0], local_placement(pose, joint, unit))
         show_placement(self._placements[1], world_placement(pose, joint, world))
 
-    # Sections of each kind of selection
+    # Sections
 
-    def _sections(self) -> list[SectionParameter]:
+    def _sections(self) -> list[FormSection]:
         scene, chosen = self.scene, self._selection
         if chosen.node is None or not self._target.scene.has(chosen.node):
             return self._view_sections()
         if not scene.has(chosen.node):
-            self._header.show_subject("node", self._target.scene.node(chosen.node).name, "It was not there then.")
+            self._header.show_subject(
+                "node", self._target.scene.node(chosen.node).name, "It did not exist at this time."
+            )
             return []
         node = scene.node(chosen.node)
         status = self._model_of(node.id)
-        self._shown_gist = gist(status)
+        self._shown_state = _row_state(status)
         model = status.model if status is not None else None
         joint = joint_index(model, chosen.bone) if chosen.bone is not None and model is not None else None
         if joint is not None and model is not None:
@@ -263,7 +292,7 @@ class Inspector(QWidget):
             sections = joint_sections(model, joint)
             self._placements = (sections[1], sections[2])
             part = f"{PART}{chosen.bone}"
-            return [*self._setting_sections(BonePose, node.id, part, "Pose"), *sections]
+            return [*self._setting_sections(BonePose, node.id, part, "Pose Offset"), *sections]
         material = material_of(model, chosen.material) if model is not None else None
         if material is not None and model is not None:
             self._header.show_subject("material", material.name, f"Material of {node.name}")
@@ -271,27 +300,28 @@ class Inspector(QWidget):
             return [*rows, self.materials.about(node, model, material)]
         return self._node_sections(node, status)
 
-    def _view_sections(self) -> list[SectionParameter]:
+    def _view_sections(self) -> list[FormSection]:
         if self._selection.view:
-            self._header.show_subject("view", "View", "What the viewport shows")
+            text = "What the viewport shows"
         elif self.scene.nodes:
-            self._header.show_subject("view", "View", "Nothing is selected. Click a model, or a row of the outliner.")
+            text = "Nothing is selected. Click a model, or a row of the outliner."
         else:
-            self._header.show_subject("view", "View", "The scene is empty. Open a model, or drop one on the viewport.")
+            text = "The scene is empty. Open a model, or drop one on the viewport."
+        self._header.show_subject("view", "Viewport Settings", text)
         return self._setting_sections(ViewSettings, VIEW, VIEW, "View")
 
-    def _node_sections(self, node: Node, status: ModelStatus | None) -> list[SectionParameter]:
+    def _node_sections(self, node: Node, status: ModelStatus | None) -> list[FormSection]:
         self._show_subject(node, status)
         sections = self._setting_sections(Node, node.id, "node", "Node")
         sections += self._setting_sections(Transform, node.id, "transform", "Transform")
         sections += self._setting_sections(Attachment, node.id, "attachment", "Attachment")
         sections += self._setting_sections(type(node.settings), node.id, node.kind, KINDS[node.kind].label)
-        sections += list_sections(self.scene, self._target, node, self._entry_rows, held=self._past is not None)
+        sections += list_sections(self.scene, self._target, node, self._entry_rows, locked=self._past is not None)
         if self._past is not None:
             return sections
         self._head.show_node(node)
-        room = self._rooms.get(node.kind)
-        sections += room.facts(node) if room is not None else ()
+        panel = self._panels.get(node.kind)
+        sections += panel.facts(node) if panel is not None else ()
         if not node.settings.is_character:
             return sections
         about = model_sections(status, node.settings.unit_scale)
@@ -300,54 +330,46 @@ class Inspector(QWidget):
         return sections + about
 
     def _show_subject(self, node: Node, status: ModelStatus | None) -> None:
-        """Says what the rows are of: a node, or several that are edited together."""
         count = len(self._selection.nodes)
         if count < 2 or self._past is not None:
             self._header.show_subject(icon_of(node, status), node.name, kind_text(node, status))
             return
         alike, label = 1 + len(self._peers), KINDS[node.kind].label.lower()
         title = f"{count} {label}s" if alike == count else f"{count} objects"
-        what = "all of them" if alike == count else f"{alike} {label}s" if alike > 1 else f"{node.name} alone"
-        marks = f"; {DIFFERS} marks what differs" if alike > 1 else ""
-        rest = "" if alike == count else " Objects of other kinds stay as they are."
-        self._header.show_subject(icon_of(node, status), title, f"An edit sets {what}{marks}.{rest}")
+        edited = "all of them" if alike == count else f"{alike} {label}s" if alike > 1 else f"{node.name} only"
+        marks = f"; {DIFFERS} mixed values" if alike > 1 else ""
+        self._header.show_subject(icon_of(node, status), title, f"Edits apply to {edited}{marks}")
 
-    def _setting_sections(self, cls: type[msgspec.Struct], owner: str, part: str, title: str) -> list[SectionParameter]:
-        held = part_of(self.scene, owner, part)
-        return [
-            SectionParameter(group.title, self._group_rows(group.records, owner, part, held))
-            for group in groups_of(cls, title)
-        ]
+    def _setting_sections(self, cls: type[msgspec.Struct], owner: str, part: str, title: str) -> list[FormSection]:
+        groups = groups_of(cls, title)
+        return [FormSection(heading, self._rows_of(records, owner, part)) for heading, records in groups.items()]
 
-    def _entry_rows(self, cls: type[msgspec.Struct], owner: str, part: str) -> list[Any]:
-        held = part_of(self.scene, owner, part)
-        return [row for group in groups_of(cls, "") for row in self._group_rows(group.records, owner, part, held)]
+    def _entry_rows(self, cls: type[msgspec.Struct], owner: str, part: str) -> list[FormRow]:
+        return [row for records in groups_of(cls, "").values() for row in self._rows_of(records, owner, part)]
 
-    def _group_rows(
-        self, records: Iterable[Param], owner: str, part: str, held: msgspec.Struct
-    ) -> list[SettingParameter | WidgetParameter]:
-        rows: list[SettingParameter | WidgetParameter] = []
+    def _rows_of(self, records: Iterable[Param], owner: str, part: str) -> list[FormRow]:
+        settings = part_of(self.scene, owner, part)
+        panel = self._panels.get(part) if self._past is None else None
+        rows: list[FormRow] = []
         for record in records:
-            rows.append(self._setting(record, ParamRef(owner, part, record.name), held))
-            room = self._rooms.get(part) if self._past is None else None
-            if room is not None and record.name in room.rows:
-                rows.append(WidgetParameter(f"below {record.name}", room.rows[record.name]))
+            ref = ParamRef(owner, part, record.name)
+            rows.append(
+                SettingRow(
+                    record,
+                    ref,
+                    getattr(settings, record.name),
+                    lambda record, ref=ref: self._make_editor(record, ref),
+                    self._make_binding,
+                    lambda ref=ref: self._values_of_peers(ref),
+                )
+            )
+            if panel is not None and record.name in panel.rows:
+                rows.append(WidgetRow(panel.rows[record.name]))
         return rows
-
-    def _setting(self, record: Param, ref: ParamRef, held: msgspec.Struct) -> SettingParameter:
-        value = getattr(held, record.name)
-        return SettingParameter(
-            record,
-            ref,
-            value,
-            lambda record: self._make_editor(record, ref),
-            self._make_binding,
-            lambda: self._values_of_peers(ref),
-        )
 
     @property
     def _peers(self) -> list[NodeId]:
-        """The other selected nodes of the kind of the one that was chosen last; they are edited with it."""
+        """The other selected nodes of the same type as the active one; they are edited together."""
         first, *others = self._selection.nodes or ("",)
         node, known = self.scene.by_id.get(first), self.scene.by_id
         if node is None or self._past is not None:
@@ -373,12 +395,12 @@ class Inspector(QWidget):
 
     def _choices(self, record: Param) -> Choices:
         node_id = self._selection.node
-        if node_id is None or not self.scene.has(node_id) or self._renewal.isActive():
+        if node_id is None or not self.scene.has(node_id) or self._rebuild_timer.isActive():
             return Choices("None")
         return self.names.of(record, node_id)
 
-    def _hidden_now(self) -> Callable[[SettingParameter], bool]:
-        """Test for the rows that say nothing under the settings as they are."""
+    def _hidden(self) -> Callable[[SettingRow], bool]:
+        """Test for rows that have no effect with the current settings."""
         node_id, scene = self._selection.node, self.scene
         if node_id is None or not scene.has(node_id):
             return lambda _: False
@@ -393,37 +415,35 @@ class Inspector(QWidget):
             hidden |= {(f"{MATERIAL}{material}", name) for name in self.materials.idle(node, material)}
         return lambda row: (row.ref.part, row.ref.name) in hidden
 
-    def _mark_past(self) -> None:
-        """Holds the rows of an earlier scene, with those marked that are others now."""
+    def _lock_past(self) -> None:
         if self._past is not None:
-            self._tree.hold_settings(self._text_of_now)
+            self._tree.lock_settings(self._current_text)
 
-    def _hold_locked(self) -> None:
+    def _lock_locked(self) -> None:
         chosen = self._selection.node
         if self._past is None and chosen is not None and self.scene.has(chosen) and chosen not in self.scene.unlocked:
-            self._tree.hold_settings(lambda _: None)
+            self._tree.lock_settings(lambda _: None)
 
-    def _text_of_now(self, row: SettingParameter) -> str | None:
+    def _current_text(self, row: SettingRow) -> str | None:
         now = self._target.scene
         if row.ref.owner not in (PLAYBACK, VIEW) and not now.has(row.ref.owner):
             return None
         value = value_at(now, row.ref)
-        return None if value == row.value() else value_text(value)
+        return None if value == row.value else value_text(value)
 
     def _switch(self, name: str, value: bool) -> None:
-        """Mutes the selected node or makes it solo."""
-        if self._renewal.isActive():
+        if self._rebuild_timer.isActive():
             return
         chosen = [self._selection.node, *self._peers] if self._selection.node is not None else []
         self._target.set_values({ParamRef(node_id, "node", name): value for node_id in chosen})
 
-    # News of the scene
+    # Changes of the scene
 
     def _changed(self, change: Change) -> None:
-        if self._renewal.isActive():
+        if self._rebuild_timer.isActive():
             return
         if self._past is not None and change.kind is not ChangeKind.REPLACED:
-            self._mark_past()
+            self._lock_past()
         elif change.kind is ChangeKind.VALUE and change.ref is not None:
             self._value_changed(change.ref)
         elif (
@@ -432,32 +452,32 @@ class Inspector(QWidget):
             or self._selection.node is None
             or change.ref.owner in self._selection.all_nodes
         ):
-            self._renew()
+            self._rebuild_later()
         else:
-            self._tree.refresh_names()
+            self._tree.refresh(NAMED_ROLES)
 
     def _value_changed(self, ref: ParamRef) -> None:
         if (ref.part, ref.name) == ("node", "locked"):
-            self._renew()
+            self._rebuild_later()
             return
         row = self._rows.get(ref)
         if row is None and ref.owner == self._selection.node and (self._is_list(ref) or self._is_look(ref)):
-            # Its own buttons may have asked for this, which the new rows replace.
-            self._renew()
+            # Later, because a button of these rows may have caused the change.
+            self._rebuild_later()
         if (ref.part, ref.name) == ("node", "name"):
-            self._tree.refresh_names()
+            self._tree.refresh(NAMED_ROLES)
         if ref.part == "node" and ref.owner == self._selection.node:
             self._head.show_node(self._target.scene.node(ref.owner))
         if row is None:
-            along = self._rows.get(ParamRef(self._selection.node or "", ref.part, ref.name))
-            if along is not None and ref.owner in self._peers:
-                along.refresh()
+            shared = self._rows.get(ParamRef(self._selection.node or "", ref.part, ref.name))
+            if shared is not None and ref.owner in self._peers:
+                shared.show_value()
             return
         value: Any = value_at(self._target.scene, ref)
-        row.setValue(value)
-        self._tree.hide_settings(self._hidden_now())
+        row.set_value(value)
+        self._tree.hide_settings(self._hidden())
         if row.record.declared.role in (Role.CARRIER, Role.PATH):
-            self._tree.refresh_names()
+            self._tree.refresh(NAMED_ROLES)
         if (ref.part, ref.name) == ("node", "name") and len(self._selection.nodes) < 2:
             self._header.set_title(value)
 
@@ -466,11 +486,11 @@ class Inspector(QWidget):
 
     @staticmethod
     def _is_look(ref: ParamRef) -> bool:
-        """Whether a value decides what rows of materials tell."""
+        """Whether rows of materials depend on a value."""
         return ref.part.startswith(MATERIAL) or ref.name == "materials"
 
-    def _copy_json_path(self, parameter: SettingParameter) -> None:
-        QApplication.clipboard().setText(json_path(self._target.scene, parameter.ref))
+    def _copy_json_path(self, row: SettingRow) -> None:
+        QApplication.clipboard().setText(json_path(self._target.scene, row.ref))
 
     # Visibility
 

@@ -1,4 +1,4 @@
-"""Lists of settings in the inspector: a section for each entry, which can be muted, moved, removed, and what to add."""
+"""Lists of settings in the inspector: a section for each entry, and a button that adds entries."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,82 +8,66 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from sim.scene.params import Param, Role, entry_types, params_of
 from sim.scene.scene import Node, ParamRef, Scene, part_of, value_at
-from widgets.inspector.form import SectionParameter, WidgetParameter
+from widgets.inspector.form import FormRow, FormSection, WidgetRow
 from widgets.parts import packed, tool_button
 from widgets.protocols import EditTarget
 from widgets.theme import SPACE
 
-Rows = Callable[[type[msgspec.Struct], str, str], Sequence[Any]]
-"""Makes the rows of an entry, of its class, its node and its part."""
+MakeRows = Callable[[type[msgspec.Struct], str, str], Sequence[FormRow]]
+"""Creates the rows of an entry from its class, node and part."""
 
 
-def list_sections(scene: Scene, target: EditTarget, node: Node, rows: Rows, *, held: bool) -> list[SectionParameter]:
-    """Sections of all lists in the settings of a node.
-
-    Args:
-        scene: What is shown.
-        target: Where edits go.
-        node: The node.
-        rows: Makes the rows of an entry.
-        held: Whether nothing can be edited.
-    """
+def list_sections(scene: Scene, target: EditTarget, node: Node, rows: MakeRows, *, locked: bool) -> list[FormSection]:
+    """Sections of all lists in the settings of a node, without buttons if `locked`."""
     sections = []
     settings = part_of(scene, node.id, node.kind)
     for record in params_of(type(settings)):
         if record.declared.role is not Role.LIST:
             continue
         edits = ListEdits(target, ParamRef(node.id, node.kind, record.name), record)
-        if not held:
-            sections.append(SectionParameter(record.label, [WidgetParameter(f"add {record.name}", edits.add_bar)]))
-        for place, entry in enumerate(getattr(settings, record.name)):
-            inner = list(rows(type(entry), node.id, f"{record.name}.{place}"))
-            if not held:
-                inner.insert(0, WidgetParameter(f"bar {place}", lambda place=place, edits=edits: edits.bar(place)))
-            sections.append(SectionParameter(f"{place + 1} · {label_of(type(entry))}", inner, is_entry=True))
+        if not locked:
+            sections.append(FormSection(record.label, [WidgetRow(edits.add_bar)]))
+        for index, entry in enumerate(getattr(settings, record.name)):
+            inner = list(rows(type(entry), node.id, f"{record.name}.{index}"))
+            if not locked:
+                inner.insert(0, WidgetRow(lambda index=index, edits=edits: edits.bar(index)))
+            sections.append(FormSection(f"{index + 1} · {label_of(type(entry))}", inner, is_entry=True))
     return sections
 
 
 def label_of(cls: type[msgspec.Struct]) -> str:
-    """What users call entries of a class."""
     return str(getattr(cls, "label", "") or cls.__name__)
 
 
 class ListEdits:
-    """Edits of one list, each an entry of the history.
-
-    Args:
-        target: Where they go.
-        ref: The list.
-        record: Its declaration.
-    """
+    """Edits of one list; each one is a step that can be undone."""
 
     def __init__(self, target: EditTarget, ref: ParamRef, record: Param) -> None:
         self._target, self._ref, self._record = target, ref, record
 
     @property
-    def now(self) -> tuple[Any, ...]:
+    def entries(self) -> tuple[Any, ...]:
         entries: tuple[Any, ...] = value_at(self._target.scene, self._ref)
         return entries
 
     def add(self, cls: type[msgspec.Struct]) -> None:
-        self._set(f"Add {label_of(cls).lower()}", (*self.now, cls()))
+        self._set(f"Add {label_of(cls).lower()}", (*self.entries, cls()))
 
-    def remove(self, place: int) -> None:
-        entries = self.now
-        self._set(f"Remove {label_of(type(entries[place])).lower()}", (*entries[:place], *entries[place + 1 :]))
+    def remove(self, index: int) -> None:
+        entries = self.entries
+        self._set(f"Remove {label_of(type(entries[index])).lower()}", (*entries[:index], *entries[index + 1 :]))
 
-    def move(self, place: int, by: int) -> None:
-        """Moves an entry, where there is room."""
-        entries = list(self.now)
-        if 0 <= place + by < len(entries):
-            entries.insert(place + by, entries.pop(place))
-            self._set(f"Move {label_of(type(entries[place + by])).lower()}", tuple(entries))
+    def move(self, index: int, by: int) -> None:
+        entries = list(self.entries)
+        if 0 <= index + by < len(entries):
+            entries.insert(index + by, entries.pop(index))
+            self._set(f"Move {label_of(type(entries[index + by])).lower()}", tuple(entries))
 
-    def mute(self, place: int, muted: bool) -> None:
-        entries = self.now
-        changed = msgspec.structs.replace(entries[place], muted=muted)
+    def mute(self, index: int, muted: bool) -> None:
+        entries = self.entries
+        changed = msgspec.structs.reindex(entries[index], muted=muted)
         verb = "Mute" if muted else "Unmute"
-        self._set(f"{verb} {label_of(type(changed)).lower()}", (*entries[:place], changed, *entries[place + 1 :]))
+        self._set(f"{verb} {label_of(type(changed)).lower()}", (*entries[:index], changed, *entries[index + 1 :]))
 
     def add_bar(self) -> QWidget:
         bar, button = QWidget(), tool_button("add", "Add", f"Add to the {self._record.label.lower()}.")
@@ -100,19 +84,22 @@ class ListEdits:
         layout.addStretch(1)
         return bar
 
-    def bar(self, place: int) -> QWidget:
-        bar, entries = QWidget(), self.now
-        muted = entries[place].muted
-        mute = tool_button("hidden" if muted else "visible", tip="Leave it out, or not.", checkable=True)
+    def bar(self, index: int) -> QWidget:
+        bar, entries = QWidget(), self.entries
+        muted = entries[index].muted
+        mute = tool_button("hidden" if muted else "visible", tip="Mute", checkable=True)
         mute.setChecked(muted)
-        mute.clicked.connect(lambda on: self.mute(place, on))
-        up, down = tool_button("up", tip="Let it act earlier."), tool_button("down", tip="Let it act later.")
-        up.setEnabled(place > 0)
-        down.setEnabled(place + 1 < len(entries))
-        up.clicked.connect(lambda: self.move(place, -1))
-        down.clicked.connect(lambda: self.move(place, 1))
-        remove = tool_button("delete", tip="Remove it.")
-        remove.clicked.connect(lambda: self.remove(place))
+        mute.clicked.connect(lambda on: self.mute(index, on))
+        up, down = (
+            tool_button("up", tip="Move up: apply it earlier"),
+            tool_button("down", tip="Move down: apply it later"),
+        )
+        up.setEnabled(index > 0)
+        down.setEnabled(index + 1 < len(entries))
+        up.clicked.connect(lambda: self.move(index, -1))
+        down.clicked.connect(lambda: self.move(index, 1))
+        remove = tool_button("delete", tip="Remove")
+        remove.clicked.connect(lambda: self.remove(index))
         layout = packed(QHBoxLayout(bar), mute, up, down, spacing=SPACE)
         layout.addStretch(1)
         layout.addWidget(remove)

@@ -1,4 +1,4 @@
-"""Materials in the inspector: a row for each of a model, and the page of one, whose values stand over the file's."""
+"""Materials in the inspector: a row for each material of a model, and the overrides of the selected one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,29 +16,27 @@ from sim.scene.params import Param, Role, param_of
 from sim.scene.scene import Node, NodeId, ParamRef
 from sim.scene.vectors import Colour
 from sim.scene.view_state import Selection
-from widgets.inspector.dialog_editors import ColourEditor
+from widgets.inspector.dialog_editors import ColourEditor, TextureEditor, TextureFacts
 from widgets.inspector.editor import ValueEditor
-from widgets.inspector.form import FactParameter, SectionParameter
+from widgets.inspector.form import FactRow, FormSection
 from widgets.inspector.number_editors import NumberEditor
-from widgets.inspector.texture_editor import TextureEditor, TextureFacts
 from widgets.protocols import EditTarget, ModelProvider
 
 _THUMBNAIL = 32
 
 
 def material_of(model: CharacterModel, name: str | None) -> Material | None:
-    """The material of this name; None for none."""
-    return next((one for one in model.materials if one.name == name), None) if name is not None else None
+    return next((material for material in model.materials if material.name == name), None) if name is not None else None
 
 
 @dataclass(frozen=True, slots=True)
 class ImageProvider:
-    """Where images come from, and why they do not.
+    """Access to loaded images.
 
     Attributes:
-        own: Image of a model of a node, once it was read.
-        named: Image of a file that settings name.
-        fault: Why such a file is not there, one line; "" where it is, or is being read.
+        own: Image of the model of a node, or None until it is loaded.
+        named: Image of a file that settings name, or None until it is loaded.
+        fault: Why such a file could not be loaded, one line; "" if it was or is still loading.
     """
 
     own: Callable[[NodeId, ImageSource], MipImage | None] = lambda _node, _source: None
@@ -47,17 +45,10 @@ class ImageProvider:
 
 
 class MaterialRows(QObject):
-    """Makes rows of materials.
-
-    Args:
-        target: Gives the scene.
-        model_of: State of the model of a node.
+    """Creates the rows and editors of materials.
 
     Signals:
-        locate_requested: The user looks for an image: of this node, by the name or path that materials have for it.
-
-    Attributes:
-        images: Where images come from.
+        locate_requested: "Locate" of a missing image: node, and name or path of the image.
     """
 
     locate_requested = Signal(str, str)
@@ -67,30 +58,28 @@ class MaterialRows(QObject):
         self._target, self._model_of = target, model_of
         self.images = ImageProvider()
 
-    def list_of(self, node: Node, model: CharacterModel) -> SectionParameter:
-        """A row for each material of a model, which leads to its page."""
-        return SectionParameter(
-            "Materials", [self._fact(index, node, material) for index, material in enumerate(model.materials)]
-        )
+    def list_of(self, node: Node, model: CharacterModel) -> FormSection:
+        """A row for each material of a model; a click selects the material."""
+        return FormSection("Materials", [self._fact(node, material) for material in model.materials])
 
-    def about(self, node: Node, model: CharacterModel, material: Material) -> SectionParameter:
-        """What is to know of a material, with the way back to its model."""
-        numbers = [index for index, one in enumerate(model.materials) if one is material]
+    def about(self, node: Node, model: CharacterModel, material: Material) -> FormSection:
+        """Facts of a material, with a link back to its model."""
+        numbers = [index for index, other in enumerate(model.materials) if other is material]
         sections = [section for section in model.mesh.sections if section.material in numbers]
         triangles = sum(section.triangle_count for section in sections)
         parts = f"{len(sections):,} section{'s' * (len(sections) != 1)}, {triangles:,} triangles"
-        return SectionParameter("Material", [
-            FactParameter("model", "Model", node.name, "Back to the model", link=Selection(node=node.id)),
-            FactParameter("parts", "Covers", parts if sections else "nothing"),
+        return FormSection("Material", [
+            FactRow("Model", node.name, "Back to the model", link=Selection(node=node.id)),
+            FactRow("Covers", parts if sections else "nothing"),
         ])  # fmt: skip
 
     def idle(self, node: Node, name: str) -> frozenset[str]:
-        """Values of a material that say nothing, as others of it decide."""
+        """Values of a material that have no effect because of its other values."""
         material, look = self._of(node.id, name)
         return idle_values(dressed(material, look)) if material is not None else frozenset()
 
     def editor(self, record: Param, ref: ParamRef) -> ValueEditor:
-        """Editor of a value, which shows that of the file where there is none."""
+        """Editor of a value; shows the value of the file while the settings have none."""
         if record.declared.role is Role.PATH:
             editor = TextureEditor(record.declared.suffixes, lambda value: self._texture(ref, value))
             editor.locate_requested.connect(lambda file: self.locate_requested.emit(ref.owner, file))
@@ -102,8 +91,6 @@ class MaterialRows(QObject):
         if material is not None:
             number.field.set_fallback(getattr(material, ref.name))
         return number
-
-    # --- what is shown --------------------------------------------------------------------------------
 
     def _of(self, node_id: NodeId, name: str) -> tuple[Material | None, MaterialLook]:
         status, scene = self._model_of(node_id), self._target.scene
@@ -121,7 +108,7 @@ class MaterialRows(QObject):
 
     def _facts(self, node_id: NodeId, material: Material, name: str, value: str | None) -> TextureFacts:
         if value == "":
-            return TextureFacts(placeholder="Taken away")
+            return TextureFacts(placeholder="Removed")
         if value is not None:
             path = Path(value)
             fault, image = self.images.fault(value), self.images.named(path)
@@ -129,7 +116,7 @@ class MaterialRows(QObject):
                 return TextureFacts(path.name, "missing", fault, file=value)
             return TextureFacts(path.name, _size(image), value, image=_thumbnail(image))
         if lost := lost_name(material, name):
-            return TextureFacts(lost, "missing", f"The image {lost} was not found beside the model", file=lost)
+            return TextureFacts(lost, "missing", f"The image {lost} was not found next to the model", file=lost)
         source = own_image(material, name)
         if source is None:
             return TextureFacts()
@@ -137,27 +124,25 @@ class MaterialRows(QObject):
         tip = str(source) if isinstance(source, Path) else "The image is part of the model file"
         return TextureFacts(source.name, _size(image), tip, image=_thumbnail(image))
 
-    def _fact(self, index: int, node: Node, material: Material) -> FactParameter:
+    def _fact(self, node: Node, material: Material) -> FactRow:
         look = look_of(node.settings.materials, material.name)
         shown = dressed(material, look)
-        found = {name: self._facts(node.id, material, name, getattr(look, name)) for name in TEXTURES}
-        present = {name: facts for name, facts in found.items() if facts.name}
+        textures = {name: self._facts(node.id, material, name, getattr(look, name)) for name in TEXTURES}
+        present = {name: facts for name, facts in textures.items() if facts.name}
         texts = [facts.text for facts in present.values()]
         text = f"{texts[0]}, +{len(texts) - 1}" if len(texts) > 1 else next(iter(texts), "no texture")
-        lines = [
-            f"{param_of(MaterialLook, name).label}: {facts.text}" for name, facts in present.items()
-        ]  # fmt: skip
+        lines = [f"{param_of(MaterialLook, name).label}: {facts.text}" for name, facts in present.items()]
         colours = ("diffuse", "specular", "emission")
         lines += [f"{param_of(MaterialLook, name).label}: {_code(getattr(shown, name))}" for name in colours]
         mark = "warning" if any(facts.file for facts in present.values()) else ""
-        return FactParameter(
-            f"{index}", material.name or "unnamed", text, "\n".join([material.name, *lines]), mark,
+        return FactRow(
+            material.name or "unnamed", text, "\n".join([material.name, *lines]), mark,
             link=Selection(node=node.id, material=material.name), swatch=shown_colour(shown.diffuse),
         )  # fmt: skip
 
 
 def shown_colour(light: Colour) -> Colour:
-    """Linear light as it is encoded for screens; what is brighter than white is white."""
+    """sRGB of linear light, clipped to white."""
     red, green, blue = srgb_from_linear([min(max(part, 0.0), 1.0) for part in light]).tolist()
     return red, green, blue
 
@@ -171,7 +156,7 @@ def _size(image: MipImage | None) -> str:
 
 
 def _thumbnail(image: MipImage | None) -> Any:
-    """The largest level that is small enough for a row."""
+    """The largest mip level that fits a row."""
     if image is None:
         return None
     return next((level for level in image.levels if max(level.shape[:2]) <= _THUMBNAIL), None)

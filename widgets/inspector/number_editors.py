@@ -1,4 +1,4 @@
-"""Editors of numbers and of vectors of numbers, with a slider over the soft range."""
+"""Editors of numbers and vectors, with a slider over the soft range."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -33,15 +33,14 @@ _DECIMALS_MAX = 3
 
 
 class ValueSlider(QSlider):
-    """Slider of a real number; a press on the groove jumps there, Escape takes a drag back.
+    """Slider of a real number; a press on the groove jumps there, Escape cancels a drag.
 
     Signals as in `ValueEditor`: one gesture from press to release, and one for each key or wheel step.
 
     Args:
         span: Lowest and highest value.
-        scale: How the values are spread; LOG needs a positive span.
-        step: Values are multiples of it (linear only); None for a thousandth of the span.
-        parent: Parent widget.
+        scale: Linear or logarithmic; LOG needs a positive span.
+        step: Values are multiples of it if linear; None for a thousandth of the span.
     """
 
     edit_started = Signal()
@@ -70,7 +69,7 @@ class ValueSlider(QSlider):
         return self._start is not None
 
     def set_shown(self, value: float) -> None:
-        """Puts the handle at a value, or at the nearer end; emits nothing."""
+        """Moves the handle to a value, clamped to the span; emits nothing."""
         self._shown = value
         blocked = self.blockSignals(True)
         self.setValue(self._position_of(value))
@@ -174,7 +173,7 @@ class ValueSlider(QSlider):
 
 
 class NumberEditor(ValueEditor):
-    """A number field, with a slider where the parameter has a finite span."""
+    """A number field, with a slider if the span of the parameter is finite."""
 
     def __init__(self, record: Param, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -184,9 +183,11 @@ class NumberEditor(ValueEditor):
         layout = packed(QHBoxLayout(self), spacing=SPACE_WIDE)
         if self.slider is not None:
             layout.addWidget(self.slider, 1)
-            self._link(self.slider)
+            self.forward_gestures(self.slider)
+            self.slider.edited.connect(self._part_edited)
         layout.addWidget(self.field, 0 if self.slider is not None else 1)
-        self._link(self.field)
+        self.forward_gestures(self.field)
+        self.field.edited.connect(self._part_edited)
         self.setFocusProxy(self.field)
 
     @property
@@ -211,12 +212,6 @@ class NumberEditor(ValueEditor):
         step = 1.0 if self._whole else record.declared.step
         return ValueSlider(span, record.declared.scale, step, self)
 
-    def _link(self, part: NumberField | ValueSlider) -> None:
-        part.edit_started.connect(self.edit_started)
-        part.edited.connect(self._part_edited)
-        part.edit_finished.connect(self.edit_finished)
-        part.edit_cancelled.connect(self.edit_cancelled)
-
     def _part_edited(self, value: float | None) -> None:
         shown = int(value) if self._whole and value is not None else value
         if self.sender() is self.slider:
@@ -227,7 +222,7 @@ class NumberEditor(ValueEditor):
 
 
 class VectorEditor(ValueEditor):
-    """One number field for each component, each with its axis: in a row where there is room, else stacked."""
+    """A number field for each component: in a row if there is room, else stacked."""
 
     def __init__(self, record: Param, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -237,7 +232,7 @@ class VectorEditor(ValueEditor):
         grid.setHorizontalSpacing(SPACE)
         grid.setVerticalSpacing(2)
         self._grid = grid
-        self.fields = [self._made_component(record, index) for index in range(record.size)]
+        self.fields = [self._make_component(record, index) for index in range(record.size)]
         self._labels = [AxisLabel(index, self) for index in range(record.size)]
         self.fit(0)
         self.setFocusProxy(self.fields[0])
@@ -257,7 +252,7 @@ class VectorEditor(ValueEditor):
         changes = [field.change for field in self.fields]
         if not any(changes):
             return None
-        return lambda own: tuple(change(one) if change else one for one, change in zip(own, changes, strict=True))
+        return lambda own: tuple(change(part) if change else part for part, change in zip(own, changes, strict=True))
 
     def set_value(self, value: tuple[float, ...]) -> None:
         self._value = list(value)
@@ -269,24 +264,19 @@ class VectorEditor(ValueEditor):
         for field, *components in zip(self.fields, *values, strict=True):
             show_mixed(field, components)
 
-    def _made_component(self, record: Param, index: int) -> NumberField:
+    def _make_component(self, record: Param, index: int) -> NumberField:
         field = number_field(record, record.default[index], self)
-        field.edit_started.connect(self.edit_started)
-        field.edited.connect(self._component_edited(index))
-        field.edit_finished.connect(self.edit_finished)
-        field.edit_cancelled.connect(self.edit_cancelled)
+        self.forward_gestures(field)
+        field.edited.connect(lambda component: self._component_edited(index, component))
         return field
 
-    def _component_edited(self, index: int) -> Callable[[Any], None]:
-        def edited(component: float) -> None:
-            self._value[index] = component
-            self.edited.emit(tuple(self._value))
-
-        return edited
+    def _component_edited(self, index: int, component: float) -> None:
+        self._value[index] = component
+        self.edited.emit(tuple(self._value))
 
 
 class AxisLabel(QLabel):
-    """Letter of an axis in the colour that the axis has everywhere."""
+    """Letter of an axis in its colour."""
 
     def __init__(self, index: int, parent: QWidget | None = None) -> None:
         super().__init__(_AXES[index], parent)
@@ -306,7 +296,7 @@ class AxisLabel(QLabel):
 
 
 def show_mixed(field: NumberField, values: Sequence[float | None]) -> None:
-    """Shows a number, dim where several differ."""
+    """Shows a number, dim if there are different ones."""
     first = values[0]
     is_mixed = first is not None and any(value != first for value in values)
     if is_mixed:
@@ -315,7 +305,7 @@ def show_mixed(field: NumberField, values: Sequence[float | None]) -> None:
 
 
 def number_field(record: Param, default: float | None, parent: QWidget) -> NumberField:
-    """Number field with range, unit, step and default of a parameter."""
+    """Creates a number field with range, unit, step and default of a parameter."""
     declared = record.declared
     decimals = _decimals(record)
     fractional = record.type is not int and decimals is not None
@@ -336,7 +326,7 @@ def number_field(record: Param, default: float | None, parent: QWidget) -> Numbe
 
 
 def _decimals(record: Param) -> int | None:
-    """Digits that the step asks for; None for a logarithmic scale, which asks for significant digits."""
+    """Digits of the step; None for logarithmic scales, which use significant digits."""
     if record.type is int:
         return 0
     declared = record.declared
@@ -346,7 +336,7 @@ def _decimals(record: Param) -> int | None:
 
 
 def slider_span(record: Param) -> tuple[float, float] | None:
-    """Span of the slider: the soft range, else the hard range where it is finite, else none."""
+    """Span of the slider: the soft range, else the hard range if it is finite, else None."""
     declared = record.declared
     lo, hi = declared.soft if declared.soft is not None else (declared.lo, declared.hi)
     if record.optional or lo is None or hi is None or lo >= hi:

@@ -1,24 +1,34 @@
-"""What the pictures of stops have in common: mouse, keys, focus and the colours of the theme."""
+"""Views of stops: a curve, and a gradient."""
 
+import math
+
+import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QColor,
     QContextMenuEvent,
     QFocusEvent,
     QHelpEvent,
     QHideEvent,
+    QImage,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPalette,
     QPen,
+    QPolygonF,
+    QTransform,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStyleOptionGraphicsItem, QToolTip, QWidget
 
-from widgets.inspector.stops import Stops
-from widgets.number_value import gain
+from sim.maths.srgb import srgb_from_linear
+from sim.scene.vectors import values_at
+from widgets.inspector.stops import Stop, Stops
+from widgets.number_text import gain
+from widgets.theme import SPACE, colours
 
 _ARROWS = {
     Qt.Key.Key_Left: (-1.0, 0.0),
@@ -26,35 +36,34 @@ _ARROWS = {
     Qt.Key.Key_Down: (0.0, -1.0),
     Qt.Key.Key_Up: (0.0, 1.0),
 }
-_STEPS = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
+_SELECT_STEPS = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 _REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 _OPEN = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class StopView(pg.GraphicsView):  # type: ignore[misc]
-    """Shows stops and tells what mouse and keys ask for; changes no stop itself.
+    """Base of the views: emits what mouse and keys request; does not change stops.
 
-    The mouse is taken here and not by pyqtgraph's scene, which drops moves that follow each other fast, begins a
-    drag only after some way, and knows no Escape.
+    Mouse events are handled here instead of in pyqtgraph's scene, which drops fast moves, starts drags late and does
+    not support Escape.
     """
 
     chosen = Signal(int)  # Index of a stop that was pressed
-    held = Signal()  # A drag of the chosen stop begins
-    # Share and value that the chosen stop is dragged to; the value is None where there is none
-    moved = Signal(float, object)
-    released = Signal()  # The drag is over
-    given_up = Signal()  # The drag was ended by Escape
-    added = Signal(float, object)  # Share and value of a stop that is wanted; the value is None where there is none
-    inserted = Signal()  # A stop is wanted beside the chosen one
-    removed = Signal()  # The chosen stop shall go
-    opened = Signal()  # The values of the chosen stop shall be edited
-    nudged = Signal(float, float)  # Steps to the right and up for the chosen stop
-    stepped = Signal(int)  # Another stop shall be chosen, by this many to the right
-    menu_wanted = Signal(QPoint)  # Global place where the menu of the chosen stop shall open
+    held = Signal()  # A drag of the selected stop begins
+    moved = Signal(float, object)  # Position and value of the dragged stop; the value may be None
+    released = Signal()  # End of the drag
+    given_up = Signal()  # Escape during a drag
+    added = Signal(float, object)  # Position and value of a new stop; the value may be None
+    inserted = Signal()  # New stop after the selected one
+    removed = Signal()  # Remove the selected stop
+    opened = Signal()  # Edit the values of the selected stop
+    nudged = Signal(float, float)  # Steps to the right and up for the selected stop
+    stepped = Signal(int)  # Select the stop this many to the right
+    menu_wanted = Signal(QPoint)  # Global position for the menu of the selected stop
 
     drag_cursor = Qt.CursorShape.SizeHorCursor
 
-    # The base class sends itself events before its own constructor is through.
+    # Class attributes, because the base constructor already handles events.
     _stops: Stops = ()
     _selected = 0
     _hovered: int | None = None
@@ -68,10 +77,8 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
             "Page Up and Page Down choose a stop, arrows move it, Insert adds, Delete removes"
         )
 
-    # What the pictures say of themselves
-
     def show_stops(self, stops: Stops, selected: int) -> None:
-        """Shows stops, one of them as the chosen one; emits nothing."""
+        """Shows stops, one of them selected; emits nothing."""
         self._stops, self._selected = stops, selected
         self.refresh()
 
@@ -85,7 +92,7 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         raise NotImplementedError
 
     def point_at(self, place: QPointF) -> tuple[float, float | None]:
-        """Share, 0 to 1, and value at a place of the view."""
+        """Position in the life, 0 to 1, and value at a position of the view."""
         raise NotImplementedError
 
     def text_at(self, place: QPointF) -> str:
@@ -116,14 +123,12 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
     # Mouse
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Chooses the stop under the mouse, which a move then drags."""
         index = self.index_at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and index is not None:
             self._knob = event.position() - self.place_of(index)
             self.chosen.emit(index)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drags; without a button, marks what is under the mouse."""
         if self._knob is None:
             self._hover(self.index_at(event.position()))
             return
@@ -147,7 +152,7 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
             self.opened.emit()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Menu of a stop; elsewhere that of the row."""
+        """Opens the menu of a stop; elsewhere the event goes to the row."""
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self._selected if by_key else self.index_at(QPointF(event.pos()))
         if index is None or self.is_held:
@@ -161,11 +166,9 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         event.ignore()
 
     def leaveEvent(self, event: QEvent) -> None:  # noqa: ARG002
-        """Nothing is under the mouse any more."""
         self._hover(None)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Tells about the place under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), self.text_at(QPointF(event.pos())), self)
             return True
@@ -186,7 +189,7 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
     # Keys
 
     def event(self, event: QEvent) -> bool:
-        """Keeps the keys used here from becoming shortcuts of the window."""
+        """Accepts the keys used here, so that they are not shortcuts of the window."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._claims(event):
             event.accept()
             return True
@@ -195,11 +198,10 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
     def _claims(self, event: QKeyEvent) -> bool:
         if event.key() == Qt.Key.Key_Escape:
             return self._is_dragging
-        used = (*_ARROWS, *_STEPS, *_REMOVE, *_OPEN, Qt.Key.Key_Insert)
+        used = (*_ARROWS, *_SELECT_STEPS, *_REMOVE, *_OPEN, Qt.Key.Key_Insert)
         return event.key() in used and not event.modifiers() & Qt.KeyboardModifier.AltModifier
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows move the chosen stop, Page Up and Down choose another, Delete removes, Escape gives a drag up."""
         key = event.key()
         if not self._claims(event):
             event.ignore()
@@ -217,8 +219,8 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
             finer, coarser = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
             factor = gain(bool(held & finer), bool(held & coarser))
             self.nudged.emit(right * factor, up * factor)
-        elif key in _STEPS:
-            self.stepped.emit(_STEPS[key])
+        elif key in _SELECT_STEPS:
+            self.stepped.emit(_SELECT_STEPS[key])
         elif key in _REMOVE:
             self.removed.emit()
         elif key in _OPEN:
@@ -233,13 +235,11 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         self.refresh()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """A drag that loses the keyboard ends with what it has."""
         self._release_drag()
         super().focusOutEvent(event)
         self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """A picture that disappears under the mouse keeps what was dragged."""
         self._release_drag()
         super().hideEvent(event)
 
@@ -249,10 +249,254 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
             self.refresh()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The picture, with a frame while it has the focus."""
         super().paintEvent(event)
         if self.hasFocus():
             with QPainter(self.viewport()) as painter:
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
                 painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1.0))
                 painter.drawRoundedRect(self.viewport().rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 3.0, 3.0)
+
+
+_POINT_SIDE = 9
+_POINT_REACH = 9.0
+_MARGIN = 0.04
+"""Margin as a share of the life, so that the first and last point are not clipped."""
+_FILL_ALPHA = 60
+_DIGITS = 4
+_LIFE_TICKS = ((0.0, "birth"), (0.25, ""), (0.5, "0.5"), (0.75, ""), (1.0, "death"))
+
+
+class CurvePlot(StopView):
+    """Straight lines between the stops.
+
+    Args:
+        tip: Description of the values.
+        span: Lowest value, and the top of the plot while no value is higher.
+        limit: Highest allowed value.
+    """
+
+    drag_cursor = Qt.CursorShape.SizeAllCursor
+
+    def __init__(self, tip: str, span: tuple[float, float], limit: float, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tip = tip
+        self._span, self._limit = span, limit
+        self._top = span[1]
+        self.axes = {side: pg.AxisItem(side) for side in ("left", "bottom")}
+        self.box = pg.ViewBox(enableMenu=False, enableMouse=False)
+        self.line = pg.PlotCurveItem(antialias=True)
+        self.points = pg.ScatterPlotItem(pxMode=True, size=_POINT_SIDE, symbol="o", antialias=True)
+        self._arrange()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def _arrange(self) -> None:
+        layout = pg.GraphicsLayout()
+        # The last label is centred below the end of the axis.
+        layout.setContentsMargins(SPACE, SPACE, self.fontMetrics().horizontalAdvance(_LIFE_TICKS[-1][1]) // 2, 0)
+        layout.setSpacing(0)
+        layout.addItem(self.axes["left"], row=0, col=0)
+        layout.addItem(self.box, row=0, col=1)
+        layout.addItem(self.axes["bottom"], row=1, col=1)
+        for axis in self.axes.values():
+            axis.linkToView(self.box)
+            axis.enableAutoSIPrefix(False)
+            axis.setStyle(tickLength=-SPACE, tickTextOffset=SPACE // 2)
+        self.axes["bottom"].setTicks([list(_LIFE_TICKS)])
+        self.axes["bottom"].setStyle(hideOverlappingLabels=False)
+        self.axes["left"].setWidth(self.fontMetrics().horizontalAdvance("00.0") + 2 * SPACE)
+        self.axes["bottom"].setHeight(self.fontMetrics().height() + SPACE)
+        self.box.setDefaultPadding(0.0)
+        self.box.setXRange(-_MARGIN, 1.0 + _MARGIN, padding=0.0)
+        self.box.addItem(self.line)
+        self.box.addItem(self.points)
+        self.setCentralItem(layout)
+
+    @property
+    def top(self) -> float:
+        return self._top
+
+    @property
+    def limit(self) -> float:
+        return self._limit
+
+    def sizeHint(self) -> QSize:
+        line = self.fontMetrics().height()
+        return QSize(10 * line, 7 * line)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def refresh(self) -> None:
+        if not self.is_held:
+            self._fit()
+        scheme, palette = colours(), self.palette()
+        dim = palette.color(QPalette.ColorRole.PlaceholderText)
+        accent, fill = QColor(scheme.accent_text), QColor(scheme.accent)
+        fill.setAlpha(_FILL_ALPHA)
+        for axis in self.axes.values():
+            axis.setPen(dim)
+            axis.setTextPen(dim)
+        shares, values = np.array(self._stops, float).T
+        self.line.setData(
+            np.r_[0.0, shares, 1.0], np.r_[values[0], values, values[-1]],
+            pen=pg.mkPen(accent, width=1.5), brush=fill, fillLevel=self._span[0],
+        )  # fmt: skip
+        chosen = [index == self._selected for index in range(len(shares))]
+        ground = palette.color(QPalette.ColorRole.Base)
+        text = palette.color(QPalette.ColorRole.WindowText)
+        self.points.setData(
+            shares, values,
+            brush=[pg.mkBrush(accent if is_chosen else ground) for is_chosen in chosen],
+            pen=[pg.mkPen(text if index in (self._selected, self._hovered) else accent, width=1.5)
+                 for index in range(len(shares))],
+        )  # fmt: skip
+        self.viewport().update()
+
+    def _fit(self) -> None:
+        """Sets the top to a round number above all values."""
+        highest = max((stop[1] for stop in self._stops), default=0.0)
+        self._top = self._span[1] if highest <= self._span[1] else min(plain_top(highest), self._limit)
+        span = self._top - self._span[0]
+        self.box.setYRange(self._span[0] - _MARGIN * span, self._top + 2.0 * _MARGIN * span, padding=0.0)
+
+    def index_at(self, place: QPointF) -> int | None:
+        away = [math.dist(self.place_of(index).toTuple(), place.toTuple()) for index in range(len(self._stops))]
+        near = [index for index, distance in enumerate(away) if distance <= _POINT_REACH]
+        return min(near, key=lambda index: (away[index], index != self._selected), default=None)
+
+    def place_of(self, index: int) -> QPointF:
+        return self.from_scene(self.box.mapViewToScene(QPointF(*self._stops[index])))
+
+    def point_at(self, place: QPointF) -> tuple[float, float]:
+        point = self.box.mapSceneToView(self.to_scene(place))
+        value = min(max(point.y(), self._span[0]), self._top)
+        return min(max(point.x(), 0.0), 1.0), round(value, _DIGITS - 1)
+
+    def text_at(self, place: QPointF) -> str:
+        index = self.index_at(place)
+        if index is not None:
+            share, value = self._stops[index]
+            return f"{value:.4g} at {share:.4g} of the life"
+        return f"{self._tip}\nDouble click adds a point, Delete or a right click removes one."
+
+
+def plain_top(highest: float) -> float:
+    """The smallest of 1, 2 or 5 times a power of ten that is at least a positive number."""
+    power = 10.0 ** math.floor(math.log10(highest))
+    return next(n * power for n in (1.0, 2.0, 5.0, 10.0) if n * power >= highest * (1.0 - 1e-9))
+
+
+_SAMPLES = 512
+_HANDLE_REACH = 3.0
+"""Distance from a handle at which a press still selects it [px]."""
+
+
+class GradientStrip(StopView):
+    """A gradient; the stops are linear light, the view is sRGB."""
+
+    def __init__(self, tip: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tip = tip
+        self.slider = StopSlider(round(0.9 * self.fontMetrics().height()))
+        self.setCentralItem(self.slider)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(8 * self.slider.side, round(self.slider.height()) + 4)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def refresh(self) -> None:
+        self.slider.show_stops(self._stops, self._selected, self._hovered, self.palette())
+        self.viewport().update()
+
+    def index_at(self, place: QPointF) -> int | None:
+        point = self.slider.mapFromScene(self.to_scene(place))
+        if point.y() < 0.0:
+            return None
+        reach = self.slider.side / math.sqrt(3.0) + _HANDLE_REACH
+        away = [abs(stop[0] * self.slider.length + 1.0 - point.x()) for stop in self._stops]
+        near = [index for index, distance in enumerate(away) if distance <= reach]
+        return min(near, key=lambda index: (away[index], index != self._selected), default=None)
+
+    def place_of(self, index: int) -> QPointF:
+        return self.from_scene(self.slider.mapToScene(self.slider.spot(self._stops[index][0])))
+
+    def point_at(self, place: QPointF) -> tuple[float, None]:
+        x = self.slider.mapFromScene(self.to_scene(place)).x()
+        return min(max((x - 1.0) / self.slider.length, 0.0), 1.0), None
+
+    def text_at(self, place: QPointF) -> str:
+        index = self.index_at(place)
+        if index is not None:
+            return f"{self._stops[index][0]:.4g} of the life: {seen_colour(self._stops[index]).name().upper()}"
+        return f"{self._tip}\nDouble click adds a colour, Delete or a right click removes one."
+
+
+class StopSlider(pg.GraphicsWidget):  # type: ignore[misc]
+    """The gradient with a handle below each stop; `side` is the height of a handle [px]."""
+
+    def __init__(self, side: int) -> None:
+        super().__init__()
+        self.side, self.strip_height = side, side + 4
+        self._image, self._edge = QImage(), QColor()
+        self._stops: Stops = ()
+        self._pens: list[QPen] = []
+        self._order: list[int] = []  # Of painting; the selected stop is on top
+        self.setFixedHeight(self.strip_height + side + 3)
+        self.setTransform(QTransform.fromTranslate(side / 2.0, self.strip_height + 1.0))
+
+    @property
+    def length(self) -> float:
+        """Width of the gradient [px]."""
+        return max(40.0, self.width()) - self.side - 2.0
+
+    def spot(self, share: float) -> QPointF:
+        """Tip of the handle of a stop."""
+        return QPointF(share * self.length + 1.0, 0.0)
+
+    def show_stops(self, stops: Stops, selected: int, hovered: int | None, palette: QPalette) -> None:
+        self._image, self._edge = strip_image(stops), palette.color(QPalette.ColorRole.Mid)
+        text, accent = (palette.color(role) for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Highlight))
+        self._stops = stops
+        self._pens = [
+            QPen(accent if index == selected else text, 2.0 if index in (selected, hovered) else 1.0)
+            for index in range(len(stops))
+        ]
+        self._order = sorted(range(len(stops)), key=lambda index: index == selected)
+        self.update()
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionGraphicsItem,  # noqa: ARG002
+        widget: QWidget | None = None,  # noqa: ARG002
+    ) -> None:
+        box = QRectF(1.0, -self.strip_height, self.length, self.strip_height - 1.0)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.drawImage(box, self._image)
+        painter.setPen(QPen(self._edge, 1.0))
+        painter.drawRect(box)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        half = self.side / math.sqrt(3.0)
+        handle = QPolygonF([QPointF(0.0, 0.0), QPointF(-half, self.side), QPointF(half, self.side)])
+        for index in self._order:
+            painter.setPen(self._pens[index])
+            painter.setBrush(seen_colour(self._stops[index]))
+            painter.drawPolygon(handle.translated(self.spot(self._stops[index][0])))
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(-self.side, -self.strip_height - 1.0, self.length + 2.0 * self.side, self.height() + 2.0)
+
+
+def seen_colour(stop: Stop) -> QColor:
+    red, green, blue = srgb_from_linear(stop[1:]).tolist()
+    return QColor.fromRgbF(red, green, blue)
+
+
+def strip_image(stops: Stops) -> QImage:
+    """The gradient, one pixel high: interpolated in linear light, then encoded as sRGB."""
+    light = values_at(stops, np.linspace(0.0, 1.0, _SAMPLES))
+    pixels = np.rint(np.clip(srgb_from_linear(light), 0.0, 1.0) * 255.0).astype(np.uint8)
+    return QImage(pixels.tobytes(), _SAMPLES, 1, 3 * _SAMPLES, QImage.Format.Format_RGB888).copy()

@@ -1,10 +1,12 @@
-"""Edits of stops: values at shares of a life, in the order of their shares.  Knows no Qt.
+"""Edits of stops: values at positions of a life, 0 to 1; independent of Qt.
 
-A stop is a share, 0 to 1, and one or more values.  There is always at least one stop; before the first and
-after the last the values stay as they are there.
+A stop is a position and one or more values. There is always at least one stop; values are constant before the first and
+after the last one.
 """
 
+import math
 from bisect import bisect_right
+from collections.abc import Callable
 
 from sim.scene.vectors import STOP_MAX, values_at
 
@@ -16,26 +18,26 @@ _VALUE_DIGITS = 5
 
 
 def moved(stops: Stops, index: int, share: float, values: tuple[float, ...] | None = None) -> Stops:
-    """Stops of which one is moved, never past its neighbours, so that it stays the one that is held.
+    """Stops with one moved between its neighbours.
 
     Args:
         stops: The stops.
-        index: Which one moves.
-        share: Where to.
-        values: Its new values; None for the same.
+        index: The stop.
+        share: Its new position.
+        values: Its new values; None to keep them.
     """
     lo = stops[index - 1][0] if index > 0 else 0.0
     hi = stops[index + 1][0] if index + 1 < len(stops) else 1.0
-    # Rounding comes first: a neighbour's share was typed and may have more digits.
+    # Rounded first: the typed position of a neighbour may have more digits.
     place = min(max(round(share, _DIGITS), lo), hi)
     return _replaced(stops, index, (place, *(stops[index][1:] if values is None else values)))
 
 
 def with_share(stops: Stops, index: int, share: float) -> tuple[Stops, int]:
-    """Stops of which one has a share that was typed, past its neighbours if need be; and its index then."""
+    """Stops with a typed position for one of them, which may pass its neighbours; and its new index."""
     rest = stops[:index] + stops[index + 1 :]
     place = bisect_right([stop[0] for stop in rest], share)
-    # A stop that stays between its neighbours stays the one it was, also among equals.
+    # A stop that stays between its neighbours keeps its index, also among equal positions.
     before = stops[index - 1][0] if index > 0 else 0.0
     after = stops[index + 1][0] if index + 1 < len(stops) else 1.0
     place = index if before <= share <= after else place
@@ -47,12 +49,12 @@ def with_values(stops: Stops, index: int, values: tuple[float, ...]) -> Stops:
 
 
 def inserted(stops: Stops, share: float, values: tuple[float, ...] | None = None) -> tuple[Stops, int]:
-    """Stops with one more, and its index; the same stops and the nearest index where there is no room for more.
+    """Stops with another one, and its index; unchanged stops and the nearest index if there are `STOP_MAX`.
 
     Args:
         stops: The stops.
-        share: Where the new one stands.
-        values: Its values; None for those that are there already, which changes nothing that is seen.
+        share: Position of the new stop.
+        values: Its values; None to interpolate them.
     """
     share = round(share, _DIGITS)
     place = bisect_right([stop[0] for stop in stops], share)
@@ -64,14 +66,14 @@ def inserted(stops: Stops, share: float, values: tuple[float, ...] | None = None
 
 
 def removed(stops: Stops, index: int) -> tuple[Stops, int]:
-    """Stops without one, and the index of the one beside it; the last one stays."""
+    """Stops without one, and the index of its neighbour; the last stop stays."""
     if len(stops) == 1:
         return stops, 0
     return stops[:index] + stops[index + 1 :], max(index - 1, 0)
 
 
 def gap_beside(stops: Stops, index: int) -> float:
-    """Share in the middle of the gap after a stop; before it where it is the last one and ends the life."""
+    """Middle of the gap after a stop, or before it if it is the last one at the end of the life."""
     share = stops[index][0]
     after = stops[index + 1][0] if index + 1 < len(stops) else 1.0
     if after > share:
@@ -82,3 +84,58 @@ def gap_beside(stops: Stops, index: int) -> float:
 
 def _replaced(stops: Stops, index: int, stop: Stop) -> Stops:
     return (*stops[:index], stop, *stops[index + 1 :])
+
+
+_STEPS = 8
+"""Number of straight pieces of an easing."""
+
+
+EASINGS: dict[str, Callable[[float], float]] = {
+    "Linear": lambda t: t,
+    "Smooth": lambda t: t * t * (3.0 - 2.0 * t),
+    "Ease in": lambda t: t * t,
+    "Ease out": lambda t: t * (2.0 - t),
+    "Step": lambda t: math.floor(2.0 * t),
+}
+"""Interpolation factor from the first to the last value by time, 0 to 1; Smooth is the cubic Hermite step."""
+
+PRESETS: dict[str, tuple[tuple[float, float], ...]] = {
+    "Constant": ((0.0, 1.0),),
+    "Fade in": ((0.0, 0.0), (1.0, 1.0)),
+    "Fade out": ((0.0, 1.0), (1.0, 0.0)),
+    "In and out": ((0.0, 0.0), (0.2, 1.0), (0.8, 1.0), (1.0, 0.0)),
+    "Peak": ((0.0, 0.0), (0.5, 1.0), (1.0, 0.0)),
+    "Pulse": ((0.0, 0.0), (0.4, 0.0), (0.45, 1.0), (0.55, 1.0), (0.6, 0.0), (1.0, 0.0)),
+}
+"""Positions, and values relative to the largest one."""
+
+
+def eased(stops: Stops, easing: str) -> Stops:
+    """A curve from the first to the last stop with an easing; unchanged for a single stop.
+
+    Raises:
+        KeyError: If there is no such easing.
+    """
+    (start, low), (end, high) = stops[0], stops[-1]
+    shape = EASINGS[easing]
+    if len(stops) == 1:
+        return stops
+    if easing == "Step":
+        middle = round(0.5 * (start + end), _DIGITS)
+        return (start, low), (middle, low), (middle, high), (end, high)
+    count = 1 if easing == "Linear" else _STEPS
+    inner = ((index / count, shape(index / count)) for index in range(1, count))
+    between = [
+        (round(start + t * (end - start), _DIGITS), round(low + y * (high - low), _VALUE_DIGITS)) for t, y in inner
+    ]
+    return (start, low), *between, (end, high)
+
+
+def preset(stops: Stops, name: str, fallback: float) -> Stops:
+    """A preset as high as the highest of the stops, or as `fallback` if all of them are zero.
+
+    Raises:
+        KeyError: If there is no such preset.
+    """
+    height = max(value for _, value in stops) or fallback
+    return tuple((share, round(height * part, _VALUE_DIGITS)) for share, part in PRESETS[name])

@@ -1,4 +1,4 @@
-"""Editors of values over a life: a picture of the stops, and fields for the chosen one."""
+"""Editors of values over a life: a view of the stops, and fields for the selected one."""
 
 from abc import abstractmethod
 
@@ -8,28 +8,37 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayo
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sim.scene.params import Param
 from sim.scene.vectors import STOP_MAX, Colour
-from widgets.inspector.curve_plot import CurvePlot
-from widgets.inspector.curve_shapes import EASINGS, PRESETS, eased, preset
+from widgets.icons import icon
 from widgets.inspector.dialog_editors import ColourEditor
 from widgets.inspector.editor import ValueEditor
-from widgets.inspector.gradient_strip import GradientStrip
-from widgets.inspector.stop_view import StopView
-from widgets.inspector.stops import Stops, gap_beside, inserted, moved, removed, with_share, with_values
+from widgets.inspector.stop_view import CurvePlot, GradientStrip, StopView
+from widgets.inspector.stops import (
+    EASINGS,
+    PRESETS,
+    Stops,
+    eased,
+    gap_beside,
+    inserted,
+    moved,
+    preset,
+    removed,
+    with_share,
+    with_values,
+)
 from widgets.number_field import NumberField
 from widgets.parts import packed, tool_button
-from widgets.theme import SPACE, icon
+from widgets.theme import SPACE
 
 _NUDGE = 0.01
 _COLOUR_DIGITS = 5
 
 
 class StopsEditor(ValueEditor):
-    """Base of the editors of stops: everything but the picture and the field of the value.
+    """Base of the editors of stops.
 
     Args:
-        view: Picture of the stops.
-        value_part: Field of the chosen stop's value, at the right of its share.
-        parent: Parent widget.
+        view: View of the stops.
+        value_part: Field of the selected stop's value.
     """
 
     def __init__(self, view: StopView, value_part: QWidget, parent: QWidget | None = None) -> None:
@@ -38,9 +47,9 @@ class StopsEditor(ValueEditor):
         self.selected = 0
         self.view = view
         self.share = NumberField(self, lo=0.0, hi=1.0, step=0.01, decimals=2, decimals_max=4)
-        self.share.setToolTip("Share of the life at which the chosen stop stands: 0 is birth, 1 is death.")
-        self.add_button = _tool(self, "add", "Add a stop beside the chosen one")
-        self.remove_button = _tool(self, "remove", "Remove the chosen stop")
+        self.share.setToolTip("Position of the selected stop in the life: 0 is birth, 1 is death.")
+        self.add_button = _tool(self, "add", "Add a stop after the selected one")
+        self.remove_button = _tool(self, "remove", "Remove the selected stop")
         self._arrange(value_part)
         self._connect()
         self.setFocusProxy(view)
@@ -63,14 +72,13 @@ class StopsEditor(ValueEditor):
 
     @abstractmethod
     def show_values(self, values: tuple[float, ...]) -> None:
-        """Shows the values of the chosen stop in the field."""
+        """Shows the values of the selected stop in its field."""
 
     @abstractmethod
     def nudge(self, right: float, up: float) -> None:
-        """Moves the chosen stop by steps of the arrow keys."""
+        """Moves the selected stop by steps of the arrow keys."""
 
-    def open_value(self) -> None:
-        """Lets the user edit the values of the chosen stop."""
+    def open_value(self) -> None: ...
 
     def menu(self) -> QMenu:
         menu = QMenu(self)
@@ -81,14 +89,12 @@ class StopsEditor(ValueEditor):
         return menu
 
     def take(self, stops: Stops, selected: int) -> None:
-        """Shows stops that the user made, and tells so unless they are the same."""
+        """Shows edited stops; emits them if they differ."""
         is_new = stops != self._stops
         self._stops, self.selected = stops, selected
         self._show()
         if is_new:
             self.edited.emit(stops)
-
-    # What the picture and the fields ask for
 
     def _move(self, share: float, value: float | None) -> None:
         values = None if value is None else (value,)
@@ -114,8 +120,6 @@ class StopsEditor(ValueEditor):
     def _open_menu(self, place: QPoint) -> None:
         self.menu().popup(place)
 
-    # Parts
-
     def _show(self) -> None:
         self.view.show_stops(self._stops, self.selected)
         share, *values = self._stops[self.selected]
@@ -140,13 +144,8 @@ class StopsEditor(ValueEditor):
         view.menu_wanted.connect(self._open_menu)
         self.add_button.clicked.connect(self._insert)
         self.remove_button.clicked.connect(self._remove)
-        self.link(self.share)
+        self.forward_gestures(self.share)
         self.share.edited.connect(self._share_edited)
-
-    def link(self, field: NumberField | ColourEditor) -> None:
-        field.edit_started.connect(self.edit_started)
-        field.edit_finished.connect(self.edit_finished)
-        field.edit_cancelled.connect(self.edit_cancelled)
 
     def _begin(self) -> None:
         self.release()
@@ -162,13 +161,11 @@ class StopsEditor(ValueEditor):
 
 
 class GradientEditor(StopsEditor):
-    """Colours over a life, in linear light."""
-
     def __init__(self, record: Param, parent: QWidget | None = None) -> None:
         self.colour = ColourEditor(record.label)
-        self.colour.button.setToolTip("Colour of the chosen stop.")
+        self.colour.button.setToolTip("Colour of the selected stop.")
         super().__init__(GradientStrip(record.declared.doc), self.colour, parent)
-        self.link(self.colour)
+        self.forward_gestures(self.colour)
         self.colour.edited.connect(self._colour_edited)
 
     def show_values(self, values: tuple[float, ...]) -> None:
@@ -202,8 +199,6 @@ class GradientEditor(StopsEditor):
 
 
 class CurveEditor(StopsEditor):
-    """A value over a life."""
-
     def __init__(self, record: Param, parent: QWidget | None = None) -> None:
         declared = record.declared
         lo, hi = declared.lo, declared.hi
@@ -212,9 +207,9 @@ class CurveEditor(StopsEditor):
         span = declared.soft or (lo, hi)
         self.plot = CurvePlot(declared.doc, span, hi)
         self.value = NumberField(lo=lo, hi=hi, soft=span, step=0.01, decimals=2, decimals_max=4)
-        self.value.setToolTip(f"{record.label} at the chosen stop.")
+        self.value.setToolTip(f"{record.label} at the selected stop.")
         super().__init__(self.plot, self.value, parent)
-        self.link(self.value)
+        self.forward_gestures(self.value)
         self.value.edited.connect(self._value_edited)
         self.shape_button = _tool(self, "morph", "Easings and presets for the whole curve")
         self.shape_button.setMenu(self._shapes_menu())

@@ -1,4 +1,4 @@
-"""Parts of the row above the ruler: the row itself, the chooser of the clip, and a note."""
+"""Controls above the ruler: the row, the clip chooser and a notice."""
 
 from collections.abc import Sequence
 
@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 
 from widgets.icons import draw_glyph, glyph
 from widgets.parts import packed
-from widgets.shown import label_text, tip_text
+from widgets.texts import label_text, tip_text
 from widgets.theme import SPACE, SPACE_WIDE, colours, tabular
-from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_paint import small_font
+from widgets.timeline.ruler_scale import ClipEntry
 
 GAP = 3 * SPACE
 _SUMMARY = Qt.ItemDataRole.UserRole + 1
@@ -33,7 +33,7 @@ _WIDTH_MIN = 72
 
 
 class ControlRow(QWidget):
-    """Lays widgets out from left to right; text is never clipped, whole groups vanish instead."""
+    """Lays out widgets from left to right; hides whole groups of them if the row is too narrow."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,25 +44,23 @@ class ControlRow(QWidget):
         self._expendable: list[list[QWidget]] = []
 
     def add(self, *widgets: QWidget) -> None:
-        """Append widgets at their preferred width."""
         for widget in widgets:
             self._layout.addWidget(widget)
             self._fixed.append(widget)
 
     def add_gap(self) -> None:
-        """Append a fixed gap between groups."""
         self._layout.addSpacing(GAP)
         self._gaps += 1
 
     def add_stretch(self, share: int, widget: QWidget | None = None) -> None:
-        """Append a share of the free space, with a widget in it that can do with any width."""
+        """Adds a share of the free space, optionally filled by a widget of any width."""
         if widget is None:
             self._layout.addStretch(share)
         else:
             self._layout.addWidget(widget, share)
 
     def set_expendable(self, groups: Sequence[Sequence[QWidget]]) -> None:
-        """Say which groups vanish where the row gets narrow, the first group first."""
+        """Sets the groups that are hidden if the row is too narrow, the first group first."""
         self._expendable = [list(group) for group in groups]
         self._fit(self.width())
 
@@ -70,8 +68,8 @@ class ControlRow(QWidget):
         return QSize(self._needed(()), self._layout.sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        gone = [widget for group in self._expendable for widget in group]
-        return QSize(self._needed(gone), self._layout.sizeHint().height())
+        hidden = [widget for group in self._expendable for widget in group]
+        return QSize(self._needed(hidden), self._layout.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -83,27 +81,23 @@ class ControlRow(QWidget):
         return super().event(event)
 
     def _fit(self, width: int) -> None:
-        gone: list[QWidget] = []
+        hidden: list[QWidget] = []
         for group in self._expendable:
-            if self._needed(gone) <= width:
+            if self._needed(hidden) <= width:
                 break
-            gone += group
+            hidden += group
         for group in self._expendable:
             for widget in group:
-                if widget.isHidden() != (widget in gone):
-                    widget.setVisible(widget not in gone)
+                if widget.isHidden() != (widget in hidden):
+                    widget.setVisible(widget not in hidden)
 
-    def _needed(self, gone: Sequence[QWidget]) -> int:
-        widths = [widget.sizeHint().width() + SPACE for widget in self._fixed if widget not in gone]
+    def _needed(self, hidden: Sequence[QWidget]) -> int:
+        widths = [widget.sizeHint().width() + SPACE for widget in self._fixed if widget not in hidden]
         return sum(widths) + self._gaps * (GAP + SPACE) + 2 * SPACE
 
 
 class ClipChooser(QComboBox):
-    """A combo box of clips.
-
-    Signals:
-        clip_chosen: The user chose the clip of this name.
-    """
+    """A combo box of clips; a plain label if there are none."""
 
     clip_chosen = Signal(str)
 
@@ -118,7 +112,6 @@ class ClipChooser(QComboBox):
         self.set_clips((), "")
 
     def set_clips(self, clips: Sequence[ClipEntry], current: str) -> None:
-        """Show these clips; says so where there is none."""
         self.clear()
         for clip in clips:
             self.addItem(label_text(clip.name), clip.name)
@@ -146,15 +139,12 @@ class ClipChooser(QComboBox):
             super().keyPressEvent(event)
 
     def showPopup(self) -> None:
-        """Open the list wide enough for names and lengths."""
-        wanted = self.view().sizeHintForColumn(0) + 2 * SPACE_WIDE
-        self.view().setMinimumWidth(min(max(wanted, self.width()), _POPUP_WIDTH_MAX))
+        width = self.view().sizeHintForColumn(0) + 2 * SPACE_WIDE
+        self.view().setMinimumWidth(min(max(width, self.width()), _POPUP_WIDTH_MAX))
         super().showPopup()
 
 
 class _ClipDelegate(QStyledItemDelegate):
-    """The name, and the length dim at the right edge."""
-
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         size = super().sizeHint(option, index)
         summary = option.fontMetrics.horizontalAdvance(_summary(index))
@@ -184,7 +174,7 @@ def _summary(index: Index) -> str:
 
 
 class TimelineNotice(QWidget):
-    """One line of text, with a warning sign where it is one."""
+    """One line of text, with an optional warning icon."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -193,7 +183,6 @@ class TimelineNotice(QWidget):
         self.setAccessibleName("Playback notice")
 
     def set_notice(self, text: str, warn: bool) -> None:
-        """Show a text; "" shows nothing."""
         if (text, warn) != (self._text, self._warn):
             self._text, self._warn = text, warn
             self.setToolTip(text)

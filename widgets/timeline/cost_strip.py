@@ -1,4 +1,4 @@
-"""The strip under the ruler: what each frame of the animation costs, over the loops that were measured."""
+"""The strip below the ruler: measured times of each animation frame."""
 
 from dataclasses import dataclass
 
@@ -10,44 +10,42 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPalet
 from sim.profile.by_frame import FrameCosts
 from sim.profile.history import Float64
 from sim.profile.sample import TimeSource
-from widgets.number_field import mixed
+from widgets.theme import blend
 from widgets.timeline.ruler_paint import label_height, small_font
 from widgets.timeline.ruler_scale import RulerScale
 from widgets.timeline.timeline import Timeline
 from widgets.timings.colours import pass_colour
+from widgets.timings.plot_parts import TARGETS, round_top
 from widgets.timings.texts import milliseconds
-from widgets.timings.window import TARGETS, round_top
 
 NOTHING = -1
 TARGET = TARGETS[0][0]
-"""Time of a frame that is aimed at [s]."""
+"""Target time of a frame [s]."""
 
 _WORST_SHARE = 3.0
-"""Worst frames beyond this many times the costliest median are cut off, so that the stack stays readable."""
+"""Slowest frames above this multiple of the largest median are cut off, to keep the stack readable."""
 
 _TARGET_SHARE = 0.4
 _PADDING = 3.0
 Int64 = npt.NDArray[np.int64]
 HEIGHT_MIN = 34.0
 _LISTED = 6
-"""Passes in the tooltip."""
+"""Number of passes in the tooltip."""
 
 _SHORT = {TimeSource.TIMER: "GPU timer", TimeSource.CLOCK: "wall clock"}
-_EMPTY_TEXT = "What each frame costs appears here while the scene plays."
+_EMPTY_TEXT = "Frame times appear here while the scene plays."
 
 
 @dataclass(frozen=True, slots=True)
 class StripLook:
-    """Everything the strip is painted from."""
-
-    costs: FrameCosts  # What the frames cost
+    costs: FrameCosts
     frame_step: float  # Time between two frames [s]
-    scale: RulerScale  # Which time lies where
+    scale: RulerScale
     size: tuple[float, float]  # Width and height [px]
     ratio: float  # Device pixels per logical pixel
-    palette: QPalette  # Colours of the widget
-    font: QFont  # Font of the labels
-    source: str  # Where the times come from, in short
+    palette: QPalette
+    font: QFont
+    source: str  # Short name of the time source
 
     @property
     def top(self) -> float:
@@ -56,10 +54,10 @@ class StripLook:
 
 
 def scale_top(costs: FrameCosts) -> float:
-    """A round time above the costliest medians and most of the worst frames [s]; shows the target where it is near."""
+    """A round time above the largest median and most of the slowest frames [s]; includes the target if it is near."""
     if not len(costs.frames):
         return round_top(TARGET)
-    # A single picture, such as the very first, says little while others have several.
+    # A single measurement, such as that of the first frame, says little if others have several.
     several = costs.median[costs.pictures > 1]
     median = float((several if len(several) else costs.median).max())
     peak = min(float(costs.worst.max()), _WORST_SHARE * median) if median > 0.0 else float(costs.worst.max())
@@ -67,10 +65,10 @@ def scale_top(costs: FrameCosts) -> float:
 
 
 def bins_of_columns(costs: FrameCosts, edges: Float64) -> Int64:
-    """Index of the bin that each column shows, shape (C,): the costliest that it touches; `NOTHING` without any.
+    """Index of the bin that each column shows, shape (C,): the slowest that it overlaps, or `NOTHING`.
 
     Args:
-        costs: What the frames cost.
+        costs: Times of the frames.
         edges: Frames at the edges of the columns, ascending, shape (C + 1,).
     """
     half = 0.5 * costs.stride
@@ -95,7 +93,7 @@ def strip_image(look: StripLook) -> QImage:
 
 
 def _stack(look: StripLook, chosen: Int64, columns: int, rows: int) -> QImage:
-    """A pixel has the band that its middle lies in: as many edges are below it as bands are."""
+    """Image of the stack: the band of a pixel is the number of edges below its centre."""
     bands = look.costs.stacked()
     ground = _ground(look.palette)
     table = np.array([*(pass_colour(path).rgb() for path in bands), ground.rgb()], dtype=np.uint32)
@@ -121,7 +119,7 @@ def _paint_target(painter: QPainter, look: StripLook) -> None:
 
 
 def _paint_worst(painter: QPainter, look: StripLook, chosen: Int64) -> None:
-    """A thin line in steps, with a gap where nothing is known."""
+    """Draws the slowest times as steps, with gaps where nothing was measured."""
     painter.setPen(QPen(look.palette.color(QPalette.ColorRole.Text), 0.0))
     known = np.flatnonzero(chosen != NOTHING)
     for run in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):
@@ -134,7 +132,6 @@ def _paint_worst(painter: QPainter, look: StripLook, chosen: Int64) -> None:
 
 
 def _paint_labels(painter: QPainter, look: StripLook) -> None:
-    """What the upper edge means at the left, where the times come from at the right."""
     metrics = QFontMetricsF(look.font)
     painter.setFont(look.font)
     for text, is_left in ((f"{look.top * 1e3:g} ms", True), (look.source, False)):
@@ -149,15 +146,11 @@ def _paint_labels(painter: QPainter, look: StripLook) -> None:
 
 def _ground(palette: QPalette) -> QColor:
     role = QPalette.ColorRole
-    return mixed(palette.color(role.Base), palette.color(role.Window), 0.5)
+    return blend(palette.color(role.Base), palette.color(role.Window), 0.5)
 
 
 class CostStrip:
-    """Paints into the strip of a timeline; the still picture is kept until costs or view change.
-
-    Args:
-        timeline: Whose strip it is.
-    """
+    """Paints the strip of a timeline; the image is cached until costs or view change."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
@@ -171,12 +164,7 @@ class CostStrip:
         return self._costs is not None
 
     def show_costs(self, costs: FrameCosts, source: TimeSource) -> None:
-        """Shows other costs, none at first.
-
-        Args:
-            costs: What the frames of the timeline cost.
-            source: Where the times come from.
-        """
+        """Shows the costs of the frames of the timeline, which may be empty."""
         was_shown = self.is_shown
         self._costs, self._source, self._painted = costs, source, None
         if not was_shown:
@@ -191,24 +179,23 @@ class CostStrip:
             self._timeline.ruler.set_strip_tip(None)
 
     def tip_at(self, seconds: float) -> str:
-        """What the frame at a time of the clip costs, in words."""
         costs, step = self._costs, self._timeline.ruler.clip.frame_step
         if costs is None:
             return ""
         index = costs.bin_at(seconds / step)
         if index is None:
-            return _EMPTY_TEXT if not len(costs.frames) else "This frame was not measured yet."
+            return _EMPTY_TEXT if not len(costs.frames) else "This frame has not been measured yet."
         shares = {path: float(band[index]) for path, band in costs.bands.items() if band[index] > 0.0}
         dearest = sorted(shares, key=lambda path: -shares[path])[:_LISTED]
         last = costs.frames[index] + 0.5 * (costs.stride - 1)
         frames = f"Frame {last:.0f}" if costs.stride == 1 else f"Frames {last - costs.stride + 1:.0f} to {last:.0f}"
-        pictures = int(costs.pictures[index])
+        count = int(costs.pictures[index])
         return "\n".join(
             [
-                f"{frames}: median {milliseconds(costs.median[index])} ms, worst {milliseconds(costs.worst[index])} ms"
-                f" of {pictures:,} picture{'s' if pictures != 1 else ''}",
+                f"{frames}: median {milliseconds(costs.median[index])} ms, "
+                f"slowest {milliseconds(costs.worst[index])} ms of {count:,} measurement{'s' if count != 1 else ''}",
                 *(f"{path}: {milliseconds(shares[path])} ms" for path in dearest),
-                f"GPU times by {self._source.value}; the dashed line is {TARGETS[0][1]}.",
+                f"GPU times: {self._source.value}; dashed line: {TARGETS[0][1]}.",
             ]
         )
 

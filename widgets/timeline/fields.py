@@ -1,24 +1,24 @@
-"""The numbers of the timeline: speed, frame, time, the range in frames, and the end of the scene."""
+"""Number fields of the timeline, and a menu of number fields."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QFormLayout, QLabel, QMenu, QWidget, QWidgetAction
 
 from sim.scene.params import param_of
 from sim.scene.playback import FRAME_MAX, PlaybackSettings
 from widgets.number_field import NumberField
 from widgets.theme import SPACE_WIDE
-from widgets.timeline.clip_entry import ClipEntry
-from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, RangeLimits
+from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry, RangeLimits
 
 END = "end"
-_BY_ITSELF = "clear it for that of the clip, or 10 s with something simulated"
+_AUTOMATIC = "clear it for the end of the clip, or 10 s with a simulation"
 _HABITS = "Drag to change (Shift finer, Ctrl coarser), double click or type to edit"
 
 
 class FieldLabel(QLabel):
-    """Dim name of a field."""
-
     def __init__(self, text: str, field: NumberField, parent: QWidget) -> None:
         super().__init__(text, parent)
         self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
@@ -29,7 +29,7 @@ class FieldLabel(QLabel):
 
 
 def speed_field(parent: QWidget) -> NumberField:
-    """The field of `PlaybackSettings.speed`, from its declaration."""
+    """Creates the field of `PlaybackSettings.speed` from its declaration."""
     declared = param_of(PlaybackSettings, "speed").declared
     field = NumberField(
         parent, lo=declared.lo, hi=declared.hi, step=declared.step, decimals=1, decimals_max=2,
@@ -44,12 +44,12 @@ def speed_field(parent: QWidget) -> NumberField:
 
 
 class TimeFields(QObject):
-    """Frame and time of the playhead, in and out point, end of the scene; the row lays the widgets out.
+    """Fields for the playhead, the in and out points and the end of the scene; the row lays them out.
 
     Signals:
         scrub_started, scrubbed(seconds), scrub_finished: Edits of frame or time.
-        edit_started(name), edited(name, seconds or None), edit_finished(name), edit_cancelled(name): Edits
-            of the range, and of the last frame, which is a number of a frame.
+        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): Edits of in and out
+            point [s] and of the end [frames]; None is a cleared field.
     """
 
     scrub_started = Signal()
@@ -104,12 +104,11 @@ class TimeFields(QObject):
         self.set_end(self._end)
 
     def set_time(self, time: float) -> None:
-        """Show the playhead [s]."""
         self.frame.set_value(self._clip.frame_of(time))
         self.time.set_value(time)
 
     def set_points(self, in_point: float | None, out_point: float | None) -> None:
-        """Show the range [s]; None is the end of the clip, shown dim."""
+        """Sets the in and out point [s]; None is an end of the clip, shown dim."""
         self._points = {IN_POINT: in_point, OUT_POINT: out_point}
         clip, last = self._clip, float(self._clip.last_frame)
         fallbacks = {IN_POINT: clip.frame_of(clip.start), OUT_POINT: last}
@@ -120,7 +119,7 @@ class TimeFields(QObject):
             field.set_value(None if value is None else clip.frame_of(value))
 
     def set_end(self, end: int | None) -> None:
-        """Show the last frame of the scene; None is the one that it has by itself, shown dim."""
+        """Sets the last frame of the scene; None is the automatic one, shown dim."""
         self._end = end
         self.end.set_fallback(float(self._clip.last_frame))
         self.end.set_value(end)
@@ -129,12 +128,12 @@ class TimeFields(QObject):
 
     def _describe(self) -> None:
         for field, name, tip in (
-            (self.frame, "Frame", f"Frame of the playhead; fractions lie between keys\n{_HABITS}"),
+            (self.frame, "Frame", f"Frame of the playhead; fractions are between frames\n{_HABITS}"),
             (self.time, "Time", f"Time of the playhead in seconds\n{_HABITS}"),
             (self.ends[IN_POINT], "In point", f"First frame that plays (I); clear it for the start\n{_HABITS}"),
             (self.ends[OUT_POINT], "Out point", f"Last frame that plays (O); clear it for the end\n{_HABITS}"),
-            (self.end, "End", f"Last frame of the scene; {_BY_ITSELF}\n{_HABITS}"),
-            (self.end_time, "End time", f"End of the scene in seconds; {_BY_ITSELF}\n{_HABITS}"),
+            (self.end, "End", f"Last frame of the scene; {_AUTOMATIC}\n{_HABITS}"),
+            (self.end_time, "End time", f"End of the scene in seconds; {_AUTOMATIC}\n{_HABITS}"),
         ):
             field.setAccessibleName(name)
             field.setToolTip(tip)
@@ -156,11 +155,10 @@ class TimeFields(QObject):
             field.edit_cancelled.connect(lambda name=name: self.edit_cancelled.emit(name))
 
     def _edit_end_time(self, seconds: float | None) -> None:
-        """Send the frame that is nearest to a moment [s]."""
         self.edited.emit(END, None if seconds is None else min(round(self._clip.frame_of(seconds)), FRAME_MAX))
 
     def _edit_point(self, name: str, frame: float | None) -> None:
-        """Send a point in seconds, kept a frame away from the other end."""
+        """Emits a point in seconds, at least one frame away from the other one."""
         if frame is None:
             self.edited.emit(name, None)
             return
@@ -173,3 +171,66 @@ class TimeFields(QObject):
         else:
             value = limits.out_point(clip.time_of(frame), in_point or 0.0, snap=False)
         self.edited.emit(name, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Declaration of a number field."""
+
+    name: str
+    label: str
+    lo: float
+    hi: float
+    step: float
+    decimals: int = 2
+    unit: str = ""
+    tip: str = ""
+    fallback: float | None = None  # What an empty field stands for; None if it must not be empty
+    special: str = ""  # Text for the lowest value
+
+
+class ValuesMenu(QMenu):
+    """A menu with number fields at the top.
+
+    Signals:
+        edit_started(name), edited(name, value or None), edit_finished(name), edit_cancelled(name): One gesture.
+    """
+
+    edit_started = Signal(str)
+    edited = Signal(str, object)
+    edit_finished = Signal(str)
+    edit_cancelled = Signal(str)
+
+    def __init__(self, rows: Sequence[Value], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        box = QWidget(self)
+        form = QFormLayout(box)
+        form.setContentsMargins(SPACE_WIDE, SPACE_WIDE, SPACE_WIDE, SPACE_WIDE)
+        self.fields: dict[str, NumberField] = {}
+        for row in rows:
+            field = NumberField(
+                box, lo=row.lo, hi=row.hi, step=row.step, decimals=row.decimals, unit=row.unit,
+                optional=row.fallback is not None,
+            )  # fmt: skip
+            field.setAccessibleName(row.label)
+            field.setToolTip(row.tip)
+            field.set_special_text(row.special)
+            if row.fallback is not None:
+                field.set_fallback(row.fallback)
+            self.fields[row.name] = field
+            form.addRow(row.label, field)
+            self._connect(row.name, field)
+        action = QWidgetAction(self)
+        action.setDefaultWidget(box)
+        self.addAction(action)
+
+    def show_values(self, **values: float | None) -> None:
+        """Sets values; emits nothing."""
+        for name, value in values.items():
+            self.fields[name].set_value(value)
+
+    def _connect(self, name: str, field: NumberField) -> None:
+        field.edit_started.connect(lambda: self.edit_started.emit(name))
+        field.edited.connect(lambda value: self.edited.emit(name, value))
+        field.edit_finished.connect(lambda: self.edit_finished.emit(name))
+        field.edit_cancelled.connect(lambda: self.edit_cancelled.emit(name))

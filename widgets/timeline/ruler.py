@@ -1,15 +1,54 @@
-"""The ruler under the mouse: scrubbing, range markers, zoom and pan.  A gesture lives from press to release."""
+"""The ruler of the timeline: painting, scrubbing, in and out markers, zoom and pan."""
 
+import math
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QHelpEvent,
+    QHideEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from widgets.timeline.clip_entry import ClipEntry
-from widgets.timeline.ruler_canvas import RulerCanvas
-from widgets.timeline.ruler_paint import FLAG_WIDTH
-from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, RangeLimits, snapped
+from sim.scene.playback import PlaybackSettings
+from sim.scene.playhead import play_range
+from widgets.timeline.ruler_paint import (
+    FLAG_WIDTH,
+    RulerView,
+    bubble_rect,
+    paint_bubble,
+    paint_ground,
+    paint_line,
+    paint_marker,
+    paint_pointer,
+    ruler_bands,
+    ruler_colours,
+    ruler_height,
+    small_font,
+)
+from widgets.timeline.ruler_scale import (
+    IN_POINT,
+    OUT_POINT,
+    ClipEntry,
+    RangeLimits,
+    RulerScale,
+    fitted,
+    frame_text,
+    snapped,
+    time_text,
+)
+
+StripPainter = Callable[[QPainter, QRectF, RulerScale], None]
+
+_NO_CLIP = ClipEntry("", 0, 0.0)
 
 _THRESHOLD = 2.0
 _ZOOM_PER_NOTCH = 0.8
@@ -20,14 +59,13 @@ _GRIP = 5.0
 
 
 class Scrub:
-    """The playhead follows the mouse, on whole frames where the ruler snaps; Shift does the other."""
+    """Moves the playhead, snapping to frames if the ruler snaps; Shift inverts snapping."""
 
     def __init__(self, ruler: "Ruler") -> None:
         self._ruler, self._before = ruler, ruler.time
         ruler.scrub_started.emit()
 
     def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:
-        """Put the playhead under the mouse, within the clip."""
         clip = self._ruler.clip
         time = self._ruler.scale.time_of(x)
         if self._ruler.snaps != bool(modifiers & Qt.KeyboardModifier.ShiftModifier):
@@ -35,14 +73,13 @@ class Scrub:
         self._ruler.scrub_to(min(max(time, 0.0), clip.duration))
 
     def end(self, cancelled: bool) -> None:
-        """Let the playhead go where it is, or where it was."""
         if cancelled:
             self._ruler.scrub_to(self._before)
         self._ruler.scrub_finished.emit()
 
 
 class MarkerDrag:
-    """An in or out marker follows the mouse on whole frames, at least one away from the other; Control frees it."""
+    """Moves the in or out marker, snapping to frames, at least one frame from the other; Ctrl disables snapping."""
 
     def __init__(self, ruler: "Ruler", name: str, x: float) -> None:
         self._ruler, self._name, self._before = ruler, name, ruler.point(name)
@@ -51,7 +88,6 @@ class MarkerDrag:
         self._caught = self._changed = False
 
     def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:
-        """Move the marker, once the mouse has moved far enough."""
         self._caught = self._caught or abs(x - self._press) >= _THRESHOLD
         if not self._caught:
             return
@@ -71,7 +107,6 @@ class MarkerDrag:
         return limits.out_point(time, self._ruler.mark_time(IN_POINT), snap)
 
     def end(self, cancelled: bool) -> None:
-        """Keep the marker where it is, or put it back."""
         if self._changed:
             if cancelled:
                 self._ruler.edit_to(self._name, self._before)
@@ -79,8 +114,6 @@ class MarkerDrag:
 
 
 class Pan:
-    """The view follows the mouse."""
-
     def __init__(self, ruler: "Ruler", x: float) -> None:
         self._ruler, self._press, self._before = ruler, x, ruler.scale
 
@@ -92,18 +125,20 @@ class Pan:
             self._ruler.look_through(self._before)
 
 
-class Ruler(RulerCanvas):
-    """A ruler that can be worked with; everything the user does leaves as a signal.
+class Ruler(QWidget):
+    """Shows and scrubs one clip on a time axis; the static part is cached until the view changes.
 
     Signals:
-        scrub_started, scrubbed(seconds), scrub_finished: The playhead is taken, moved, let go.
-        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): An in or out
-            point; a cancelled edit has sent the old value by a last `edited`.
+        view_changed: The visible range of time or the clip changed.
+        scrub_started, scrubbed(seconds), scrub_finished: Drag of the playhead.
+        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): Drag of the in or out
+            point; before a cancel, `edited` is emitted with the old value.
 
     Attributes:
-        snaps: Whether scrubbing stays on whole frames.
+        snaps: Whether scrubbing snaps to frames.
     """
 
+    view_changed = Signal()
     scrub_started = Signal()
     scrubbed = Signal(float)
     scrub_finished = Signal()
@@ -114,30 +149,232 @@ class Ruler(RulerCanvas):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.clip = _NO_CLIP
+        self.scale = fitted(0.0, 1.0)
+        self._time = 0.0
+        self._points: dict[str, float | None] = {IN_POINT: None, OUT_POINT: None}
+        self._bind_pose = False
+        self._following = False
+        self._is_fitted = True
+        self._empty_text = ""
+        self._strip: StripPainter | None = None
+        self._strip_height = 0.0
+        self._dragged = ""
+        self._hover: float | None = None
+        self._hot = ""
+        self._ground: QPixmap | None = None
+        self._view: RulerView | None = None
         self._gesture: Scrub | MarkerDrag | Pan | None = None
-        self.snaps = False
         self._strip_tip: Callable[[float], str] | None = None
+        self.snaps = False
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Timeline ruler")
         self.setAccessibleDescription("Drag to scrub; Left and Right step by frames, Home and End jump.")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def set_clip(self, clip: ClipEntry | None) -> None:
+        """Shows a clip, or the empty text for None; a clip of the same length keeps the zoom."""
         self._end_gesture(cancelled=True)
-        super().set_clip(clip)
+        old, self.clip = self.clip, clip or _NO_CLIP
+        if (old.frame_count, old.duration) != (self.clip.frame_count, self.clip.duration) or self._is_fitted:
+            self.fit()
+        self._refresh()
 
-    def set_strip_tip(self, tip: Callable[[float], str] | None) -> None:
-        """What is said about the strip at a time [s]; None where there is no strip."""
-        self._strip_tip = tip
+    def set_time(self, time: float) -> None:
+        """Moves the playhead; repaints only its old and new position."""
+        if time == self._time:
+            return
+        was_shown = self.scale.shows(self._time)
+        self._update_playhead()
+        self._time = time
+        self._update_playhead()
+        if self._following and not self.is_dragging and was_shown and not self.scale.shows(time):
+            self.look_through(self.scale.turned_to(time, self.clip.duration))
+
+    def set_points(self, in_point: float | None, out_point: float | None) -> None:
+        """Sets the in and out point [s]; None is an end of the clip."""
+        points = {IN_POINT: in_point, OUT_POINT: out_point}
+        if points != self._points:
+            self._points = points
+            self._refresh()
+
+    def set_bind_pose(self, shown: bool) -> None:
+        if shown != self._bind_pose:
+            self._bind_pose = shown
+            self._refresh()
+
+    def set_following(self, following: bool) -> None:
+        """Whether the view pages when the playhead leaves it."""
+        self._following = following
+
+    def set_empty_text(self, text: str) -> None:
+        self._empty_text = text
+        self._refresh()
+
+    def set_strip(self, paint: StripPainter | None, height: float = 0.0) -> None:
+        """Sets the painter of the strip below the ruler and its height [px]; None removes the strip."""
+        self._strip, self._strip_height = paint, height if paint is not None else 0.0
+        self.updateGeometry()
+        self._refresh()
+
+    def update_strip(self) -> None:
+        self.update(self._ruler_view().bands.strip.toAlignedRect())
+
+    def fit(self) -> None:
+        self._is_fitted = True
+        self.scale = fitted(self.clip.duration, float(self.width()))
+        self._refresh()
+
+    def look_through(self, scale: RulerScale) -> None:
+        self._is_fitted = False
+        self.scale = scale
+        self._refresh()
 
     @property
     def is_dragging(self) -> bool:
         return self._gesture is not None
 
-    # What gestures use
+    @property
+    def time(self) -> float:
+        return self._time
+
+    @property
+    def has_clip(self) -> bool:
+        return self.clip is not _NO_CLIP
+
+    # Painting
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, self.minimumSizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, ruler_height(small_font(self.font()), self._strip_height))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        width = float(self.width())
+        self.scale = fitted(self.clip.duration, width) if self._is_fitted else self.scale.resized(width)
+        self._refresh()
+        super().resizeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        view = self._ruler_view()
+        with QPainter(self) as painter:
+            painter.fillRect(event.rect(), self.palette().window())
+            if not self.has_clip:
+                self._paint_empty(painter, view)
+                return
+            painter.setClipRect(event.rect())
+            painter.drawPixmap(0, 0, self._still(view))
+            if self._strip is not None:
+                painter.save()
+                self._strip(painter, view.bands.strip, self.scale)
+                painter.restore()
+            self._paint_markers(painter, view)
+            self._paint_hover(painter, view)
+            self._paint_playhead(painter, view)
+
+    def _still(self, view: RulerView) -> QPixmap:
+        if self._ground is None:
+            ratio = self.devicePixelRatioF()
+            self._ground = QPixmap(math.ceil(self.width() * ratio), math.ceil(view.bands.bottom * ratio))
+            self._ground.setDevicePixelRatio(ratio)
+            with QPainter(self._ground) as painter:
+                paint_ground(painter, view)
+        return self._ground
+
+    def _paint_empty(self, painter: QPainter, view: RulerView) -> None:
+        painter.fillRect(self.rect(), view.colours.band)
+        painter.setPen(view.colours.label)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._empty_text)
+
+    def _paint_markers(self, painter: QPainter, view: RulerView) -> None:
+        for name in (IN_POINT, OUT_POINT):
+            paint_marker(painter, view, name, hot=name in (self._hot, self._dragged))
+        if self._dragged:
+            time = view.marks[self._dragged]
+            word = "in" if self._dragged == IN_POINT else "out"
+            text = f"{word} {frame_text(self.clip.frame_of(time))} · {time_text(time)}"
+            rect = bubble_rect(view, text, self.scale.x_of(time), view.bands.seconds)
+            paint_bubble(painter, view, text, rect, view.colours.accent, view.colours.on_accent)
+
+    def _paint_hover(self, painter: QPainter, view: RulerView) -> None:
+        if self._hover is None:
+            return
+        paint_line(painter, view, self._hover, view.colours.tick)
+        text, rect = self._hover_bubble(view)
+        paint_bubble(painter, view, text, rect, view.colours.label, view.colours.lane)
+
+    def _paint_playhead(self, painter: QPainter, view: RulerView) -> None:
+        x = self.scale.x_of(self._time)
+        if self.scale.shows(self._time):
+            paint_line(painter, view, x, view.colours.accent)
+            paint_line(painter, view, x + view.hair, view.colours.accent)
+            paint_pointer(painter, view, x)
+        text = frame_text(self.clip.frame_of(self._time))
+        paint_bubble(painter, view, text, self._flag_rect(view), view.colours.accent, view.colours.on_accent)
+
+    def _flag_rect(self, view: RulerView) -> QRectF:
+        widest = "0" * len(str(self.clip.last_frame)) + ".0"
+        return bubble_rect(view, widest, self.scale.x_of(self._time), view.bands.frames)
+
+    def _hover_bubble(self, view: RulerView) -> tuple[str, QRectF]:
+        assert self._hover is not None
+        time = min(max(self.scale.time_of(self._hover), 0.0), self.clip.duration)
+        text = f"{frame_text(self.clip.frame_of(time))} · {time_text(time)}"
+        return text, bubble_rect(view, text, self._hover, view.bands.seconds)
+
+    def _update_playhead(self) -> None:
+        view = self._ruler_view()
+        self._update_line(self.scale.x_of(self._time))
+        self.update(self._flag_rect(view).toAlignedRect().adjusted(-1, -1, 1, 1))
+
+    def _update_hover(self) -> None:
+        if self._hover is not None:
+            self._update_line(self._hover)
+            self.update(self._hover_bubble(self._ruler_view())[1].toAlignedRect().adjusted(-1, -1, 1, 1))
+
+    def _update_line(self, x: float) -> None:
+        self.update(QRectF(x - 6.0, 0.0, 14.0, self.height()).toAlignedRect())
+
+    def _refresh(self) -> None:
+        self._ground = self._view = None
+        self.update()
+        self.view_changed.emit()
+
+    def _ruler_view(self) -> RulerView:
+        if self._view is None:
+            font = small_font(self.font())
+            settings = PlaybackSettings(in_point=self.mark_time(IN_POINT) or None, out_point=self._points[OUT_POINT])
+            in_time, out_time = play_range(settings, self.clip.duration)
+            self._view = RulerView(
+                clip=self.clip,
+                scale=self.scale,
+                bands=ruler_bands(float(self.width()), float(self.height()), font, self._strip_height),
+                in_time=in_time,
+                out_time=out_time,
+                marks={name: self.mark_time(name) for name in self._points},
+                set_marks=frozenset(name for name, point in self._points.items() if point is not None),
+                bind_pose=self._bind_pose,
+                font=font,
+                colours=ruler_colours(self.palette()),
+                ratio=self.devicePixelRatioF(),
+            )
+        return self._view
+
+    def mark_time(self, name: str) -> float:
+        """Time of a marker [s]: its point clamped to the clip, or an end of the clip."""
+        point, duration = self._points[name], self.clip.duration
+        if point is None:
+            return min(self.clip.start, duration) if name == IN_POINT else duration
+        return min(max(point, 0.0), duration)
+
+    def set_strip_tip(self, tip: Callable[[float], str] | None) -> None:
+        """Sets the function that returns the tooltip of the strip at a time [s]; None for none."""
+        self._strip_tip = tip
 
     def scrub_to(self, time: float) -> None:
-        """Put the playhead somewhere [s]."""
         if time != self._time:
             self.set_time(time)
             self.scrubbed.emit(time)
@@ -216,7 +453,10 @@ class Ruler(RulerCanvas):
 
     def event(self, event: QEvent) -> bool:
         kind = event.type()
-        if kind == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+        if kind in (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.DevicePixelRatioChange):
+            self.updateGeometry()
+            self._refresh()
+        elif kind == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             if self._gesture is not None and event.key() == Qt.Key.Key_Escape:
                 event.accept()
                 return True
@@ -242,7 +482,7 @@ class Ruler(RulerCanvas):
         QToolTip.showText(event.globalPos(), text, self)
 
     def _follow_over_edge(self, x: float) -> None:
-        """Pull a closer view along when the mouse drags something out of it."""
+        """Scrolls the view when the mouse is dragged beyond it."""
         beyond = min(x, 0.0) + max(x - self.width(), 0.0)
         if beyond and not self._is_fitted and not isinstance(self._gesture, Pan):
             self.look_through(self.scale.panned(-beyond * _EDGE_PULL, self.clip.duration))
@@ -253,7 +493,7 @@ class Ruler(RulerCanvas):
             gesture.end(cancelled)
 
     def _marker_at(self, position: QPointF) -> str:
-        """The marker whose line or flag is under the mouse, or ""."""
+        """The marker whose line or flag is at a position, or ""."""
         view = self._ruler_view()
         if not view.bands.lane.top() <= position.y() <= view.bands.bottom:
             return ""

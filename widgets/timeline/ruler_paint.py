@@ -1,7 +1,4 @@
-"""The ruler as a picture: what it shows, in which places and colours, and the painting of its still part.
-
-That part is painted once into a pixmap and kept until the view changes, so that a moving playhead costs little.
-"""
+"""Layout, colours and painting of the ruler."""
 
 import math
 from dataclasses import dataclass
@@ -11,11 +8,10 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPalette, QPolygonF
 
-from widgets.number_field import mixed
-from widgets.theme import tabular
-from widgets.timeline.clip_entry import ClipEntry
+from widgets.theme import blend, tabular
 from widgets.timeline.ruler_scale import (
     IN_POINT,
+    ClipEntry,
     RulerScale,
     Ticks,
     frame_ticks,
@@ -37,8 +33,6 @@ _CENTRE = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
 
 @dataclass(frozen=True, slots=True)
 class RulerColours:
-    """Colours of the ruler, all taken from one palette."""
-
     band: QColor
     lane: QColor
     hairline: QColor
@@ -55,20 +49,19 @@ class RulerColours:
 
 
 def ruler_colours(palette: QPalette) -> RulerColours:
-    """Colours that work on any palette, dark or light."""
     role = QPalette.ColorRole
     window, base, text = (palette.color(part) for part in (role.Window, role.Base, role.Text))
     accent = palette.color(role.Highlight)
     return RulerColours(
-        band=mixed(base, window, 0.5),
+        band=blend(base, window, 0.5),
         lane=base,
-        hairline=mixed(base, text, 0.16),
-        tick=mixed(base, text, 0.34),
-        label=mixed(base, text, 0.74),
-        faint=mixed(base, text, 0.36),
+        hairline=blend(base, text, 0.16),
+        tick=blend(base, text, 0.34),
+        label=blend(base, text, 0.74),
+        faint=blend(base, text, 0.36),
         text=text,
-        key=mixed(base, text, 0.62),
-        range=mixed(base, accent, 0.24),
+        key=blend(base, text, 0.62),
+        range=blend(base, accent, 0.24),
         accent=accent,
         on_accent=palette.color(role.HighlightedText),
         dimmed=_with_alpha(window, 0.55),
@@ -83,7 +76,7 @@ def _with_alpha(colour: QColor, alpha: float) -> QColor:
 
 
 def small_font(font: QFont) -> QFont:
-    """The ruler's font for an application font; figures of equal width."""
+    """The application font in the size of the ruler, with tabular figures."""
     small = tabular(font)
     if font.pointSizeF() > 0.0:
         small.setPointSizeF(font.pointSizeF() * _SMALL)
@@ -94,7 +87,7 @@ def small_font(font: QFont) -> QFont:
 
 @dataclass(frozen=True, slots=True)
 class RulerBands:
-    """Places from top to bottom: frame numbers, lane of keys and markers, seconds, optional strip."""
+    """Rectangles from top to bottom: frame numbers, lane of keys and markers, seconds, optional strip."""
 
     frames: QRectF
     lane: QRectF
@@ -107,7 +100,7 @@ class RulerBands:
 
 
 def ruler_bands(width: float, height: float, font: QFont, strip_height: float) -> RulerBands:
-    """Bands for a size; what is left over goes to the lane, up to a limit."""
+    """Layout for a size; the lane takes the remaining height, up to a limit."""
     line = label_height(font)
     lane = min(max(height - 2.0 * line - strip_height, _LANE_MIN), _LANE_MAX)
     frames = QRectF(0.0, 0.0, width, line)
@@ -126,33 +119,30 @@ def ruler_height(font: QFont, strip_height: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RulerView:
-    """Everything the still part of the ruler is painted from."""
-
-    clip: ClipEntry  # The clip
-    scale: RulerScale  # Which time lies where
-    bands: RulerBands  # Places from top to bottom
-    # in_time, out_time: Range that plays [s]
-    in_time: float
+    clip: ClipEntry
+    scale: RulerScale
+    bands: RulerBands
+    in_time: float  # Range that plays [s]
     out_time: float
-    marks: dict[str, float]  # Time of the marker of each end [s]; the two stand in either order
-    set_marks: frozenset[str]  # Names of the ends the user set
-    bind_pose: bool  # The clip is ignored now
-    font: QFont  # Font of the labels
-    colours: RulerColours  # Colours
+    marks: dict[str, float]  # Times of the markers [s], in either order
+    set_marks: frozenset[str]  # Names of the markers that the user set
+    bind_pose: bool  # Whether the clip is ignored
+    font: QFont
+    colours: RulerColours
     ratio: float  # Device pixels per logical pixel
 
     @property
     def hair(self) -> float:
-        """Width of the thinnest crisp line in logical pixels."""
+        """Width of a line of whole device pixels in logical pixels."""
         return max(math.floor(self.ratio), 1) / self.ratio
 
     def crisp(self, x: float) -> float:
-        """`x` moved to the nearest device pixel."""
+        """`x` rounded to device pixels."""
         return round(x * self.ratio) / self.ratio
 
 
 def paint_ground(painter: QPainter, view: RulerView) -> None:
-    """Paint everything except playhead and hover line."""
+    """Paints the static part: everything except playhead, markers and hover line."""
     frames, seconds = _frame_ticks(view), _second_ticks(view)
     _paint_bands(painter, view)
     _paint_frame_ticks(painter, view, frames)
@@ -171,7 +161,7 @@ def paint_ground(painter: QPainter, view: RulerView) -> None:
 
 
 def paint_marker(painter: QPainter, view: RulerView, name: str, hot: bool) -> None:
-    """Paint the in or out marker: a line through the lane with a flag outside the range."""
+    """Paints the in or out marker: a line through the lane with a flag outside the range."""
     is_in = name == IN_POINT
     is_set = name in view.set_marks
     colours, lane = view.colours, view.bands.lane
@@ -195,7 +185,7 @@ def paint_marker(painter: QPainter, view: RulerView, name: str, hot: bool) -> No
 
 
 def bubble_rect(view: RulerView, text: str, x: float, band: QRectF) -> QRectF:
-    """Place of a small label around `x` in a band, kept inside the ruler."""
+    """Rectangle of a label centred at `x` in a band, clamped to the ruler."""
     width = QFontMetricsF(view.font).horizontalAdvance(text) + 10.0
     left = min(max(x - 0.5 * width, 0.0), max(band.width() - width, 0.0))
     return QRectF(left, band.top() + 1.0, width, band.height() - 2.0)
@@ -213,7 +203,7 @@ def paint_bubble(painter: QPainter, view: RulerView, text: str, rect: QRectF, fi
 
 
 def paint_pointer(painter: QPainter, view: RulerView, x: float) -> None:
-    """Paint the point under the flag of the playhead."""
+    """Paints the arrow below the flag of the playhead."""
     top = view.bands.frames.bottom() - 1.5
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -224,7 +214,7 @@ def paint_pointer(painter: QPainter, view: RulerView, x: float) -> None:
 
 
 def paint_line(painter: QPainter, view: RulerView, x: float, colour: QColor) -> None:
-    """Paint a thin line through numbers, lane and strip; the seconds stay readable."""
+    """Paints a vertical line through frame numbers, lane and strip."""
     bands = view.bands
     _vertical(painter, view, view.crisp(x), bands.frames.top(), bands.lane.bottom() + 3.0, colour)
     _vertical(painter, view, view.crisp(x), bands.strip.top(), bands.strip.bottom(), colour)
@@ -254,12 +244,12 @@ def _second_ticks(view: RulerView) -> Ticks:
 
 
 def _visible(view: RulerView, spacing: float) -> range:
-    """Multiples of a spacing [s] that are in view and in the clip."""
+    """Indices of the multiples of a spacing [s] within view and clip."""
     return tick_indices(max(view.scale.start, 0.0), min(view.scale.end, view.clip.duration), spacing)
 
 
 def _paint_frame_ticks(painter: QPainter, view: RulerView, ticks: Ticks) -> None:
-    """Short ticks under the numbers; labelled frames go on as faint lines through the lane."""
+    """Paints short ticks; labelled frames also get a faint line through the lane."""
     scale, bands, colours, step = view.scale, view.bands, view.colours, view.clip.frame_step
     top = bands.lane.top()
     for index in _visible(view, ticks.minor * step):
@@ -280,7 +270,7 @@ def _paint_second_ticks(painter: QPainter, view: RulerView, ticks: Ticks) -> Non
 
 
 def _paint_label(painter: QPainter, view: RulerView, text: str, time: float, band: QRectF) -> None:
-    """A number centred on its time; dim as a whole where the time does not play."""
+    """Paints a number centred at its time; dim outside the range that plays."""
     slack = 0.5 * view.scale.seconds_per_pixel
     plays = view.in_time - slack <= time <= view.out_time + slack
     x = view.crisp(view.scale.x_of(time))
@@ -290,7 +280,7 @@ def _paint_label(painter: QPainter, view: RulerView, text: str, time: float, ban
 
 
 def _paint_keys(painter: QPainter, view: RulerView) -> None:
-    """Diamonds where there is room, bars where it is tight, one band where keys touch; dim where nothing plays."""
+    """Paints keys as diamonds, bars, or one band, depending on their distance; dim outside the range that plays."""
     scale, step = view.scale, view.clip.frame_step
     times = np.asarray(view.clip.key_times, dtype=np.float64)
     times = times[(times >= scale.start - step) & (times <= scale.end + step)]
@@ -325,7 +315,7 @@ def _paint_diamonds(painter: QPainter, centres: list[QPointF], colour: QColor) -
 
 
 def _paint_outside(painter: QPainter, view: RulerView) -> None:
-    """Dim what does not play, and more what is no part of the clip."""
+    """Dims the clip outside the range that plays, and more what is outside the clip."""
     scale, bottom = view.scale, view.bands.bottom
     first, last = scale.x_of(0.0), scale.x_of(view.clip.duration)
     for left, right, colour in (
@@ -340,7 +330,6 @@ def _paint_outside(painter: QPainter, view: RulerView) -> None:
 
 
 def _paint_note(painter: QPainter, view: RulerView, text: str) -> None:
-    """Dim the lane and say why."""
     lane = view.bands.lane
     painter.fillRect(lane, view.colours.beyond)
     height = view.bands.frames.height()

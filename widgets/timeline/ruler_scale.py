@@ -1,10 +1,64 @@
-"""The ruler's mathematics: which time lies under which pixel, where ticks go, what a drag may do.
+"""Mathematics of the ruler: clips, pixels and times, ticks and limits of the markers; independent of Qt.
 
-Pure and immutable; knows no Qt.  Pixels are logical and count from the left edge of the ruler.
+Pixels are logical and count from the left edge of the ruler.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.scene.playhead import frame_of, time_of
+
+_POSE_FRAME_STEP = 1.0 / 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClipEntry:
+    """A clip of the chooser, or the scene."""
+
+    name: str  # Unique name within the model
+    frame_count: int  # Equally spaced from 0 to the end
+    duration: float  # Playable length [s]; 0 for a single pose
+    key_times: Sequence[float] | npt.NDArray[np.float64] = ()  # Ascending [s]
+    rate: float = 0.0  # Frames per second if they are independent of the duration, else 0
+    start: float = 0.0  # Start of the range that plays [s]; scrubbing starts at 0
+
+    @property
+    def frame_step(self) -> float:
+        """Time between two frames [s], positive; 1/30 s for a single pose."""
+        if self.rate > 0.0:
+            return 1.0 / self.rate
+        if self.frame_count < 2 or self.duration <= 0.0:
+            return _POSE_FRAME_STEP
+        return self.duration / (self.frame_count - 1)
+
+    @property
+    def last_frame(self) -> int:
+        return max(self.frame_count - 1, 0)
+
+    @property
+    def summary(self) -> str:
+        """Length as text, such as "31 frames · 1.00 s"."""
+        if self.duration <= 0.0:
+            return "single pose"
+        return f"{self.frame_count} frames · {self.duration:.2f} s"
+
+    def frame_of(self, time: float) -> float:
+        """Frame at a time [s]; fractional between frames."""
+        return frame_of(time, self.frame_step)
+
+    def time_of(self, frame: float) -> float:
+        """Time of a frame [s]; the frame may be fractional."""
+        return time_of(frame, self.frame_step)
+
+
+def scene_entry(start: float, end: float, rate: float, key_times: Sequence[float] = ()) -> ClipEntry:
+    """Entry of the scene from start to end [s] at a frame rate [1/s]."""
+    return ClipEntry("", int(end * rate + 1e-6) + 1, end, tuple(key_times), rate, start)
+
 
 IN_POINT = "in_point"
 OUT_POINT = "out_point"
@@ -26,14 +80,12 @@ class RulerScale:
 
     @property
     def end(self) -> float:
-        """Time at the right edge [s]."""
         return self.time_of(self.width)
 
     def x_of(self, time: float) -> float:
         return (time - self.start) / self.seconds_per_pixel
 
     def time_of(self, x: float) -> float:
-        """Time [s] under a pixel."""
         return self.start + x * self.seconds_per_pixel
 
     def pixels(self, seconds: float) -> float:
@@ -43,13 +95,13 @@ class RulerScale:
         return 0.0 <= self.x_of(time) <= self.width
 
     def panned(self, pixels: float, duration: float) -> "RulerScale":
-        """The view after its content was pulled by `pixels` to the right; the clip stays in sight."""
+        """Scrolled by `pixels` to the right; the clip stays visible."""
         return self._at(self.start - pixels * self.seconds_per_pixel, duration)
 
     def zoomed(self, x: float, factor: float, duration: float, frame_step: float) -> "RulerScale":
-        """The view with `factor` times the seconds per pixel, holding the time under pixel `x`.
+        """Zoomed by a factor of seconds per pixel around pixel `x`.
 
-        The closest view shows four frames, the widest twice the clip.
+        The closest zoom shows four frames, the widest twice the clip.
         """
         widest = fitted(duration, self.width).seconds_per_pixel * _ZOOM_OUT_MAX
         closest = min(_FRAMES_MIN * frame_step / self.width, widest)
@@ -58,11 +110,11 @@ class RulerScale:
         return replace(self, seconds_per_pixel=scaled)._at(held - x * scaled, duration)
 
     def turned_to(self, time: float, duration: float) -> "RulerScale":
-        """The view paged so that `time` comes to its left part."""
+        """Scrolled so that `time` is at the left."""
         return self._at(time - MARGIN * self.seconds_per_pixel, duration)
 
     def resized(self, width: float) -> "RulerScale":
-        """The same times on another width, left edge held."""
+        """The same scale for another width."""
         return replace(self, width=max(width, 1.0))
 
     def _at(self, start: float, duration: float) -> "RulerScale":
@@ -71,7 +123,7 @@ class RulerScale:
 
 
 def fitted(duration: float, width: float) -> RulerScale:
-    """The view that shows the whole clip between two margins."""
+    """The scale that shows the whole clip between two margins."""
     span = duration if duration > 0.0 else _SPAN_OF_POSE
     margin = min(MARGIN, width * 0.1)
     per_pixel = span / max(width - 2.0 * margin, 1.0)
@@ -80,18 +132,18 @@ def fitted(duration: float, width: float) -> RulerScale:
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """Evenly spaced ticks: every `minor` units a tick, every `major` units a labelled one."""
+    """Spacing of labelled (`major`) and other (`minor`) ticks."""
 
     major: float
     minor: float
 
 
 def frame_ticks(frame_pixels: float, label_pixels: float) -> Ticks:
-    """Spacing in frames: labels at whole numbers of the series 1, 2, 5, 10 ..., ticks between wide frames.
+    """Spacing of ticks in frames: labels at 1, 2, 5, 10 ... frames, ticks between them.
 
     Args:
-        frame_pixels: Width of one frame on screen, positive.
-        label_pixels: Room that a label needs with its gap.
+        frame_pixels: Width of a frame [px], positive.
+        label_pixels: Width of a label with its gap [px].
     """
     major = max(nice_above(label_pixels / frame_pixels), 1.0)
     minor = _minor_of(major, frame_pixels)
@@ -99,25 +151,25 @@ def frame_ticks(frame_pixels: float, label_pixels: float) -> Ticks:
 
 
 def second_ticks(second_pixels: float, label_pixels: float) -> Ticks:
-    """Spacing in seconds: 1, 2, 5 times a power of ten, then whole minutes."""
+    """Spacing of ticks in seconds: 1, 2, 5 times a power of ten, then whole minutes."""
     rough = label_pixels / second_pixels
     major = nice_above(rough) if rough <= 20.0 else _whole_minutes(rough)
     return Ticks(major, _minor_of(major, second_pixels))
 
 
 def nice_above(rough: float) -> float:
-    """The smallest of 1, 2 or 5 times a power of ten that is not below `rough` (positive)."""
+    """The smallest of 1, 2 or 5 times a power of ten that is at least `rough` (positive)."""
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * n for n in (1.0, 2.0, 5.0, 10.0) if power * n >= rough * (1.0 - 1e-9))
 
 
 def tick_indices(first: float, last: float, spacing: float) -> range:
-    """Multiples of `spacing` from `first` to `last`, as the integers they are multiples by."""
+    """Integers whose product with `spacing` is between `first` and `last`."""
     return range(math.ceil(first / spacing - 1e-9), math.floor(last / spacing + 1e-9) + 1)
 
 
 def second_label(seconds: float, spacing: float) -> str:
-    """A time on the ruler: "0.25 s", "3 s", or "1:30" where labels are minutes apart or beyond."""
+    """A time on the ruler: "0.25 s", "3 s", or "1:30" for labels minutes apart or later."""
     if spacing >= 30.0 or (seconds >= 60.0 and spacing >= 1.0):
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes}:{rest:02d}"
@@ -126,12 +178,11 @@ def second_label(seconds: float, spacing: float) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """A time as read off the playhead, to a hundredth of a second."""
     return f"{seconds:.2f} s"
 
 
 def frame_text(frame: float) -> str:
-    """A frame number: whole where it is whole, else with one digit."""
+    """A frame number; fractional frames with one digit."""
     whole = round(frame)
     return str(whole) if abs(frame - whole) < 0.005 else f"{frame:.1f}"
 
@@ -142,18 +193,18 @@ def snapped(time: float, frame_step: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RangeLimits:
-    """What bounds a drag of the in or out marker: the clip [s], and one frame between the two."""
+    """Limits for dragging the in or out marker: the clip [s], and one frame between the markers."""
 
     duration: float
     frame_step: float
 
     def in_point(self, time: float, out_time: float, snap: bool) -> float:
-        """Where an in marker dragged to `time` comes to rest, before `out_time`."""
+        """Time of an in marker that is dragged to `time`, before `out_time`."""
         time = snapped(time, self.frame_step) if snap else time
         return min(max(time, 0.0), max(out_time - self._gap(), 0.0))
 
     def out_point(self, time: float, in_time: float, snap: bool) -> float:
-        """Where an out marker dragged to `time` comes to rest, after `in_time`."""
+        """Time of an out marker that is dragged to `time`, after `in_time`."""
         time = snapped(time, self.frame_step) if snap else time
         return max(min(time, self.duration), min(in_time + self._gap(), self.duration))
 

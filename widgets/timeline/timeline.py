@@ -1,7 +1,4 @@
-"""The timeline: controls in a row above, the ruler below over the full width.
-
-It knows values and signals only.  Setters never emit; every signal is something the user did.
-"""
+"""The timeline: controls, ruler and tracks. Setters never emit; every signal is an action of the user."""
 
 import itertools
 from collections.abc import Sequence
@@ -14,31 +11,28 @@ from sim.scene.playback import PlaybackSettings
 from widgets.icons import icon
 from widgets.parts import packed
 from widgets.theme import SPACE
-from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.controls import ClipChooser, ControlRow, TimelineNotice
 from widgets.timeline.fields import END, TimeFields, speed_field
 from widgets.timeline.ruler import Ruler
-from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT
+from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry
 from widgets.timeline.tracks import Tracks
 from widgets.timeline.transport import LoopButton, Transport, TransportButton
 
 _EMPTY_TEXT = "No animation. Open or drop a model that has one, and its frames appear here."
 _BIND_POSE_TIP = "Show the pose the skeleton was bound in, ignoring the clip"
-_SCENE_TIP = "Scene: first and last frame, frame rate and run-up"
+_SCENE_TIP = "Scene: first and last frame, frame rate and pre-roll"
 _LOOP, _SPEED = "loop", "speed"
 
 
 class Timeline(QWidget):
-    """Chooses, plays and scrubs a clip.
+    """Selects, plays and scrubs a clip.
 
     Signals:
-        scrub_started, scrubbed(seconds), scrub_finished: The user holds the playhead, or typed a place.
-        play_toggled(direction): The play button of 1 or -1; it pauses what plays that way already.
-        step_requested(frames), key_requested(direction), jump_requested("first" or "last").
-        clip_chosen(name), bind_pose_toggled(shown).
-        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): One gesture on
-            a field of `PlaybackSettings`, from press to release.  Every start is followed by exactly one
-            finish or cancel; a cancelled edit has sent the old value by a last `edited`.
+        scrub_started, scrubbed(seconds), scrub_finished: Drag of the playhead, or a typed time.
+        play_toggled(direction): A play button, 1 or -1; pauses if it plays in this direction.
+        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): A gesture on a field of
+            `PlaybackSettings`. Every start is followed by exactly one finish or cancel; before a cancel, `edited` is
+            emitted with the old value.
     """
 
     scrub_started = Signal()
@@ -78,10 +72,8 @@ class Timeline(QWidget):
         self._connect()
         self.set_clips((), "")
 
-    # Values from outside
-
     def set_scene(self, scene: ClipEntry) -> None:
-        """Show scene time on the ruler, instead of that of a clip."""
+        """Shows scene time on the ruler instead of a clip."""
         self._scene = scene
         for widget in self._numbers:
             widget.setEnabled(True)
@@ -89,11 +81,11 @@ class Timeline(QWidget):
         self._show_on_ruler(scene)
 
     def set_clips(self, clips: Sequence[ClipEntry], current: str) -> None:
-        """Offer these clips; without a scene the ruler shows one of them, and none is the empty state.
+        """Sets the clips of the selected model; without a scene the ruler shows the current one.
 
         Args:
-            clips: Clips of the selected model, names unique.
-            current: Name of the clip that drives it; the first one where it is no name of a clip.
+            clips: The clips, with unique names.
+            current: Name of the current clip; the first one is used for an unknown name.
         """
         self._clips = {clip.name: clip for clip in clips}
         self.clip_chooser.set_clips(clips, current)
@@ -104,12 +96,11 @@ class Timeline(QWidget):
         self.set_current_clip(current)
 
     def set_simulating(self, simulating: bool) -> None:
-        """Whether there is something to simulate, which plays, steps and starts anew without a clip too."""
+        """Whether there is something to simulate: play, step and reset then work without a clip."""
         self._simulating = simulating
         self._enable_transport()
 
     def set_current_clip(self, name: str) -> None:
-        """Show another one of the clips; a clip of the same length keeps the zoom."""
         clip = self._clips.get(name) or next(iter(self._clips.values()), None)
         self.clip_chooser.set_current(clip.name if clip else "")
         self._current = clip.name if clip else ""
@@ -117,18 +108,16 @@ class Timeline(QWidget):
             self._show_on_ruler(clip)
 
     def set_time(self, seconds: float) -> None:
-        """Move the playhead; cheap enough for every drawn frame."""
         self.ruler.set_time(seconds)
         self.tracks.set_time(seconds)
         self.fields.set_time(seconds)
 
     def set_playing(self, playing: bool, direction: int = 1) -> None:
-        """Show whether and which way (1 or -1) the clip plays."""
+        """Shows whether the clip plays, and in which direction (1 or -1)."""
         self.transport.set_playing(playing, direction)
         self.ruler.set_following(playing)
 
     def set_playback(self, playback: PlaybackSettings) -> None:
-        """Show loop mode, speed and range."""
         self.loop_button.set_mode(playback.loop)
         self.speed_field.set_value(playback.speed)
         self.fields.set_points(playback.in_point, playback.out_point)
@@ -140,7 +129,7 @@ class Timeline(QWidget):
         self.ruler.set_bind_pose(shown)
 
     def set_realtime(self, text: str, warn: bool = False) -> None:
-        """Say how playback keeps up, such as "real time" or "dropping frames: 21 of 60 drawn"."""
+        """Sets the notice about the playback speed, such as "real time" or "dropping frames: 21 of 60 drawn"."""
         self.notice.set_notice(text, warn)
 
     def fit(self) -> None:
@@ -183,15 +172,12 @@ class Timeline(QWidget):
 
     @property
     def _numbers(self) -> list[QWidget]:
-        """What says where it is and how it plays."""
         return [self.loop_button, self.speed_field, *self.fields.all, *self.fields.labels.values()]
 
     def _show_on_ruler(self, clip: ClipEntry | None) -> None:
         self.ruler.set_clip(clip)
         self.fields.set_clip(clip or ClipEntry("", 0, 0.0))
         self.fields.set_time(self.ruler.time)
-
-    # Assembly
 
     def sizeHint(self) -> QSize:
         return QSize(self._row.sizeHint().width() + 2 * SPACE, super().sizeHint().height())

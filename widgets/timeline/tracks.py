@@ -1,10 +1,8 @@
-"""Rows under the ruler, on its scale: strips of clips that are moved and trimmed, and bars of simulated steps.
+"""Rows below the ruler: strips of clips, and bars of cached simulation steps."""
 
-It knows values and signals only.  A gesture lives from press to release; what it changes leaves as a signal.
-"""
-
+import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -25,23 +23,116 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 
-from widgets.number_field import mixed
+from sim.scene.strips import Strip
+from widgets.theme import blend
 from widgets.timeline.ruler_paint import small_font
 from widgets.timeline.ruler_scale import RulerScale, fitted, snapped
-from widgets.timeline.track_rows import CACHED_TEXT, BarRow, CacheState, StripBar, StripRow
 from widgets.timings.colours import PALETTE
+
+
+@dataclass(frozen=True, slots=True)
+class StripBar:
+    """One strip.
+
+    Attributes:
+        index: Index among the stored strips of the character.
+        text: Clip, repeats and speed.
+        start, end: Times [s]; the end may be infinite.
+        length: Duration of one repetition [s].
+        fade: Duration of the blend from the previous strip [s].
+        clip: Index of its clip in the model, which determines the colour.
+    """
+
+    index: int
+    text: str
+    start: float
+    end: float
+    length: float
+    fade: float = 0.0
+    clip: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StripRow:
+    """The strips of one character, sorted by start."""
+
+    node: str
+    name: str
+    bars: tuple[StripBar, ...]
+    is_active: bool = False
+
+
+class CacheState(enum.Enum):
+    """How simulation steps are cached."""
+
+    CACHED = "cached"
+    THINNED = "thinned"
+    OLD = "old"
+    BAKED = "baked"
+    OUTDATED = "outdated"
+    STOPPED = "stopped"
+
+
+CACHED_TEXT = {
+    CacheState.CACHED: "simulated and cached",
+    CacheState.THINNED: "simulated; some steps were evicted from the cache and are simulated again when needed",
+    CacheState.OLD: "simulated with earlier settings",
+    CacheState.BAKED: "baked: played without simulation",
+    CacheState.OUTDATED: "baked with other settings",
+    CacheState.STOPPED: "stopped here",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BarRow:
+    """Cached steps of a simulated node: spans of scene time (from [s], to [s], state)."""
+
+    node: str
+    name: str
+    spans: tuple[tuple[float, float, CacheState], ...] = ()
+    is_baked: bool = False
+    is_outdated: bool = False
+
+
+def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float], clips: Sequence[str]) -> tuple[StripBar, ...]:
+    """Bars of strips, sorted by start.
+
+    Args:
+        strips: The strips, in any order.
+        duration: Returns the duration of a clip by name [s].
+        clips: Names of the clips of the model; unknown clips count as the first one.
+    """
+    order = sorted(range(len(strips)), key=lambda index: strips[index].start)
+    bars: list[StripBar] = []
+    for index in order:
+        strip = strips[index]
+        length, end = strip.length(duration(strip.clip)), strip.end(duration(strip.clip))
+        before = max((bar.end for bar in bars), default=-math.inf)
+        fade = min(before, end) - strip.start if before < math.inf else 0.0
+        clip = clips.index(strip.clip) if strip.clip in clips else 0
+        bars.append(StripBar(index, strip_text(strip), strip.start, end, length, max(fade, 0.0), clip))
+    return tuple(bars)
+
+
+def strip_text(strip: Strip) -> str:
+    """Clip, repeats and speed, such as "walk × 3, 0.5 speed"."""
+    words = strip.clip
+    if strip.repeats == 0.0:
+        words += ", repeats ∞"
+    elif strip.repeats != 1.0:
+        words += f" × {strip.repeats:.3g}"
+    return words if strip.speed == 1.0 else f"{words}, {strip.speed:g} speed"
+
 
 _PADDING, _GRIP, _THRESHOLD, _WHEEL_NOTCH = 4.0, 5.0, 2.0, 120.0
 _HUES = ("#3a78c2", *(PALETTE[number] for number in (0, 2, 6, 5, 1, 3)))
-"""Colours of the clips of a model; those that blue is told apart from."""
+"""Colours of the clips of a model, all distinct from blue."""
 
 MOVE, START, END = "move", "start", "end"
 
 
 @dataclass(slots=True)
 class _StripDrag:
-    """A bar that the mouse holds."""
-
     row: StripRow
     bar: StripBar
     part: str
@@ -50,13 +141,13 @@ class _StripDrag:
 
 
 class Tracks(QWidget):
-    """Strips of the figures, then what is kept of each simulated node.
+    """Strips of the characters, then cached steps of the simulated nodes.
 
     Signals:
         edit_started(node, part), edited(node, strip, part, seconds), edit_finished(), edit_cancelled(): A strip is
-            moved, or one of its ends is ("move", "start" or "end"), to where its start or that end then is [s].
-        chosen(node): A row of a figure was pressed.
-        menu_requested(node, strip, place on the screen, frame under it [s]): Strip is -1 beside all.
+            moved, or its start or end is ("move", "start" or "end"); the time is that of its start or end [s].
+        chosen(node): The row of a character was pressed.
+        menu_requested(node, strip, global position, time [s]): Strip is -1 outside all strips.
     """
 
     edit_started = Signal(str, str)
@@ -79,12 +170,10 @@ class Tracks(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Tracks")
-        self.setAccessibleDescription("Strips of clips, and the kept steps of what is simulated")
-
-    # What is shown
+        self.setAccessibleDescription("Strips of clips, and cached steps of simulations")
 
     def set_strips(self, rows: Sequence[StripRow]) -> None:
-        """Show strips; a gesture on a strip that is gone ends."""
+        """Sets the strips; ends the gesture on a strip that no longer exists."""
         if (shown := tuple(rows)) != self.strips:
             self.strips = shown
             held = self._drag and (self._drag.row.node, self._drag.bar.index)
@@ -93,7 +182,6 @@ class Tracks(QWidget):
             self._arrange()
 
     def set_bars(self, rows: Sequence[BarRow]) -> None:
-        """Show what is kept of simulated nodes."""
         if (shown := tuple(rows)) != self.bars:
             is_other = len(shown) != len(self.bars)
             self.bars = shown
@@ -104,7 +192,6 @@ class Tracks(QWidget):
         self.update()
 
     def set_time(self, time: float) -> None:
-        """Move the line of the playhead."""
         for moment in (self._time, time):
             self.update(QRectF(self._scale.x_of(moment) - 2.0, 0.0, 5.0, self.height()).toAlignedRect())
         self._time = time
@@ -121,23 +208,21 @@ class Tracks(QWidget):
 
     @property
     def bar_height(self) -> float:
-        """Height of a row of kept steps [px]."""
+        """Height of a row of cached steps [px]."""
         return math.ceil(QFontMetricsF(small_font(self.font())).height()) + 5.0
 
     @property
     def strip_height(self) -> float:
-        """Height of a row of strips, which are taken hold of [px]."""
+        """Height of a row of strips [px]."""
         return self.bar_height + 7.0
 
     def place_of(self, node: str, index: int) -> QRectF:
-        """Where the bar of a strip is drawn."""
         for number, row in enumerate(self.strips):
             if row.node == node:
                 return self._bar_rect(number, row.bars[index])
         raise KeyError(node)
 
     def _arrange(self) -> None:
-        """Fits the scroll bar to what there is; it is in sight where not everything is."""
         hidden = math.ceil(self._top(len(self.strips) + len(self.bars))) - self.height()
         bar, width = self.scroll_bar, self.scroll_bar.sizeHint().width()
         bar.setRange(0, max(hidden, 0))
@@ -148,12 +233,12 @@ class Tracks(QWidget):
         self.update()
 
     def _top(self, number: int) -> float:
-        """Upper edge of a row, before anything is scrolled [px]."""
+        """Upper edge of a row before scrolling [px]."""
         strips = min(number, len(self.strips))
         return strips * self.strip_height + (number - strips) * self.bar_height
 
     def _row_at(self, y: float) -> int:
-        """Number of the row at a height of the widget [px]; that of none beyond the last one."""
+        """Index of the row at a vertical position [px]; may be beyond the last row."""
         y += self.scroll_bar.value()
         strips = len(self.strips) * self.strip_height
         return int(y // self.strip_height) if y < strips else len(self.strips) + int((y - strips) // self.bar_height)
@@ -168,7 +253,7 @@ class Tracks(QWidget):
             painter.setFont(small_font(self.font()))
             for number in range(self._row_at(0.0), len(self.strips) + len(self.bars)):
                 area = self._row_rect(number)
-                painter.fillRect(QRectF(0.0, area.bottom() - 1.0, area.width(), 1.0), mixed(base, text, 0.1))
+                painter.fillRect(QRectF(0.0, area.bottom() - 1.0, area.width(), 1.0), blend(base, text, 0.1))
                 if number < len(self.strips):
                     self._paint_strips(painter, number, self.strips[number])
                 else:
@@ -183,8 +268,8 @@ class Tracks(QWidget):
             hue = QColor(_HUES[bar.clip % len(_HUES)])
             area = self._bar_rect(number, bar)
             held = self._drag is not None and self._drag.row.node == row.node and self._drag.bar.index == bar.index
-            fill = mixed(base, hue, 0.62 if held else 0.42 if row.is_active else 0.24)
-            painter.setPen(mixed(base, hue, 0.9))
+            fill = blend(base, hue, 0.62 if held else 0.42 if row.is_active else 0.24)
+            painter.setPen(blend(base, hue, 0.9))
             painter.setBrush(fill)
             painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 3.0, 3.0)
             if bar.fade > 0.0:
@@ -192,11 +277,11 @@ class Tracks(QWidget):
                 right = left + self._scale.pixels(bar.fade)
                 corners = [QPointF(left, area.top()), QPointF(right, area.top()), QPointF(left, area.bottom())]
                 painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(mixed(base, hue, 0.62 if row.is_active else 0.36))
+                painter.setBrush(blend(base, hue, 0.62 if row.is_active else 0.36))
                 painter.drawPolygon(QPolygonF(corners))
-                painter.setPen(mixed(base, hue, 0.9))
-                painter.drawLine(corners[1], corners[2])  # the one goes down as the other comes up
-            self._paint_turns(painter, area, bar, mixed(fill, text, 0.4))
+                painter.setPen(blend(base, hue, 0.9))
+                painter.drawLine(corners[1], corners[2])  # crossfade
+            self._paint_repeats(painter, area, bar, blend(fill, text, 0.4))
             painter.setPen(text)
             room = area.intersected(QRectF(self.rect())).adjusted(_PADDING + 2.0, 0.0, -_PADDING, 0.0)
             label = f"{row.name}: {bar.text}" if bar.index == row.bars[0].index else bar.text
@@ -204,8 +289,7 @@ class Tracks(QWidget):
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
-    def _paint_turns(self, painter: QPainter, area: QRectF, bar: StripBar, ink: QColor) -> None:
-        """Where a repetition ends and the next begins."""
+    def _paint_repeats(self, painter: QPainter, area: QRectF, bar: StripBar, ink: QColor) -> None:
         width = self._scale.pixels(bar.length)
         if not 6.0 < width < area.width():
             return
@@ -224,13 +308,13 @@ class Tracks(QWidget):
             left, right = self._scale.x_of(begin), self._scale.x_of(end)
             span = QRectF(left, line.top(), max(right - left, 1.0), line.height())
             if cached is CacheState.OUTDATED:
-                painter.fillRect(span, mixed(base, self.colour(cached), 0.4))
+                painter.fillRect(span, blend(base, self.colour(cached), 0.4))
                 painter.fillRect(span, QBrush(self.colour(cached), Qt.BrushStyle.BDiagPattern))
             else:
                 painter.fillRect(span, self.colour(cached))
-        painter.setPen(mixed(base, text, 0.74))
+        painter.setPen(blend(base, text, 0.74))
         baked = " (baked, out of date)" if row.is_outdated else " (baked)" if row.is_baked else ""
-        left = max(area.left(), self._scale.x_of(0.0)) + _PADDING + 2.0  # as in strips, beside a playhead at the start
+        left = max(area.left(), self._scale.x_of(0.0)) + _PADDING + 2.0  # right of a playhead at 0
         room = QRectF(left, area.top(), area.width(), area.height() - 5.0)
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, row.name + baked)
 
@@ -238,12 +322,12 @@ class Tracks(QWidget):
         palette, role = self.palette(), QPalette.ColorRole
         base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
         return {
-            CacheState.KEPT: mixed(base, accent, 0.95),
-            CacheState.THINNED: mixed(base, accent, 0.5),
-            CacheState.OLD: mixed(base, text, 0.32),
+            CacheState.CACHED: blend(base, accent, 0.95),
+            CacheState.THINNED: blend(base, accent, 0.5),
+            CacheState.OLD: blend(base, text, 0.32),
             CacheState.BAKED: QColor("#d39a2d"),
             CacheState.OUTDATED: QColor("#d39a2d"),
-            CacheState.HALTED: QColor("#e0574b"),
+            CacheState.STOPPED: QColor("#e0574b"),
         }[cached]
 
     def _row_rect(self, number: int) -> QRectF:
@@ -261,10 +345,10 @@ class Tracks(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or self._drag is not None:
             return
-        found = self._at(event.position())
-        if found is None:
+        hit = self._at(event.position())
+        if hit is None:
             return
-        row, bar, part = found
+        row, bar, part = hit
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         self.chosen.emit(row.node)
         if bar is not None:
@@ -274,8 +358,8 @@ class Tracks(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         drag, x = self._drag, event.position().x()
         if drag is None:
-            found = self._at(event.position())
-            at_end = found is not None and found[1] is not None and found[2] != MOVE
+            hit = self._at(event.position())
+            at_end = hit is not None and hit[1] is not None and hit[2] != MOVE
             self.setCursor(Qt.CursorShape.SizeHorCursor if at_end else Qt.CursorShape.ArrowCursor)
             return
         if not drag.changed and abs(x - drag.press) < _THRESHOLD:
@@ -303,8 +387,8 @@ class Tracks(QWidget):
         self._request_menu(QPointF(event.pos()))
 
     def _request_menu(self, place: QPointF) -> None:
-        if (found := self._at(place)) is not None:
-            row, bar, _ = found
+        if (hit := self._at(place)) is not None:
+            row, bar, _ = hit
             time = snapped(self._scale.time_of(place.x()), self._frame_step)
             on_screen = self.mapToGlobal(place).toPoint()
             self.menu_requested.emit(row.node, bar.index if bar is not None else -1, on_screen, time)
@@ -331,12 +415,12 @@ class Tracks(QWidget):
     def tip_at(self, place: QPointF) -> str:
         number = self._row_at(place.y())
         if number < len(self.strips):
-            found = self._at(place)
-            bar = found[1] if found is not None else None
+            hit = self._at(place)
+            bar = hit[1] if hit is not None else None
             if bar is None:
                 return self.strips[number].name
             habits = "Drag to move, drag an end to trim or repeat (Ctrl between frames), double click for values"
-            endless = "" if math.isfinite(bar.end) else "∞: the clip is played over and over to the end of the scene\n"
+            endless = "" if math.isfinite(bar.end) else "∞: the clip repeats to the end of the scene\n"
             return f"{self.strips[number].name}: {bar.text}\n{endless}{habits}"
         if number - len(self.strips) >= len(self.bars):
             return ""
@@ -345,7 +429,7 @@ class Tracks(QWidget):
         return f"{row.name}: {CACHED_TEXT[cached] if cached is not None else 'not simulated yet'}"
 
     def _at(self, place: QPointF) -> tuple[StripRow, StripBar | None, str] | None:
-        """Row, bar and part of it under a place; the upper bar where two overlap is the later one."""
+        """Row, strip and part at a position; later strips are on top."""
         number = self._row_at(place.y())
         if not 0 <= number < len(self.strips):
             return None

@@ -1,28 +1,27 @@
-"""The transport: jump, step and play buttons, the loop mode, and the bind pose toggle."""
+"""The transport: jump, step, play and loop buttons."""
 
 import functools
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QGuiApplication,
+    QColor,
     QIcon,
-    QIconEngine,
     QKeyEvent,
     QPainter,
     QPainterPath,
     QPaintEvent,
     QPalette,
-    QPixmap,
 )
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from sim.scene.playback import LoopMode
-from widgets.icons import icon
-from widgets.number_field import mixed
+from widgets.icons import PaletteEngine, icon
+from widgets.parts import packed
+from widgets.theme import blend
 
 _GRID = 24.0
-# Shapes on a grid of 24, pointing right: triangle (left, tip), bar (left, right), diamond (centre).
+# Shapes on a grid of 24, pointing right: triangle (left, tip), bar (left, right), diamond (centre, half width).
 _SHAPES: dict[str, tuple[tuple[str, float, float], ...]] = {
     "play": (("triangle", 7.0, 19.0),),
     "pause": (("bar", 6.5, 10.5), ("bar", 13.5, 17.5)),
@@ -37,38 +36,19 @@ _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 @functools.cache
 def transport_icon(shape: str, mirrored: bool = False) -> QIcon:
-    """The icon of a shape ("play", "pause", "step", "key", "end"); mirrored it points left."""
-    return QIcon(_ShapeEngine(shape, mirrored))
+    """The icon of a shape ("play", "pause", "step", "key", "end"); mirrored ones point left."""
 
-
-class _ShapeEngine(QIconEngine):
-    """Paints a shape in the colour that the palette has for the icon's mode."""
-
-    def __init__(self, shape: str, mirrored: bool) -> None:
-        super().__init__()
-        self._shape, self._mirrored = shape, mirrored
-
-    def clone(self) -> QIconEngine:
-        return _ShapeEngine(self._shape, self._mirrored)
-
-    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:  # noqa: ARG002
+    def draw(painter: QPainter, rect: QRect, colour: QColor) -> None:
         side = min(rect.width(), rect.height())
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.translate(QPointF(rect.center()) + QPointF(0.5, 0.5))
-        painter.scale((-side if self._mirrored else side) / _GRID, side / _GRID)
+        painter.scale((-side if mirrored else side) / _GRID, side / _GRID)
         painter.translate(-0.5 * _GRID, -0.5 * _GRID)
-        off = mode == QIcon.Mode.Disabled
-        group = QPalette.ColorGroup.Disabled if off else QPalette.ColorGroup.Active
-        painter.fillPath(_path(self._shape), QGuiApplication.palette().color(group, QPalette.ColorRole.ButtonText))
+        painter.fillPath(_path(shape), colour)
         painter.restore()
 
-    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        pixmap = QPixmap(size)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        with QPainter(pixmap) as painter:
-            self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
-        return pixmap
+    return QIcon(PaletteEngine(draw))
 
 
 def _path(shape: str) -> QPainterPath:
@@ -89,7 +69,7 @@ def _path(shape: str) -> QPainterPath:
 
 
 class TransportButton(QToolButton):
-    """A flat button that leaves the focus where it is when clicked, and the arrow keys to the timeline."""
+    """A flat button that does not take the focus when clicked and ignores the arrow keys."""
 
     def __init__(self, name: str, tip: str, shown: QIcon, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -109,8 +89,8 @@ class TransportButton(QToolButton):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(accent if self.hasFocus() else Qt.PenStyle.NoPen)
             if self.isEnabled() and (self.isChecked() or self.isDown() or self.underMouse()):
-                tint = mixed(window, accent, 0.45) if self.isChecked() else window
-                painter.setBrush(mixed(tint, text, 0.16 if self.isDown() else 0.08))
+                tint = blend(window, accent, 0.45) if self.isChecked() else window
+                painter.setBrush(blend(tint, text, 0.16 if self.isDown() else 0.08))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
             place = QRect(QPoint(0, 0), self.iconSize())
             place.moveCenter(self.rect().center())
@@ -137,17 +117,15 @@ class _Push:
 
 _FIRST = _Push("First frame", "Go to the start of the range (Home)", "end", True)
 _KEY_BACK = _Push("Previous key", "Go to the previous key (Shift+Left)", "key", True)
-_STEP_BACK = _Push("Previous frame", "Step one frame back (Left or ,)", "step", True)
+_STEP_BACK = _Push("Previous frame", "Step back one frame (Left or ,)", "step", True)
 _BACKWARDS = _Push("Play backwards", "Play backwards (Shift+Space)", "play", True)
 _PLAY = _Push("Play", "Play (Space)", "play", False)
-_STEP = _Push("Next frame", "Step one frame on (Right or .)", "step", False)
+_STEP = _Push("Next frame", "Step forward one frame (Right or .)", "step", False)
 _KEY = _Push("Next key", "Go to the next key (Shift+Right)", "key", False)
 _LAST = _Push("Last frame", "Go to the end of the range (End)", "end", False)
 
 
 class Transport(QWidget):
-    """Eight buttons that only tell what was asked for."""
-
     play_toggled = Signal(int)
     step_requested = Signal(int)
     key_requested = Signal(int)
@@ -156,9 +134,7 @@ class Transport(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.buttons: list[TransportButton] = []
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        self._layout = packed(QHBoxLayout(self))
         first = self._add(_FIRST)
         first.clicked.connect(lambda: self.jump_requested.emit("first"))
         self._add(_KEY_BACK).clicked.connect(lambda: self.key_requested.emit(-1))
@@ -174,13 +150,13 @@ class Transport(QWidget):
         self._add(_LAST).clicked.connect(lambda: self.jump_requested.emit("last"))
 
     def enable(self, *, clip: bool, simulation: bool) -> None:
-        """Say what there is to play; a simulation alone plays and steps forwards, and goes back to its start."""
+        """Enables the buttons; without a clip, a simulation can only play and step forwards, and reset."""
         self.setEnabled(clip or simulation)
         for button in self.buttons:
             button.setEnabled(clip or (simulation and button in self._forwards))
 
     def set_playing(self, playing: bool, direction: int) -> None:
-        """Turn the button of the running direction into a pause button."""
+        """Turns the button of the playing direction into a pause button."""
         for button, push, sign, key in (
             (self._play, _PLAY, 1, "Space"),
             (self._backwards, _BACKWARDS, -1, "Shift+Space"),
@@ -192,9 +168,7 @@ class Transport(QWidget):
 
     def _add(self, push: _Push) -> TransportButton:
         button = TransportButton(push.name, push.tip, transport_icon(push.shape, push.mirrored), self)
-        layout = self.layout()
-        assert layout is not None
-        layout.addWidget(button)
+        self._layout.addWidget(button)
         self.buttons.append(button)
         return button
 
@@ -202,12 +176,12 @@ class Transport(QWidget):
 _LOOPS: dict[LoopMode, tuple[str, str]] = {
     LoopMode.LOOP: ("loop", "Loop: starts again at the end of the range"),
     LoopMode.ONCE: ("mdi6.ray-start-arrow", "Once: stops at the end of the range"),
-    LoopMode.PING_PONG: ("ping-pong", "Ping-pong: turns round at each end of the range"),
+    LoopMode.PING_PONG: ("ping-pong", "Ping-pong: reverses at each end of the range"),
 }
 
 
 class LoopButton(TransportButton):
-    """Goes through the loop modes; `chosen(LoopMode)` tells the next one."""
+    """Cycles through the loop modes; emits the next one."""
 
     chosen = Signal(object)
 

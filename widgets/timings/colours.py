@@ -1,7 +1,7 @@
-"""The colour of a pass: the same in every session, plot, legend and strip.
+"""Colours of passes, the same in every session, plot, legend and strip.
 
-What kind of work a pass is decides its hue, from a palette that colour-blind eyes can tell apart (Okabe and Ito 2008);
-which one of its kind it is decides how light it is.
+The type of work decides the hue, from a palette for colour-blind eyes (Okabe and Ito 2008); passes of one type differ
+in lightness.
 """
 
 import functools
@@ -29,11 +29,7 @@ _SHADES = (100, 78, 122, 64, 140)
 
 @functools.lru_cache(maxsize=4096)
 def pass_colour(path: str) -> QColor:
-    """Colour of a pass; do not change what it returns.
-
-    Args:
-        path: The pass as `sim.profile.sample.Slice.path` names it.
-    """
+    """Colour of a pass by its path (`sim.profile.sample.Slice.path`); do not modify the result."""
     parts = path.split(SEPARATOR)
     kind = parts[1] if len(parts) > 1 else parts[0]
     known = _HUES.get(kind) or _hue_of_kind(kind)
@@ -44,11 +40,11 @@ def pass_colour(path: str) -> QColor:
 
 
 def _hue_of_kind(name: str) -> str:
-    """Hue of a kind of node, of one or of all of them together; "" for none."""
+    """Hue of a type of node, singular or plural; "" if unknown."""
     kind = KINDS.get(name) or KINDS.get(name.removesuffix("s"))
     return kind.hue if kind is not None else ""
 
 
 def _hash(text: str) -> int:
-    """A number that does not change from one session to the next, unlike `hash`."""
+    """A hash that is the same in every session, unlike `hash`."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 3

@@ -1,37 +1,186 @@
-"""Two recordings against each other: distributions, medians, and whether their difference is more than chance."""
+"""Comparison of two recordings: distributions, medians and confidence intervals."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QContextMenuEvent, QPalette
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
+    QMenu,
+    QTreeWidget,
+    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
-from sim.profile.comparison import RecordingComparison
-from sim.profile.history import Quantity, TimingRecording
+from sim.profile.comparison import RecordingComparison, compare, verdict
+from sim.profile.history import Float64, Quantity, TimingRecording, source_text
 from widgets.empty_state import EmptyState
-from widgets.parts import FlowRow, Pages, ShareSplitter, packed
-from widgets.shown import label_text
+from widgets.icons import icon
+from widgets.parts import FlowRow, Pages, ShareSplitter, packed, plain_list
+from widgets.texts import label_text
 from widgets.theme import SPACE, colours, is_dark
-from widgets.timings.choice import Level
-from widgets.timings.compare_table import CompareTable, Pair, RecordingList
 from widgets.timings.distribution_plot import DistributionPlot, Series
-from widgets.timings.frames import TOTAL
-from widgets.timings.texts import SEPARATOR_DOT
+from widgets.timings.frames import ALL, TOTAL, FrameTable, Level, statistics_of, values_of
+from widgets.timings.pass_table import PassList
+from widgets.timings.texts import CPU_SOURCE, DASH, SEPARATOR_DOT, milliseconds
 
-# Blue and orange are told apart by every eye (Okabe and Ito 2008); for dark and for light ground.
+_HEADINGS = ("Pass", "A ms", "B ms", "B − A", "95 % CI")
+_DIFFERENCE = 3
+_TIPS = (
+    "Click a row to see the distributions of its times.",
+    "Median of A [ms].",
+    "Median of B [ms].",
+    "Difference of the medians [ms]; bold where it is more than chance.",
+    "Interval that holds the true difference with 95 % confidence [ms], by block bootstrap.",
+)
+_PENDING = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two recordings, and which of their times are compared."""
+
+    a: TimingRecording
+    b: TimingRecording
+    quantity: Quantity  # Which times
+    level: Level  # How far groups are taken apart
+
+    def paths(self) -> list[str]:
+        """The total, then every band of either recording."""
+        paths = dict.fromkeys([TOTAL])
+        for recording in (self.a, self.b):
+            statistics = statistics_of(FrameTable(recording.history), self.level, self.quantity, ALL)
+            paths |= dict.fromkeys(row.path for row in statistics.rows)
+        return list(paths)
+
+    def times(self, path: str) -> tuple[Float64, Float64]:
+        """Times of a band in both recordings [s]; 0 where it did not run."""
+        tables = [FrameTable(recording.history) for recording in (self.a, self.b)]
+        a, b = (values_of(table, self.level, path, self.quantity, ALL) for table in tables)
+        return a, b
+
+    def sentence(self, comparison: RecordingComparison) -> str:
+        return verdict(comparison, self.a.name, self.b.name)
+
+    def caution(self) -> str:
+        """Why the recordings may not be comparable; "" if they are."""
+        if self.quantity is Quantity.GPU and source_text(self.a.samples) != source_text(self.b.samples):
+            return f"Different sources: {source_text(self.a.samples)} against {source_text(self.b.samples)}."
+        if self.a.status.renderer != self.b.status.renderer:
+            return f"Different renderers: {self.a.status.renderer} against {self.b.status.renderer}."
+        if self.a.status.vsync != self.b.status.vsync:
+            return f"Vsync was {self.a.status.vsync.value} for one and {self.b.status.vsync.value} for the other."
+        return ""
+
+    def source(self) -> str:
+        return source_text(self.a.samples) if self.quantity is Quantity.GPU else CPU_SOURCE
+
+
+class CompareTable(PassList):
+    """Medians per pass; rows are added first and filled one by one."""
+
+    path_chosen = Signal(str)  # Path of the pass in the current row
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(_HEADINGS, "Medians of every pass", parent)
+        self.setMinimumWidth(120)
+        for column, tip in enumerate(_TIPS):
+            self.headerItem().setToolTip(column, tip)
+        self.currentItemChanged.connect(lambda item: item is not None and self.path_chosen.emit(self.path_of(item)))
+
+    def set_paths(self, paths: Sequence[str]) -> None:
+        self.set_passes({path: path or "Total" for path in paths})
+        for path in paths:
+            self.fill(path, [_PENDING] * (len(_HEADINGS) - 1), "")
+
+    def show_comparison(self, path: str, comparison: RecordingComparison, pair: Pair) -> None:
+        texts = (
+            milliseconds(comparison.median_a),
+            milliseconds(comparison.median_b),
+            _signed(comparison.difference),
+            DASH if math.isnan(comparison.lo) else f"{_signed(comparison.lo)} to {_signed(comparison.hi)}",
+        )
+        self.fill(path, texts, f"{pair.sentence(comparison)}\nSource: {pair.source()}.")
+        item = self.items_by_path[path]
+        font = item.font(_DIFFERENCE)
+        font.setBold(comparison.is_significant)
+        item.setFont(_DIFFERENCE, font)
+
+    def choose(self, path: str) -> None:
+        """Selects the row of a pass; emits nothing."""
+        if path in self.items_by_path:
+            with QSignalBlocker(self):
+                self.setCurrentItem(self.items_by_path[path])
+            self.viewport().update()
+
+
+def _signed(seconds: float) -> str:
+    if math.isnan(seconds):
+        return DASH
+    return ("+" if seconds >= 0.0 else "−") + milliseconds(abs(seconds))
+
+
+class RecordingList(QTreeWidget):
+    """Names of recordings with length and source, and a context menu."""
+
+    a_chosen = Signal(str)  # Name of a recording
+    b_chosen = Signal(str)
+    remove_requested = Signal(str)  # Name of a recording
+    export_csv_requested = Signal()  # Of the selected recording
+    export_trace_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setHeaderLabels(["Recording", "Frames"])
+        plain_list(self, "Recordings")
+        self.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.setMinimumWidth(120)
+
+    def set_recordings(self, recordings: Sequence[TimingRecording]) -> None:
+        before = self.current()
+        self.clear()
+        for recording in recordings:
+            item = QTreeWidgetItem(self, [recording.name, recording.summary])
+            origin = f"\nImported from {recording.origin}" if recording.origin else ""
+            for column in (0, 1):
+                item.setToolTip(column, f"{recording.name}\n{recording.summary}{origin}\nRight click for more.")
+            if recording.name == before:
+                self.setCurrentItem(item)
+
+    def current(self) -> str:
+        item = self.currentItem()
+        return item.text(0) if item is not None else ""
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self.itemAt(event.pos()) is not None:
+            self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        menu, name = QMenu(self), self.current()
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.addAction("Use as A").triggered.connect(lambda: self.a_chosen.emit(name))
+        menu.addAction("Use as B").triggered.connect(lambda: self.b_chosen.emit(name))
+        menu.addSeparator()
+        menu.addAction(icon("save"), "Export CSV…").triggered.connect(self.export_csv_requested)
+        menu.addAction(icon("save"), "Export Chrome Trace…").triggered.connect(self.export_trace_requested)
+        menu.addSeparator()
+        menu.addAction(icon("delete"), "Remove").triggered.connect(lambda: self.remove_requested.emit(name))
+        menu.setEnabled(bool(name))
+        return menu
+
+
+# Blue and orange are distinct for colour-blind eyes (Okabe and Ito 2008); on dark and on light background.
 _A_COLOUR, _B_COLOUR = ("#56b4e9", "#0072b2"), ("#e69f00", "#b37700")
 
 
 class ComparePage(QWidget):
-    """Chooses A and B among the recordings and shows them."""
-
-    remove_requested = Signal(str)  # Name of a recording to forget
+    remove_requested = Signal(str)  # Name of a recording
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,19 +190,18 @@ class ComparePage(QWidget):
         self._pending: list[str] = []
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._compare_next)
-        self.a_box, self.b_box = self._box("TimingRecording A"), self._box("TimingRecording B")
-        self.quantity_box = self._box("Which times", [(one.name, one) for one in Quantity])
-        self.level_box = self._box("How far groups are taken apart", [(one.label, one) for one in Level])
-        self.pass_box = self._box("Pass whose distributions are shown")
+        self.a_box, self.b_box = self._box("Recording A"), self._box("Recording B")
+        self.quantity_box = self._box("Which times", [(quantity.name, quantity) for quantity in Quantity])
+        self.level_box = self._box("Detail of the stack", [(level.label, level) for level in Level])
+        self.pass_box = self._box("Pass of the histogram")
         self.empty = EmptyState(
             "compare",
-            "Nothing to compare yet",
-            "Record twice with a change between, or import a CSV file: then choose A and B here.",
+            "No recordings yet",
+            "Make two recordings with a change between them, or import a CSV file; then choose A and B here.",
             self,
         )
         self.list, self.table = RecordingList(self), CompareTable(self)
-        self.sentence = _words()
-        self.caution = _words()
+        self.sentence, self.caution = _wrapped_label(), _wrapped_label()
         self.plot = DistributionPlot(self)
         self._arrange()
         self._connect()
@@ -61,9 +209,9 @@ class ComparePage(QWidget):
     # --- recordings -----------------------------------------------------------------------------------
 
     def set_recordings(self, recordings: Sequence[TimingRecording]) -> None:
-        """Offers these; the newest ones are chosen where the choice is gone or was never made."""
+        """Lists the recordings; selects the newest ones where the selection no longer exists."""
         self.recordings = tuple(recordings)
-        names = [one.name for one in recordings]
+        names = [recording.name for recording in recordings]
         for box, back in ((self.a_box, 2), (self.b_box, 1)):
             before = box.currentText()
             with QSignalBlocker(box):
@@ -78,7 +226,7 @@ class ComparePage(QWidget):
         self._compare()
 
     def choose(self, a: str, b: str) -> None:
-        """Compares the recordings of these names."""
+        """Compares the recordings with these names."""
         with QSignalBlocker(self.a_box):
             self.a_box.setCurrentText(a)
         with QSignalBlocker(self.b_box):
@@ -87,14 +235,14 @@ class ComparePage(QWidget):
 
     @property
     def chosen(self) -> TimingRecording | None:
-        """The current one of the list, else B."""
+        """The recording selected in the list, else B."""
         name = self.list.current() or self.b_box.currentText()
-        return next((one for one in self.recordings if one.name == name), None)
+        return next((recording for recording in self.recordings if recording.name == name), None)
 
     # --- comparing ------------------------------------------------------------------------------------
 
     def _compare(self) -> None:
-        """Starts anew: what is shown at once, the rows of the table one after the other, so that nothing waits."""
+        """Shows the selected pass at once and fills the table row by row from a timer."""
         a, b = (self._chosen(box) for box in (self.a_box, self.b_box))
         self.pair = None
         self.comparisons = {}
@@ -126,17 +274,16 @@ class ComparePage(QWidget):
     def _compared(self, path: str) -> RecordingComparison:
         assert self.pair is not None
         if path not in self.comparisons:
-            self.comparisons[path] = self.pair.compared(path)
-            self.table.fill(path, self.comparisons[path], self.pair)
+            self.comparisons[path] = compare(*self.pair.times(path))
+            self.table.show_comparison(path, self.comparisons[path], self.pair)
         return self.comparisons[path]
 
     def _show_pass(self) -> None:
-        """Distributions and sentence of the chosen pass."""
         pair, path = self.pair, self.pass_box.currentData() or TOTAL
         if pair is None:
             return
         if pair.a is pair.b:
-            self.sentence.setText("A and B are the same recording; choose another one for B.")
+            self.sentence.setText("A and B are the same recording; choose a different B.")
         else:
             self.sentence.setText(f"{label_text(path) or 'Total'}: {pair.sentence(self._compared(path))}.")
         self.caution.setText(pair.caution())
@@ -200,7 +347,7 @@ def _tag(text: str, box: QComboBox) -> QWidget:
     return pair
 
 
-def _words() -> QLabel:
+def _wrapped_label() -> QLabel:
     label = QLabel()
     label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.PlainText)

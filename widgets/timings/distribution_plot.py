@@ -1,4 +1,4 @@
-"""Histograms of times over each other, with target lines and medians."""
+"""Overlaid histograms of frame times, with target lines and medians."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sim.profile.history import Float64
+from widgets.parts import packed
 from widgets.theme import SPACE, colours, tabular
-from widgets.timings.plot_parts import CostAxis, PlotHeader, style_axis
-from widgets.timings.window import TARGETS
+from widgets.timings.plot_parts import TARGETS, CostAxis, PlotHeader, style_axis
 
 BINS_MAX = 80
 _CUT = 99.5
@@ -24,8 +24,7 @@ _PERCENT = 100.0
 def bin_edges(*series: Float64, count: int = BINS_MAX) -> Float64:
     """Edges of bins of equal width for several series of times [s], shape (N + 1,).
 
-    A few frames far beyond the others do not squeeze these into one bin: the last bin holds whatever is beyond
-    it, which `counts` does.
+    Outliers do not squeeze the other times into one bin: `counts` puts them into the last bin.
     """
     known = [values[~np.isnan(values)] for values in series]
     pooled = np.concatenate([np.empty(0), *known])
@@ -41,26 +40,24 @@ def bin_edges(*series: Float64, count: int = BINS_MAX) -> Float64:
 
 
 def counts(values: Float64, edges: Float64) -> Float64:
-    """Share of the known times in each bin, shape (N,); the outer bins hold those beyond them."""
+    """Share of the known times in each bin, shape (N,); the outer bins include all times beyond them."""
     known = values[~np.isnan(values)]
     if not len(known):
         return np.zeros(len(edges) - 1)
     # Times equal to the last edge belong to the last bin, though clipping may round below the first.
-    found, _ = np.histogram(np.clip(known, edges[0], edges[-1]), edges)
-    return found / len(known)
+    numbers, _ = np.histogram(np.clip(known, edges[0], edges[-1]), edges)
+    return numbers / len(known)
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Times of one set of frames."""
-
     name: str  # What they are called
     times: Float64  # Times [s], NaN where they were lost
     colour: QColor  # Of the bars
 
 
 class DistributionPlot(QWidget):
-    """Share of the frames [%] over the time [ms]; its medians are lines."""
+    """Share of the frames [%] over the time [ms], with lines at the medians."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,39 +78,34 @@ class DistributionPlot(QWidget):
         self._targets = [pg.InfiniteLine(target * _MS, angle=90) for target, *_ in TARGETS]
         for line in self._targets:
             self.plot.addItem(line, ignoreBounds=True)
-        layout = QGridLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.header, 0, 0)
-        layout.addWidget(self.plot, 1, 0)
-        layout.setRowStretch(1, 1)
+        packed(QVBoxLayout(self), self.header, (self.plot, 1))
         self._take_look()
 
     def show_series(self, series: Sequence[Series]) -> None:
         self.series = tuple(series)
-        self.edges = bin_edges(*(one.times for one in series))
-        self.heights = [counts(one.times, self.edges) * _PERCENT for one in series]
+        self.edges = bin_edges(*(entry.times for entry in series))
+        self.heights = [counts(entry.times, self.edges) * _PERCENT for entry in series]
         for item in self._items:
             self.plot.removeItem(item)
         self._items = []
-        for one, heights in zip(self.series, self.heights, strict=True):
-            self._add(one, heights)
+        for entry, heights in zip(self.series, self.heights, strict=True):
+            self._add(entry, heights)
         top = max((float(heights.max()) for heights in self.heights), default=1.0)
         self.plot.setRange(
             xRange=(self.edges[0] * _MS, self.edges[-1] * _MS), yRange=(0.0, max(top, 1e-3) * 1.05), padding=0.0
         )
 
-    def _add(self, one: Series, heights: Float64) -> None:
-        fill = QColor(one.colour)
+    def _add(self, entry: Series, heights: Float64) -> None:
+        fill = QColor(entry.colour)
         fill.setAlpha(110 if len(self.series) > 1 else 200)
         curve = pg.PlotCurveItem(
-            self.edges * _MS, heights, stepMode="center", fillLevel=0.0, brush=fill, pen=pg.mkPen(one.colour, width=1)
+            self.edges * _MS, heights, stepMode="center", fillLevel=0.0, brush=fill, pen=pg.mkPen(entry.colour, width=1)
         )
         self._items.append(curve)
         self.plot.addItem(curve, ignoreBounds=True)
-        known = one.times[~np.isnan(one.times)]
+        known = entry.times[~np.isnan(entry.times)]
         if len(known):
-            pen = pg.mkPen(one.colour, width=2, style=Qt.PenStyle.DashLine)
+            pen = pg.mkPen(entry.colour, width=2, style=Qt.PenStyle.DashLine)
             median = pg.InfiniteLine(float(np.median(known)) * _MS, angle=90, pen=pen)
             self._items.append(median)
             self.plot.addItem(median, ignoreBounds=True)

@@ -1,36 +1,179 @@
-"""The frames of a history at one moment, and the figures of every band over a region of them.
+"""Frames of a timing history, the bands of the stack, and their statistics; independent of Qt."""
 
-Later frames do not change them: holding the view is keeping this.
-"""
-
+import enum
 import functools
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.profile.history import Float64, Quantity, QuantityHistory, Summary, summary
-from sim.profile.sample import FrameSample
-from widgets.timings.choice import Band, Level, bands_of, roots_of
+from sim.profile.sample import SEPARATOR, FrameSample
+
+
+class Level(enum.Enum):
+    """Detail of the stack: number of path components that are distinguished."""
+
+    GROUPS = 1
+    KINDS = 2
+    PASSES = 64
+
+    @property
+    def label(self) -> str:
+        return self.name.capitalize()
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One area of the stack: the times of some passes minus those of others."""
+
+    path: str  # The pass or group
+    plus: tuple[str, ...]  # Passes that are added, with all their parts
+    minus: tuple[str, ...] = ()  # Parts that are subtracted, because they are bands of their own
+
+    @property
+    def label(self) -> str:
+        """Name in legends."""
+        return f"{self.path} (other)" if self.minus else self.path
+
+
+@functools.lru_cache(maxsize=256)
+def bands_of(paths: tuple[str, ...], level: Level) -> tuple[Band, ...]:
+    """Bands from the bottom of the stack to its top, a group before its parts.
+
+    Args:
+        paths: Every pass; a part may occur without its group.
+        level: Detail of the stack.
+    """
+    roots = _children(paths)
+    bands: dict[str, tuple[list[str], list[str]]] = {}
+    for path in paths:
+        key = _cut(path, level)
+        plus, minus = bands.setdefault(key, ([], []))
+        above = _ancestor(path, paths)
+        if above is None or _cut(above, level) != key:
+            plus.append(path)
+        minus += [child for child in roots.get(path, ()) if _cut(child, level) != key]
+    return tuple(Band(key, *map(tuple, bands[key])) for key in _in_order(tuple(bands)))
+
+
+@functools.lru_cache(maxsize=256)
+def roots_of(paths: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(path for path in paths if _ancestor(path, paths) is None)
+
+
+def _cut(path: str, level: Level) -> str:
+    return SEPARATOR.join(path.split(SEPARATOR)[: level.value])
+
+
+def _ancestor(path: str, paths: tuple[str, ...]) -> str | None:
+    """The innermost pass that contains this one."""
+    while path := path.rpartition(SEPARATOR)[0]:
+        if path in paths:
+            return path
+    return None
+
+
+def _children(paths: tuple[str, ...]) -> dict[str, list[str]]:
+    children: dict[str, list[str]] = {}
+    for path in paths:
+        above = _ancestor(path, paths)
+        if above is not None:
+            children.setdefault(above, []).append(path)
+    return children
+
+
+def _in_order(keys: tuple[str, ...]) -> list[str]:
+    """Groups in the order of their first pass, and their parts likewise."""
+    first: dict[str, int] = {}
+    for number, key in enumerate(keys):
+        parts = key.split(SEPARATOR)
+        for depth in range(1, len(parts) + 1):
+            first.setdefault(SEPARATOR.join(parts[:depth]), number)
+
+    def rank(key: str) -> list[int]:
+        parts = key.split(SEPARATOR)
+        return [first[SEPARATOR.join(parts[:depth])] for depth in range(1, len(parts) + 1)]
+
+    return sorted(keys, key=rank)
+
+
+class PlottedTimes(enum.Enum):
+    GPU = "GPU"
+    CPU = "CPU"
+    BOTH = "Both"
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        return {PlottedTimes.GPU: (Quantity.GPU,), PlottedTimes.CPU: (Quantity.CPU,)}.get(
+            self, (Quantity.GPU, Quantity.CPU)
+        )
+
+
+class Unit(enum.Enum):
+    MILLISECONDS = "ms"
+    SHARE = "share"
+
+
+@dataclass(frozen=True, slots=True)
+class TimingsOptions:
+    shown: PlottedTimes = PlottedTimes.GPU
+    unit: Unit = Unit.MILLISECONDS
+    level: Level = Level.KINDS
+    hidden: frozenset[str] = frozenset()  # Paths of hidden bands
+    solo: str = ""  # Path of the only band that is shown, or ""
+
+    def shows(self, path: str) -> bool:
+        return path == self.solo if self.solo else path not in self.hidden
+
+    def visible(self, bands: tuple[Band, ...]) -> tuple[Band, ...]:
+        """The bands that are shown; all if the solo band does not exist."""
+        if self.solo and all(band.path != self.solo for band in bands):
+            return replace(self, solo="").visible(bands)
+        return tuple(band for band in bands if self.shows(band.path))
+
+    def toggled(self, path: str) -> "TimingsOptions":
+        """With one band shown or hidden; ends solo."""
+        if self.solo:
+            return replace(self, solo="" if path == self.solo else path)
+        return replace(self, hidden=self.hidden ^ {path})
+
+    def soloed(self, path: str) -> "TimingsOptions":
+        """With only one band shown, or with solo ended if it was that one."""
+        return replace(self, solo="" if self.solo == path else path)
+
+    @property
+    def quantity(self) -> Quantity:
+        return self.shown.quantities[0]
+
+    def state(self) -> dict[str, str]:
+        """Settings that are saved between sessions; hidden bands belong to a scene and are not."""
+        return {"shown": self.shown.name, "unit": self.unit.name, "level": self.level.name}
+
+    def restored(self, state: Mapping[str, str]) -> "TimingsOptions":
+        """With saved settings; missing and unknown ones are ignored."""
+        shown = PlottedTimes.__members__.get(state.get("shown", ""), self.shown)
+        unit = Unit.__members__.get(state.get("unit", ""), self.unit)
+        level = Level.__members__.get(state.get("level", ""), self.level)
+        return replace(self, shown=shown, unit=unit, level=level)
+
 
 Index = slice | npt.NDArray[np.int64]
 ALL = slice(None)
 _LASTS_AT_LEAST = 0.25
-"""A frame with no successor in sight is drawn no longer than this [s], or than it cost."""
+"""A frame without a successor is displayed no longer than this [s], or than 1.5 times its cost."""
 
 TOTAL = ""
-"""Path of the row of all passes together."""
+"""Path of the sum of all passes."""
 
 
 class FrameTable:
-    """Columns of frames, oldest first.
-
-    Args:
-        history: Where they are; the frames that it has now.
+    """Columns of the frames that a history has now, oldest first; later frames do not change it.
 
     Attributes:
         paths: Every pass.
-        begins: When each frame began [s], monotonic, shape (F,).
+        begins: Start time of each frame [s], monotonic, shape (F,).
         intervals: Times to the next frames [s], NaN where nothing was drawn between, shape (F,).
     """
 
@@ -44,12 +187,12 @@ class FrameTable:
         self._cached: list[FrameSample] | None = None
 
     def cached(self) -> "FrameTable":
-        """Itself, with its frames for as long as they are wanted; call it before the history goes on."""
+        """Keeps the frames of the history and returns itself; call it before the history gets more frames."""
         self._cached = self._history.samples
         return self
 
     def sample(self, index: int) -> FrameSample:
-        """A frame; where it has left the history meanwhile and was not kept, the oldest one there is.
+        """A frame; the oldest one left if it is no longer in the history and was not kept.
 
         Raises:
             IndexError: If there is no frame.
@@ -65,30 +208,30 @@ class FrameTable:
 
     @property
     def now(self) -> float:
-        """When the newest frame began [s]; 0 without one."""
+        """Start time of the newest frame [s]; 0 without one."""
         return float(self.begins[-1]) if len(self) else 0.0
 
     def bands(self, level: Level) -> tuple[Band, ...]:
         return bands_of(self.paths, level)
 
     def values(self, band: Band, quantity: Quantity, where: Index = ALL) -> Float64:
-        """Times of a band in some frames [s]; NaN where they were lost."""
+        """Times of a band [s]; NaN where they were lost."""
         times = self._sum(band.plus, quantity, where)
         for path in band.minus:
             times = times - self._columns[path, quantity][where]
-        # Rounding must not leave less than nothing.
+        # Rounding may give negative times.
         return np.maximum(times, 0.0) if band.minus else times
 
     def total(self, quantity: Quantity, where: Index = ALL) -> Float64:
-        """Times of all passes together in some frames [s]."""
+        """Times of all passes together [s]."""
         return self._sum(roots_of(self.paths), quantity, where)
 
     @functools.cached_property
     def ends(self) -> Float64:
-        """Up to when each frame is shown [s], shape (F,): to the next one, unless nothing was drawn between."""
+        """End of the display of each frame [s], shape (F,): the next frame, unless nothing was drawn between."""
         cost = np.fmax(self.total(Quantity.GPU), self.total(Quantity.CPU))
         longest = self.begins + np.fmax(1.5 * np.nan_to_num(cost), _LASTS_AT_LEAST)
-        # Where something was drawn between, however slowly, there is no gap.
+        # No gap where frames were drawn, however slowly.
         followed = ~np.isnan(self.intervals)
         following = np.append(self.begins[1:], np.inf)
         if len(self) > 1:
@@ -96,12 +239,12 @@ class FrameTable:
         return np.where(followed, following, np.minimum(following, longest))
 
     def region(self, begin: float, end: float) -> slice:
-        """Frames that began at `begin` or later and not after `end` (monotonic times [s])."""
+        """Frames that start between two monotonic times [s], inclusive."""
         first = int(np.searchsorted(self.begins, begin, "left"))
         return slice(first, max(first, int(np.searchsorted(self.begins, end, "right"))))
 
     def at(self, moment: float) -> int | None:
-        """Index of the frame that is shown at a time [s]; None where there is none."""
+        """Index of the frame that is displayed at a time [s], or None."""
         index = int(np.searchsorted(self.begins, moment, "right")) - 1
         return index if index >= 0 and moment < self.ends[index] else None
 
@@ -116,34 +259,23 @@ class FrameTable:
 
 @dataclass(frozen=True, slots=True)
 class FrameStatistics:
-    """One row."""
-
-    path: str  # Path of the band; `TOTAL` for all together
-    label: str  # What the user reads
-    times: Summary  # Summary of its times [s]
-    share: float  # Part of all times, 0 to 1
+    path: str  # Path of the band, or `TOTAL`
+    label: str
+    times: Summary  # [s]
+    share: float  # Share of the total time, 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
 class RegionStatistics:
-    """What the frames of a region cost."""
-
-    # The total first, then the bands from the bottom of the stack up; those that never took time are left out
+    # The total, then the bands from the bottom of the stack up, without those that took no time
     rows: tuple[FrameStatistics, ...]
-    frames: int  # How many frames there are
-    rate: float  # Mean frames a second, pauses left out; NaN where no interval is known
-    seconds: float  # From the begin of the first to the end of the last one [s]
+    frames: int  # Number of frames
+    rate: float  # Mean frames per second without pauses; NaN without known intervals
+    seconds: float  # Duration [s]
 
 
 def statistics_of(frames: FrameTable, level: Level, quantity: Quantity, where: slice) -> RegionStatistics:
-    """Figures of some frames.
-
-    Args:
-        frames: All frames.
-        level: How far groups are taken apart.
-        quantity: Which times.
-        where: Indices of the region.
-    """
+    """Statistics of the frames in a region."""
     total = frames.total(quantity, where)
     whole = float(np.nansum(total))
     rows = [FrameStatistics(TOTAL, "Total", summary(total), 1.0 if whole > 0.0 else 0.0)]
@@ -161,7 +293,7 @@ def statistics_of(frames: FrameTable, level: Level, quantity: Quantity, where: s
 
 
 def values_of(frames: FrameTable, level: Level, path: str, quantity: Quantity, where: slice) -> Float64:
-    """Times of a band, or of all together for `TOTAL`; 0 for a band that is not there [s]."""
+    """Times of a band [s], or of all passes for `TOTAL`; 0 for a band that does not exist."""
     if path == TOTAL:
         return frames.total(quantity, where)
     band = next((band for band in frames.bands(level) if band.path == path), None)
@@ -169,5 +301,5 @@ def values_of(frames: FrameTable, level: Level, path: str, quantity: Quantity, w
 
 
 def is_empty_rest(band: Band, times: Float64) -> bool:
-    """Whether the parts of a group leave nothing of it."""
+    """Whether the parts of a group account for all of its time."""
     return bool(band.minus) and not bool((times > 1e-9).any())

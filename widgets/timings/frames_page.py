@@ -1,70 +1,163 @@
-"""The page of frames: legend with figures, stacks over time, histogram and the chosen frame."""
+"""The page of frames: legend with statistics, stacks over time, histogram and the selected frame."""
 
 import math
 
 import numpy as np
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPalette, QResizeEvent
-from PySide6.QtWidgets import QLabel, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QStackedLayout,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sim.profile.sample import FrameSample, TimerStatus
-from widgets.parts import ShareSplitter, packed
+from widgets.parts import ShareSplitter, packed, tool_button
+from widgets.texts import tip_text
 from widgets.theme import SPACE, tabular
-from widgets.timings.choice import TimingsOptions
 from widgets.timings.colours import pass_colour
 from widgets.timings.distribution_plot import DistributionPlot, Series
-from widgets.timings.frame_panel import FramePanel
-from widgets.timings.frames import TOTAL, FrameTable, RegionStatistics, statistics_of, values_of
-from widgets.timings.pass_table import PassTable
+from widgets.timings.frames import TOTAL, FrameTable, RegionStatistics, TimingsOptions, statistics_of, values_of
+from widgets.timings.pass_table import PassList, PassTable
 from widgets.timings.plots_area import PlotsArea
-from widgets.timings.texts import SEPARATOR_DOT, honesty_tip, source_of
+from widgets.timings.texts import SEPARATOR_DOT, frame_facts, honesty_tip, milliseconds, source_of
+
+_HEADINGS = ("Pass", "GPU ms", "CPU ms")
+
+
+class FramePanel(QWidget):
+    """Facts of the frame above, its passes below.
+
+    Attributes:
+        buttons: Buttons that select a frame, shown next to the title of the panel.
+    """
+
+    stepped = Signal(int)  # Select the previous (-1) or next (1) frame
+    worst_requested = Signal()  # Select the slowest frame
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.sample: FrameSample | None = None
+        self.empty = QLabel("Click a spike in the plot to see its frame, or press Slowest Frame.", self)
+        self.buttons = QWidget(self)
+        self.facts = QLabel(self)
+        self.passes = self._make_passes()
+        self.previous_button = tool_button("previous", "", "Previous frame")
+        self.next_button = tool_button("next", "", "Next frame")
+        self.worst_button = tool_button(
+            "mdi6.arrow-up-bold-outline", "Slowest Frame", "Select the slowest of the frames shown"
+        )
+        self.previous_button.clicked.connect(lambda: self.stepped.emit(-1))
+        self.next_button.clicked.connect(lambda: self.stepped.emit(1))
+        self.worst_button.clicked.connect(self.worst_requested)
+        self._arrange()
+
+    def show_sample(self, sample: FrameSample | None) -> None:
+        self.sample = sample
+        self._stack.setCurrentIndex(0 if sample is None else 1)
+        self.previous_button.setEnabled(sample is not None)
+        self.next_button.setEnabled(sample is not None)
+        if sample is None:
+            return
+        self.facts.setText(frame_facts(sample))
+        self._show_passes(sample)
+
+    def set_compact(self, compact: bool) -> None:
+        """Hides the text of buttons that have an icon."""
+        beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
+        self.worst_button.setToolButtonStyle(alone if compact else beside)
+
+    def _show_passes(self, sample: FrameSample) -> None:
+        passes = sorted(merged_slices(sample).items(), key=lambda item: -_rank(item[1]))
+        self.passes.set_passes({path: path if runs == 1 else f"{path} ×{runs}" for path, (_, _, runs) in passes})
+        for path, (gpu, cpu, runs) in passes:
+            tip = tip_text(f"{path}, with all its parts\nGPU source: {sample.source.value}")
+            self.passes.fill(path, (milliseconds(gpu), milliseconds(cpu)), tip)
+            name_tip = tip_text(path if runs == 1 else f"{path}: sum of {runs} runs")
+            self.passes.items_by_path[path].setToolTip(0, name_tip)
+
+    def _make_passes(self) -> PassList:
+        passes = PassList(_HEADINGS, "Passes of the frame", self)
+        passes.setTextElideMode(Qt.TextElideMode.ElideLeft)
+        passes.setMinimumHeight(2 * passes.fontMetrics().height())  # a low dock still shows the facts above
+        passes.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        return passes
+
+    def _arrange(self) -> None:
+        self.empty.setWordWrap(True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.facts.setFont(tabular(self.font()))
+        self.facts.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.facts.setWordWrap(True)
+        self.facts.setTextFormat(Qt.TextFormat.PlainText)
+        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.facts.setContentsMargins(SPACE, 0, SPACE, 0)
+        details = QWidget(self)
+        packed(QVBoxLayout(details), self.facts, (self.passes, 1))
+        packed(QHBoxLayout(self.buttons), self.previous_button, self.next_button, self.worst_button)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(details)
+
+
+def merged_slices(sample: FrameSample) -> dict[str, tuple[float, float, int]]:
+    """GPU and CPU time [s] and number of runs of every pass of a frame."""
+    merged: dict[str, tuple[float, float, int]] = {}
+    for part in sample.slices:
+        gpu, cpu, runs = merged.get(part.path, (0.0, 0.0, 0))
+        merged[part.path] = (gpu + part.gpu, cpu + part.cpu, runs + 1)
+    return merged
+
+
+def _rank(times: tuple[float, float, int]) -> float:
+    gpu, cpu, _ = times
+    return cpu if math.isnan(gpu) else max(gpu, 0.0)
+
 
 _HISTOGRAM, _FRAME = range(2)
 _WIDE = 150
-"""Characters that have to fit into a wide page."""
+"""Width of a wide page in characters."""
 
 
 class FramesPage(QWidget):
-    """Joins the parts; it decides nothing about measuring."""
-
-    frame_chosen = Signal(object)  # The `FrameSample` that the user chose
+    frame_chosen = Signal(object)  # The user selected a `FrameSample`
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.table, self.area = PassTable(self), PlotsArea(self)
         self.histogram, self.frame_panel = DistributionPlot(self), FramePanel(self)
         self.summary = QLabel(self)
-        self.figures: RegionStatistics | None = None
+        self.statistics: RegionStatistics | None = None
         self.chosen: FrameSample | None = None
         self._status = TimerStatus()
         self._arrange()
         self._connect()
 
-    # --- what is shown --------------------------------------------------------------------------------
-
     def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:
-        """Shows these frames; the figures stay until `count`."""
+        """Shows frames; `count` updates the statistics."""
         self.area.draw(frames, choice)
-        if self.table.pass_model.choice != choice:
-            self.table.pass_model.set_choice(choice, self._status)
-            self.table.viewport().update()
+        self.table.set_choice(choice, self._status)
 
     def count(self) -> None:
         frames, choice = self.area.frames, self.area.choice
         if frames is None:
             return
         where = self.area.extent()
-        self.figures = statistics_of(frames, choice.level, choice.quantity, where)
-        self.table.pass_model.set_statistics(self.figures)
-        self.summary.setText(self._summary(self.figures))
+        self.statistics = statistics_of(frames, choice.level, choice.quantity, where)
+        self.table.set_statistics(self.statistics)
+        self.summary.setText(self._summary(self.statistics))
         self._show_histogram(frames, choice, where)
-        self._show_here()
+        self._show_current()
 
     def set_status(self, status: TimerStatus) -> None:
-        """Says how the figures are measured."""
         self._status = status
         self.area.set_status(status)
-        self.table.pass_model.set_choice(self.area.choice, status)
+        self.table.set_choice(self.area.choice, status)
         tip = honesty_tip(status)
         self.summary.setToolTip(tip)
         self.histogram.setToolTip(f"Share of the frames over their time; dashed: the median, 16.7 and 33.3 ms.\n{tip}")
@@ -75,12 +168,11 @@ class FramesPage(QWidget):
         self.area.set_chosen(sample)
         if sample is not None:
             self.side.setCurrentIndex(_FRAME)
-        self._show_here()
+        self._show_current()
 
     # --- choosing -------------------------------------------------------------------------------------
 
     def choose_index(self, index: int) -> None:
-        """The user chose a frame."""
         frames = self.area.frames
         if frames is not None and 0 <= index < len(frames):
             sample = frames.sample(index)
@@ -88,7 +180,7 @@ class FramesPage(QWidget):
             self.frame_chosen.emit(sample)
 
     def choose_worst(self) -> None:
-        """The costliest frame of the region, or of the window."""
+        """Selects the slowest frame of the region, or of the window."""
         self.area.hold_requested.emit()
         frames, where = self.area.frames, self.area.extent()
         if frames is None:
@@ -98,7 +190,6 @@ class FramesPage(QWidget):
             self.choose_index(where.start + int(np.nanargmax(cost)))
 
     def step(self, frames: int) -> None:
-        """Chooses a neighbour of the chosen frame."""
         if self.chosen is None:
             return
         begin = self.chosen.begin
@@ -109,8 +200,8 @@ class FramesPage(QWidget):
 
     # --- parts ----------------------------------------------------------------------------------------
 
-    def _show_here(self) -> None:
-        """Values of the frame under the mouse, else of the chosen one, else of the newest one."""
+    def _show_current(self) -> None:
+        """Shows the times of the frame under the mouse, else of the selected one, else of the newest one."""
         frames, choice = self.area.frames, self.area.choice
         if frames is None or not len(frames):
             return
@@ -118,16 +209,16 @@ class FramesPage(QWidget):
         if index is None and self.chosen is not None:
             index = frames.at(self.chosen.begin)
         index = len(frames) - 1 if index is None else index
-        one = slice(index, index + 1)
-        here = {
-            band.path: float(frames.values(band, choice.quantity, one)[0]) for band in frames.bands(choice.level)
-        } | {TOTAL: float(frames.total(choice.quantity, one)[0])}
-        self.table.pass_model.set_here(here)
+        where = slice(index, index + 1)
+        bands = frames.bands(choice.level)
+        times = {band.path: float(frames.values(band, choice.quantity, where)[0]) for band in bands}
+        times[TOTAL] = float(frames.total(choice.quantity, where)[0])
+        self.table.set_current(times)
 
-    def _summary(self, figures: RegionStatistics) -> str:
-        rate = "– fps" if math.isnan(figures.rate) else f"{figures.rate:.1f} fps"
-        kind = "in the region" if self.area.region is not None else "shown"
-        return SEPARATOR_DOT.join((f"{figures.frames:,} frames {kind}", rate, f"{figures.seconds:.2f} s"))
+    def _summary(self, statistics: RegionStatistics) -> str:
+        rate = "– fps" if math.isnan(statistics.rate) else f"{statistics.rate:.1f} fps"
+        place = "in the region" if self.area.region is not None else "shown"
+        return SEPARATOR_DOT.join((f"{statistics.frames:,} frames {place}", rate, f"{statistics.seconds:.2f} s"))
 
     def _show_histogram(self, frames: FrameTable, choice: TimingsOptions, where: slice) -> None:
         bands = frames.bands(choice.level)
@@ -163,7 +254,7 @@ class FramesPage(QWidget):
     def _connect(self) -> None:
         area = self.area
         area.frame_clicked.connect(self.choose_index)
-        area.frame_pointed.connect(lambda _: self._show_here())
+        area.frame_pointed.connect(lambda _: self._show_current())
         area.region_changed.connect(self.count)
         area.window_changed.connect(self.count)
         self.frame_panel.worst_requested.connect(self.choose_worst)

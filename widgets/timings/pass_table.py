@@ -1,182 +1,207 @@
-"""The legend of the stack as a table: swatches that switch bands, and figures that can be sorted."""
+"""Lists of passes, and the legend of the stack: a sortable table of statistics with swatches that hide bands."""
 
 import enum
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QColor, QContextMenuEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QHeaderView,
     QMenu,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTreeView,
+    QTreeWidget,
+    QTreeWidgetItem,
     QWidget,
 )
 
-from sim.profile.history import Quantity
 from sim.profile.sample import TimerStatus
 from widgets.parts import plain_list
-from widgets.shown import label_text, tip_text
-from widgets.theme import SPACE, colours, tabular
-from widgets.timings.choice import TimingsOptions
+from widgets.texts import label_text, tip_text
+from widgets.theme import SPACE, colours
 from widgets.timings.colours import pass_colour
-from widgets.timings.frames import TOTAL, FrameStatistics, RegionStatistics
+from widgets.timings.frames import TOTAL, FrameStatistics, RegionStatistics, TimingsOptions
 from widgets.timings.texts import milliseconds, percent, source_of
 
-Index = QModelIndex | QPersistentModelIndex
 PATH_ROLE = Qt.ItemDataRole.UserRole
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _NUMBER_SAMPLE = "000.00"
 _NAME_CHARACTERS = 22
 
 
+class PassList(QTreeWidget):
+    """A flat list: the name of a pass, then columns of numbers.
+
+    Args:
+        headings: Headings of the columns.
+        name: Accessible name.
+    """
+
+    def __init__(self, headings: Sequence[str], name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.items_by_path: dict[str, QTreeWidgetItem] = {}
+        self.setHeaderLabels(list(headings))
+        plain_list(self, name)
+        for column in range(len(headings)):
+            self.header().setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+            if column:
+                self.headerItem().setTextAlignment(column, _RIGHT)
+
+    def set_passes(self, labels: Mapping[str, str]) -> None:
+        """Replaces all rows by passes with these labels, without numbers; emits nothing."""
+        with QSignalBlocker(self):
+            self.clear()
+        self.items_by_path = {}
+        for path, label in labels.items():
+            item = self.items_by_path[path] = QTreeWidgetItem([label_text(label)])
+            item.setData(0, PATH_ROLE, path)
+            for column in range(1, self.columnCount()):
+                item.setTextAlignment(column, _RIGHT)
+        self.addTopLevelItems(list(self.items_by_path.values()))
+
+    def fill(self, path: str, texts: Sequence[str], tip: str) -> None:
+        """Sets the numbers of a pass, and their tip."""
+        item = self.items_by_path[path]
+        for column, text in enumerate(texts, 1):
+            item.setText(column, text)
+            item.setToolTip(column, tip)
+
+    def path_of(self, item: QTreeWidgetItem | None) -> str:
+        return str(item.data(0, PATH_ROLE)) if item is not None else ""
+
+
 class PassColumn(enum.Enum):
-    """A column: its heading and what it means."""
+    """Heading and tooltip of a column."""
 
     PASS = ("Pass", "Click: show or hide. Alt + click or double click: show it alone.")
-    HERE = ("Here", "Time [ms] in the frame under the mouse, else in the chosen one, else in the newest one.")
+    CURRENT = ("Current", "Time [ms] in the frame under the mouse, else in the selected one, else in the newest one.")
     P50 = ("P50", "Half of the frames take no longer [ms].")
     P95 = ("P95", "95 % of the frames take no longer [ms].")
     P99 = ("P99", "99 % of the frames take no longer [ms].")
-    MAXIMUM = ("Max", "The costliest frame [ms].")
+    MAXIMUM = ("Max", "The slowest frame [ms].")
     SHARE = ("%", "Part of the time of all passes [%].")
 
 
 COLUMNS = tuple(PassColumn)
 
 
-class PassModel(QAbstractTableModel):
-    """The total stays on top, whatever the order of the others."""
+class PassDelegate(QStyledItemDelegate):
+    """Paints a swatch before the name, filled if the band is shown."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        path = index.data(PATH_ROLE)
+        if path != TOTAL:
+            side = _swatch_side(option)
+            box = QRect(option.rect.left() + SPACE, option.rect.center().y() - side // 2 + 1, side, side)
+            colour = pass_colour(path)
+            painter.setPen(QPen(colour, 1.0))
+            painter.setBrush(colour if self.parent().choice.shows(path) else Qt.BrushStyle.NoBrush)
+            painter.drawRect(box.adjusted(0, 0, -1, -1))
+            option.rect.setLeft(box.right() + 1)
+        super().paint(painter, option, index)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        size = super().sizeHint(option, index)
+        return QSize(size.width() + _swatch_side(option) + SPACE, size.height())
+
+
+def _swatch_side(option: QStyleOptionViewItem) -> int:
+    return int(option.fontMetrics.ascent())
+
+
+class PassTable(PassList):
+    """Statistics of each band; the total is always the first row.
+
+    Attributes:
+        rows: The statistics, in the order of the rows.
+        choice: Which bands are shown.
+    """
+
+    toggled = Signal(str)  # Path of a band to show or hide
+    soloed = Signal(str)  # Path of a band to show alone; ends solo for the one that is
+    double_clicked = Signal(str)  # As `soloed`, after the first click was reported as `toggled`
+    all_requested = Signal()  # Show all bands
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__([column.value[0] for column in COLUMNS], "Passes", parent)
         self.rows: list[FrameStatistics] = []
-        self._figures: tuple[FrameStatistics, ...] = ()
-        self._here: dict[str, float] = {}
         self.choice = TimingsOptions()
+        self._statistics: tuple[FrameStatistics, ...] = ()
+        self._current: dict[str, float] = {}
         self._status = TimerStatus()
-        self._quantity = Quantity.GPU
-        self._answers: dict[int, Callable[[FrameStatistics, PassColumn], Any]] = {
-            Qt.ItemDataRole.DisplayRole: self._text,
-            PATH_ROLE: lambda row, _: row.path,
-            Qt.ItemDataRole.TextAlignmentRole: lambda _, column: _LEFT if column is PassColumn.PASS else _RIGHT,
-            Qt.ItemDataRole.ForegroundRole: self._colour,
-            Qt.ItemDataRole.FontRole: self._font,
-            Qt.ItemDataRole.ToolTipRole: lambda row, _: self._tip(row),
-        }
-        self._order: tuple[int, Qt.SortOrder] = (-1, Qt.SortOrder.DescendingOrder)
+        self.setItemDelegateForColumn(0, PassDelegate(self))
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setMinimumWidth(140)
+        header = self.header()
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)  # the order of the stack
+        header.setSortIndicatorClearable(True)
+        header.setSectionsMovable(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.sortIndicatorChanged.connect(lambda *_: self._show_rows())
+        self._size_columns()
+        self._show_source()
 
-    # --- contents -------------------------------------------------------------------------------------
+    def set_statistics(self, statistics: RegionStatistics) -> None:
+        self._statistics = statistics.rows
+        self._show_rows()
 
-    def set_statistics(self, figures: RegionStatistics) -> None:
-        self._figures = figures.rows
-        self._lay_out()
-
-    def set_here(self, here: dict[str, float]) -> None:
-        """Times of one frame by path [s]; what is missing did not run."""
-        self._here = here
-        if self._order[0] == COLUMNS.index(PassColumn.HERE):
-            self._lay_out()
-        elif self.rows:
-            column = COLUMNS.index(PassColumn.HERE)
-            self.dataChanged.emit(self.index(0, column), self.index(len(self.rows) - 1, column))
+    def set_current(self, times: dict[str, float]) -> None:
+        """Sets the times of one frame by path [s]; passes that are missing did not run."""
+        self._current = times
+        column = COLUMNS.index(PassColumn.CURRENT)
+        if self.header().sortIndicatorSection() == column:
+            self._show_rows()
+        for row in self.rows:
+            self.items_by_path[row.path].setText(column, self._text(row, PassColumn.CURRENT))
 
     def set_choice(self, choice: TimingsOptions, status: TimerStatus) -> None:
-        """Marks what is hidden, and says where times come from."""
         is_other = choice != self.choice or status.source != self._status.source
-        self.choice, self._status, self._quantity = choice, status, choice.quantity
-        if self.rows and is_other:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(COLUMNS) - 1))
+        self.choice, self._status = choice, status
+        if is_other:
+            self._show_source()
+            self._show_rows()
 
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sorts by a column; -1 is the order of the stack."""
-        self._order = (column, order)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        rows = self._sorted()
-        if [row.path for row in rows] == [row.path for row in self.rows]:
-            self.rows = rows
-            if rows:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(COLUMNS) - 1))
-            return
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
-
-    def _sorted(self) -> list[FrameStatistics]:
-        column, order = self._order
-        bands = [row for row in self._figures if row.path != TOTAL]
-        if column >= 0:
-            bands.sort(key=lambda row: self._key(row, COLUMNS[column]), reverse=order == Qt.SortOrder.DescendingOrder)
-        return [row for row in self._figures if row.path == TOTAL] + bands
-
-    def _key(self, row: FrameStatistics, column: PassColumn) -> Any:
-        if column is PassColumn.PASS:
-            return label_text(row.label)
-        value = self._value(row, column)
-        return -1.0 if math.isnan(value) else value
-
-    # --- the model ------------------------------------------------------------------------------------
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        heading, meaning = COLUMNS[section].value
-        if role == Qt.ItemDataRole.DisplayRole:
-            return heading
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{meaning}\n{self._source()}"
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if section == 0 else _RIGHT
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        answer = self._answers.get(role)
-        return None if answer is None else answer(self.rows[index.row()], COLUMNS[index.column()])
-
-    @staticmethod
-    def _font(row: FrameStatistics, column: PassColumn) -> QFont | None:  # noqa: ARG004
-        if row.path != TOTAL:
-            return None
-        font = tabular(QFont())
-        font.setBold(True)
-        return font
-
-    def _colour(self, row: FrameStatistics, column: PassColumn) -> QColor | None:  # noqa: ARG002
-        return None if row.path == TOTAL or self.choice.shows(row.path) else QColor(colours().disabled)
+    def _show_rows(self) -> None:
+        section, order = self.header().sortIndicatorSection(), self.header().sortIndicatorOrder()
+        bands = [row for row in self._statistics if row.path != TOTAL]
+        if section == 0:
+            bands.sort(key=lambda row: label_text(row.label), reverse=order == Qt.SortOrder.DescendingOrder)
+        elif 0 < section < len(COLUMNS):
+            column = COLUMNS[section]
+            bands.sort(
+                key=lambda row: -1.0 if math.isnan(self._value(row, column)) else self._value(row, column),
+                reverse=order == Qt.SortOrder.DescendingOrder,
+            )
+        self.rows = [row for row in self._statistics if row.path == TOTAL] + bands
+        if [row.path for row in self.rows] != [*self.items_by_path]:
+            self.set_passes({row.path: row.label for row in self.rows})
+        for row in self.rows:
+            item = self.items_by_path[row.path]
+            item.setText(0, label_text(row.label))
+            tip = self._tip(row)
+            item.setToolTip(0, tip)
+            self.fill(row.path, [self._text(row, column) for column in COLUMNS[1:]], tip)
+            hidden = row.path != TOTAL and not self.choice.shows(row.path)
+            for column in range(len(COLUMNS)):
+                item.setData(column, Qt.ItemDataRole.ForegroundRole, QColor(colours().disabled) if hidden else None)
+                if row.path == TOTAL:
+                    font = self.font()
+                    font.setBold(True)
+                    item.setFont(column, font)
 
     def _text(self, row: FrameStatistics, column: PassColumn) -> str:
-        if column is PassColumn.PASS:
-            return label_text(row.label)
         value = self._value(row, column)
         return percent(value) if column is PassColumn.SHARE else milliseconds(value)
 
     def _value(self, row: FrameStatistics, column: PassColumn) -> float:
         times = row.times
-        if column is PassColumn.HERE:
-            return self._here.get(row.path, 0.0 if self._here else math.nan)
+        if column is PassColumn.CURRENT:
+            return self._current.get(row.path, 0.0 if self._current else math.nan)
         return {
             PassColumn.P50: times.p50, PassColumn.P95: times.p95, PassColumn.P99: times.p99,
             PassColumn.MAXIMUM: times.maximum, PassColumn.SHARE: row.share,
@@ -189,66 +214,13 @@ class PassModel(QAbstractTableModel):
         hint = "" if row.path == TOTAL else f"\n{PassColumn.PASS.value[1]}"
         return tip_text(f"{row.label}\n{mean}\n{self._source()}{hint}")
 
+    def _show_source(self) -> None:
+        for number, column in enumerate(COLUMNS):
+            self.headerItem().setToolTip(number, f"{column.value[1]}\n{self._source()}")
+
     def _source(self) -> str:
-        return f"{self._quantity.name} time, source: {source_of(self._quantity, self._status.source)}."
-
-
-class PassDelegate(QStyledItemDelegate):
-    """A swatch before the name, filled where the band is drawn."""
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        if index.column() == 0 and index.data(PATH_ROLE) != TOTAL:
-            side = swatch_side(option)
-            box = QRect(option.rect.left() + SPACE, option.rect.center().y() - side // 2 + 1, side, side)
-            colour = pass_colour(index.data(PATH_ROLE))
-            painter.setPen(QPen(colour, 1.0))
-            painter.setBrush(colour if self._shows(index) else Qt.BrushStyle.NoBrush)
-            painter.drawRect(box.adjusted(0, 0, -1, -1))
-            option.rect.setLeft(box.right() + 1)
-        super().paint(painter, option, index)
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        size = super().sizeHint(option, index)
-        return QSize(size.width() + swatch_side(option) + SPACE, size.height())
-
-    @staticmethod
-    def _shows(index: QModelIndex | QPersistentModelIndex) -> bool:
-        model = index.model()
-        assert isinstance(model, PassModel)
-        return model.choice.shows(index.data(PATH_ROLE))
-
-
-def swatch_side(option: QStyleOptionViewItem) -> int:
-    """Edge of a swatch beside text of this font."""
-    return int(option.fontMetrics.ascent())
-
-
-class PassTable(QTreeView):
-    """The table."""
-
-    toggled = Signal(str)  # Path of a band to show or hide
-    soloed = Signal(str)  # Path of a band to show alone, or to end that
-    # Path of a band to show alone, or to end that, as if it had not been toggled by the first click
-    double_clicked = Signal(str)
-    all_requested = Signal()  # All bands are to be shown
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.pass_model = PassModel(self)
-        self.setModel(self.pass_model)
-        self.setItemDelegateForColumn(0, PassDelegate(self))
-        plain_list(self, "Passes")
-        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.setMinimumWidth(140)
-        self.setSortingEnabled(True)
-        header = self.header()
-        header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
-        header.setSortIndicatorClearable(True)
-        header.setSectionsMovable(False)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self._size_columns()
+        quantity = self.choice.quantity
+        return f"{quantity.name} time, source: {source_of(quantity, self._status.source)}."
 
     def sizeHint(self) -> QSize:
         return QSize(self.header().length() + 4 * SPACE, 8 * (self.fontMetrics().height() + SPACE))
@@ -257,7 +229,7 @@ class PassTable(QTreeView):
         metrics, header = self.fontMetrics(), self.header()
         header.setMinimumSectionSize(metrics.horizontalAdvance("000"))
         for column in range(1, len(COLUMNS)):
-            # The heading shares its room with the arrow of the order.
+            # The heading shares its space with the sort arrow.
             header.resizeSection(column, metrics.horizontalAdvance(_NUMBER_SAMPLE) + 3 * SPACE)
         header.resizeSection(0, _NAME_CHARACTERS * metrics.averageCharWidth() + metrics.ascent() + 2 * SPACE)
 
@@ -265,48 +237,47 @@ class PassTable(QTreeView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
-        path = self._path_at(event.position().toPoint())
+        path = self._name_at(event.position().toPoint())
         if path and event.button() == Qt.MouseButton.LeftButton:
             is_solo = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
             (self.soloed if is_solo else self.toggled).emit(path)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        path = self._path_at(event.position().toPoint())
+        path = self._name_at(event.position().toPoint())
         if path and event.button() == Qt.MouseButton.LeftButton:
             self.double_clicked.emit(path)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        path = self.currentIndex().data(PATH_ROLE) if self.currentIndex().isValid() else ""
+        path = self.path_of(self.currentItem())
         if path and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             is_solo = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
             (self.soloed if is_solo else self.toggled).emit(path)
             return
         super().keyPressEvent(event)
 
-    def _path_at(self, place: QPoint) -> str:
-        index = self.indexAt(place)
-        return str(index.data(PATH_ROLE)) if index.isValid() and index.column() == 0 else ""
+    def _name_at(self, position: QPoint) -> str:
+        """Path of the band whose name is at a position, or ""."""
+        return self.path_of(self.itemAt(position)) if self.indexAt(position).column() == 0 else ""
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        index = self.indexAt(event.pos())
-        self.menu(str(index.data(PATH_ROLE)) if index.isValid() else "").popup(event.globalPos())
+        self.menu(self.path_of(self.itemAt(event.pos()))).popup(event.globalPos())
 
     def menu(self, path: str) -> QMenu:
-        """Menu of a band; of the table where the path is ""."""
+        """Context menu of a band, or of the table for ""."""
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
         if path:
-            shows = self.pass_model.choice.shows(path)
+            shows = self.choice.shows(path)
             menu.addAction("Hide" if shows else "Show").triggered.connect(lambda: self.toggled.emit(path))
-            is_solo = self.pass_model.choice.solo == path
+            is_solo = self.choice.solo == path
             menu.addAction("End solo" if is_solo else "Show alone").triggered.connect(lambda: self.soloed.emit(path))
             menu.addSeparator()
         menu.addAction("Show all").triggered.connect(self.all_requested)
         stack_order = menu.addAction("Order of the stack")
-        stack_order.triggered.connect(lambda: self.sortByColumn(-1, Qt.SortOrder.DescendingOrder))
+        stack_order.triggered.connect(lambda: self.header().setSortIndicator(-1, Qt.SortOrder.DescendingOrder))
         return menu
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "pass_model"):
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "choice"):
             self._size_columns()

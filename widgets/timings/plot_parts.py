@@ -1,6 +1,7 @@
-"""Parts of the plots of frames: axes, the line above, and what the mouse does over the inside."""
+"""Parts of the plots: visible range, scale, axes, header and mouse input."""
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyqtgraph as pg
@@ -11,21 +12,88 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from widgets.theme import SPACE, tabular
 from widgets.timings.texts import ago
 
+TARGETS = ((1.0 / 60.0, "16.7 ms (60 fps)", "60 fps"), (1.0 / 30.0, "33.3 ms (30 fps)", "30 fps"))
+"""Target times of a frame [s], with their long and short labels."""
+
+_ROUND = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+_HEADROOM = 1.08
+_SHRINKS_BELOW = 0.4
+LEAST = 1e-5
+"""Shortest scale [s]."""
+
+SPAN_MAX = 60.0
+SPAN_MIN = 0.05
+_SLACK = 0.02
+
+
+def round_top(peak: float) -> float:
+    """The smallest round number above a peak, with some headroom."""
+    least = max(peak * _HEADROOM, LEAST)
+    size = 10.0 ** math.floor(math.log10(least))
+    return next((step * size for step in _ROUND if step * size >= least), 10.0 * size)
+
+
+def next_top(current: float, peak: float) -> float:
+    """The scale for a new peak: grows at once, shrinks late."""
+    if not math.isfinite(peak) or peak <= 0.0:
+        return current
+    return current if _SHRINKS_BELOW * current < peak * _HEADROOM <= current else round_top(peak)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """The visible range of time."""
+
+    # Ends relative to the newest frame [s], at most 0
+    left: float = -10.0
+    right: float = 0.0
+
+    @property
+    def span(self) -> float:
+        return self.right - self.left
+
+    def zoomed(self, factor: float, at: float) -> "TimeWindow":
+        """Scaled by a factor, keeping the position of `at`."""
+        span = min(max(self.span * factor, SPAN_MIN), SPAN_MAX)
+        share = (at - self.left) / self.span
+        left = at - share * span
+        return TimeWindow(left, left + span).held()
+
+    def panned(self, seconds: float) -> "TimeWindow":
+        return replace(self, left=self.left + seconds, right=self.right + seconds).held()
+
+    def live(self) -> "TimeWindow":
+        return TimeWindow(-self.span, 0.0)
+
+    def showing(self, time: float) -> "TimeWindow":
+        """Moved as little as needed to show a time with a margin."""
+        margin = 0.1 * self.span
+        if time < self.left + margin:
+            return self.panned(time - margin - self.left)
+        return self.panned(max(0.0, time + margin - self.right))
+
+    def held(self) -> "TimeWindow":
+        """Clamped to the recorded minute, with a small margin on both sides."""
+        slack = _SLACK * self.span
+        left = min(max(self.left, -SPAN_MAX - slack), slack - self.span)
+        return TimeWindow(left, left + self.span)
+
+
 _MINUS = "−"
 _GAP = 3 * SPACE
 _WHEEL_STEP = 1.0 / 1.0015
-"""Zoom for one unit of the wheel, of which a notch has 120."""
+"""Zoom per unit of the wheel; a notch has 120 units."""
 
 
 class AgoAxis(pg.AxisItem):
-    """Seconds before the newest frame."""
+    """Time axis in seconds before the newest frame."""
 
     def __init__(self) -> None:
         super().__init__("bottom")
         self.enableAutoSIPrefix(False)
 
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
-        """Round steps that leave room for their texts."""
+        """Round steps that leave space for the labels."""
         font = self.style["tickFont"] or QFont()
         room = 1.25 * QFontMetricsF(font).horizontalAdvance(f"{_MINUS}00.0 s")
         least = (maxVal - minVal) * room / max(size, 1.0)
@@ -34,7 +102,6 @@ class AgoAxis(pg.AxisItem):
         return [(step, 0.0)]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002
-        """Numbers with their unit, so that no title is needed."""
         digits = 0 if spacing >= 1.0 else 1 if spacing >= 0.1 else 2 if spacing >= 0.01 else 3
         texts = [f"{abs(value):.{digits}f}" for value in values]
         return [
@@ -44,7 +111,7 @@ class AgoAxis(pg.AxisItem):
 
 
 class CostAxis(pg.AxisItem):
-    """Numbers, whose unit stands above the plot."""
+    """Vertical axis without a unit, which is in the title of the plot."""
 
     def __init__(self) -> None:
         super().__init__("left")
@@ -52,7 +119,7 @@ class CostAxis(pg.AxisItem):
 
 
 def style_axis(axis: pg.AxisItem, palette: QPalette, font: QFont) -> None:
-    """Gives an axis the colours of the theme and the small font of its plot."""
+    """Applies the colours of the theme and a font."""
     dim = palette.color(QPalette.ColorRole.PlaceholderText)
     axis.setPen(dim)
     axis.setTextPen(dim)
@@ -61,10 +128,7 @@ def style_axis(axis: pg.AxisItem, palette: QPalette, font: QFont) -> None:
 
 
 class PlotHeader(QWidget):
-    """Title at the left, reading at the right.
-
-    A title that is longer than the line is shortened; the tooltip has all of it.
-    """
+    """Title on the left, value under the mouse on the right; the title is elided."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,7 +143,6 @@ class PlotHeader(QWidget):
             self.update()
 
     def set_reading(self, reading: str) -> None:
-        """Says what is under the mouse."""
         if reading != self.reading:
             self.reading = reading
             self.update()
@@ -105,13 +168,13 @@ class PlotHeader(QWidget):
 
 
 class TimeBox(pg.ViewBox):
-    """The inside of a plot over time."""
+    """View box of a plot over time; emits what the mouse does."""
 
     zoomed = Signal(float, float)  # Factor and time [s] at which the wheel turned
     scaled = Signal(float)  # Factor by which the wheel turned over the vertical axis
     scale_reset = Signal()  # The vertical axis was double-clicked
-    panned = Signal(float)  # The user drags the plot by this time [s]
-    # A region is drawn from the first to the second time [s]; true when it is finished
+    panned = Signal(float)  # Time [s] by which the plot was dragged
+    # Times [s] of a region that is selected, and whether it is finished
     region_dragged = Signal(float, float, bool)
     clicked = Signal(float)  # A time [s]
     double_clicked = Signal(float)  # A time [s]
@@ -123,7 +186,7 @@ class TimeBox(pg.ViewBox):
         self.setDefaultPadding(0.0)
 
     def wheelEvent(self, ev: Any, axis: int | None = None) -> None:
-        """Zooms time at the mouse, or the scale over its axis."""
+        """Zooms time, or the scale if the mouse is over its axis."""
         factor = _WHEEL_STEP ** ev.delta()
         if axis == 1:
             self.scaled.emit(factor)
@@ -134,7 +197,7 @@ class TimeBox(pg.ViewBox):
         ev.accept()
 
     def mouseDragEvent(self, ev: Any, axis: int | None = None) -> None:
-        """Pans, or draws a region with Shift."""
+        """Pans; with Shift selects a region."""
         if ev.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
             ev.ignore()
             return

@@ -1,4 +1,4 @@
-"""The plots of stacks beside each other, GPU and CPU, with one window, region, cross-hair and chosen frame for both."""
+"""GPU and CPU plots with a common window, region, cross-hair and selected frame."""
 
 import math
 
@@ -9,24 +9,22 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from sim.profile.history import Quantity
 from sim.profile.sample import FrameSample, TimerStatus
 from widgets.theme import SPACE
-from widgets.timings.choice import TimingsOptions, Unit
-from widgets.timings.frames import FrameTable
-from widgets.timings.plot_parts import PlotHeader
+from widgets.timings.frames import FrameTable, TimingsOptions, Unit
+from widgets.timings.plot_parts import PlotHeader, TimeWindow
 from widgets.timings.stack_plot import StackPlot
 from widgets.timings.texts import SEPARATOR_DOT, ago, honesty_tip, milliseconds, source_of
-from widgets.timings.window import TimeWindow
 
 _HOW = (
     "Wheel: zoom time, over the left axis the scale (double click there: fit). Drag: scroll back.\n"
-    "Shift + drag: a region for the figures; double click: none. Click: choose a frame."
+    "Shift + drag: select a region for the statistics; double click: none. Click: select a frame."
 )
 
 
 _REACH = 3
-"""How far from the mouse a spike may be [px]."""
+"""Distance from the mouse at which a click still selects a spike [px]."""
 
 _EASY_TO_HIT = 6
-"""Columns of a frame that needs no help."""
+"""Columns of a frame that is wide enough to be clicked."""
 
 
 class PlotsArea(QWidget):
@@ -34,9 +32,9 @@ class PlotsArea(QWidget):
 
     frame_clicked = Signal(int)  # Index of the frame that was clicked
     frame_pointed = Signal(object)  # Index of the frame under the mouse, or None
-    region_changed = Signal()  # The region of the figures is another one, or none
+    region_changed = Signal()
     window_changed = Signal()  # The user zoomed
-    hold_requested = Signal()  # What the user did needs frames that stand still
+    hold_requested = Signal()  # The user selected something: pause the view
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,8 +73,6 @@ class PlotsArea(QWidget):
         plot.region_moved.connect(self._move_region)
         plot.pointed.connect(self._point)
 
-    # --- what is shown --------------------------------------------------------------------------------
-
     def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:
         self.frames, self.choice = frames, choice
         for quantity, plot in self.plots.items():
@@ -99,7 +95,7 @@ class PlotsArea(QWidget):
         self.window_changed.emit()
 
     def set_held(self, held: bool) -> None:
-        """Whether frames stand still; when they move again, the region goes and the newest are shown."""
+        """Freezes the frames; releasing them clears the region and shows the newest frames."""
         self.is_held = held
         if not held:
             self.set_region(None)
@@ -112,7 +108,7 @@ class PlotsArea(QWidget):
             self.region_changed.emit()
 
     def set_chosen(self, sample: FrameSample | None) -> None:
-        """Marks a frame, and moves the window to it while frames stand still."""
+        """Marks a frame, and scrolls to it while frames are held."""
         self._chosen = sample
         if sample is not None and self.is_held and self.frames is not None:
             window = self.window_shown.showing(sample.begin - self.frames.now)
@@ -121,14 +117,14 @@ class PlotsArea(QWidget):
         self._show_marks()
 
     def extent(self) -> slice:
-        """Indices of the frames that figures are about: those of the region, else those in the window."""
+        """Indices of the frames of the statistics: those in the region, else those in the window."""
         if self.frames is None:
             return slice(0, 0)
         now, window = self.frames.now, self.window_shown
         return self.frames.region(*(self.region or (now + window.left, now + window.right)))
 
     def pointed_index(self) -> int | None:
-        """Index of the frame under the mouse: the one that the column of pixels there shows."""
+        """Index of the frame that the pixel column under the mouse shows."""
         frames = self.frames
         if frames is None or self._under_mouse is None or not len(frames):
             return None
@@ -146,7 +142,7 @@ class PlotsArea(QWidget):
         return index if index >= 0 else None
 
     def _spike_at(self, time: float) -> int | None:
-        """The frame at a time, or where frames are thin the costliest within a few pixels: spikes are hard to hit."""
+        """The frame at a time, or the slowest one within a few pixels if frames are narrow."""
         plot, index = self.plots[self.choice.quantity], self._index_at(time)
         columns = plot.columns
         assert self.frames is not None
@@ -186,10 +182,10 @@ class PlotsArea(QWidget):
         if index is not None:
             begin = self.frames.begins[index]
             self.hold_requested.emit()
-            # Held frames are a copy, which may have got newer ones meanwhile.
-            found = self.frames.at(begin)
-            if found is not None:
-                self.frame_clicked.emit(found)
+            # Holding copies the frames; there may be newer ones.
+            index = self.frames.at(begin)
+            if index is not None:
+                self.frame_clicked.emit(index)
 
     def _point(self, time: float | None) -> None:
         self._under_mouse = time

@@ -1,22 +1,189 @@
-"""One plot of stacked passes over time, with target lines, cross-hair, region and the chosen frame."""
+"""Stacked times of passes over time.
+
+Each pixel column shows the slowest of its frames: no spike is lost, and the bands of a column add up to a measured
+frame.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QPainter, QPalette
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from sim.profile.history import Float64, Quantity
-from widgets.number_field import mixed
-from widgets.theme import SPACE, colours, tabular
-from widgets.timings.choice import Band, TimingsOptions, Unit
+from sim.profile.history import Float64, Quantity, buckets, peaks
+from widgets.theme import SPACE, blend, colours, tabular
 from widgets.timings.colours import pass_colour
-from widgets.timings.frames import FrameTable, is_empty_rest
-from widgets.timings.plot_parts import AgoAxis, CostAxis, TimeBox, style_axis
-from widgets.timings.stack_picture import NOTHING, Int64, StackItem, StackLook, frames_of_columns, snapped, tops
-from widgets.timings.window import TARGETS, TimeWindow, next_top
+from widgets.timings.frames import Band, FrameTable, TimingsOptions, Unit, is_empty_rest
+from widgets.timings.plot_parts import TARGETS, AgoAxis, CostAxis, TimeBox, TimeWindow, next_top, style_axis
+
+Int64 = npt.NDArray[np.int64]
+Colours = npt.NDArray[np.uint32]
+NOTHING = -1
+BELOW_LINES = -10.0
+
+
+def frames_of_columns(frames: FrameTable, cost: Float64, left: float, right: float, count: int) -> Int64:
+    """Index of the frame that each column shows, shape (count,); `NOTHING` where there is none.
+
+    Args:
+        frames: All frames.
+        cost: Time by which the slowest frame of a column is selected, shape (F,).
+        left, right: Times of the outer edges [s].
+        count: Number of columns.
+    """
+    chosen = np.full(count, NOTHING, dtype=np.int64)
+    if not len(frames):
+        return chosen
+    into = buckets(frames.begins, left, right, count)
+    length = (right - left) / count
+    columns = np.clip(np.rint(into.begins / length - left / length).astype(np.int64), 0, count - 1)
+    chosen[columns] = peaks(cost, into)
+    # Frames wider than a column fill the following ones.
+    empty = np.flatnonzero(chosen == NOTHING)
+    if not len(empty):
+        return chosen
+    middles = left + (empty + 0.5) * length
+    before = np.searchsorted(frames.begins, middles, "right") - 1
+    shown = (before >= 0) & (middles < frames.ends[before])
+    chosen[empty[shown]] = before[shown]
+    return chosen
+
+
+def snapped(left: float, right: float, count: int) -> tuple[float, float]:
+    """The window aligned to whole columns, so that frames keep their columns while the plot scrolls."""
+    length = (right - left) / count
+    end = np.ceil(right / length) * length
+    return float(end - count * length), float(end)
+
+
+def tops(values: Float64, chosen: Int64) -> Float64:
+    """Upper edges of the bands, shape (B, C), from values of shape (B, C)."""
+    known = np.where(np.isnan(values), 0.0, values)
+    known[:, chosen == NOTHING] = 0.0
+    return np.cumsum(known, axis=0)
+
+
+def stack_pixels(edges: Float64, colours: Colours, ground: int, top: float, height: int) -> Colours:
+    """Pixels of a stack, shape (height, C).
+
+    Args:
+        edges: Upper edges of the bands, shape (B, C), ascending along the first axis.
+        colours: Colours of the bands from the bottom up, 0xffrrggbb, shape (B,).
+        ground: Colour above the stack.
+        top: Value at the upper edge of the image.
+        height: Height of the image [px].
+    """
+    count = edges.shape[1]
+    pixels = np.zeros((height + 1, count), dtype=np.uint32)
+    pixels[0] = ground
+    # A running sum from the top down: each band starts with the difference to the colour above it, modulo 2^32.
+    flat, places = pixels.ravel(), rows_of(edges, top, height) * count + np.arange(count)
+    above = np.append(colours[1:], np.uint32(ground))
+    for place, step in zip(places, colours - above, strict=True):
+        flat[place] += step
+    for y in range(1, height):
+        np.add(pixels[y], pixels[y - 1], out=pixels[y])
+    return pixels[:height]
+
+
+def draw_line(pixels: Colours, values: Float64, colour: int, top: float, *, steps: bool) -> None:
+    """Draws one value per column, shape (C,); skips NaN and values above the image.
+
+    Args:
+        pixels: The image, shape (height, C).
+        values: The values.
+        colour: 0xffrrggbb.
+        top: Value at the upper edge of the image.
+        steps: Whether to connect the values by vertical lines; these would hide the bands of a thin spike.
+    """
+    height = len(pixels)
+    known = np.flatnonzero(values <= top)
+    if not len(known):
+        return
+    rows = np.minimum(rows_of(values[known], top, height), height - 1)
+    joined = steps & (np.diff(known, prepend=-2) == 1)
+    before = np.where(joined, np.roll(rows, 1), rows)
+    first, counts = np.minimum(rows, before), np.abs(rows - before) + 1
+    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    pixels[np.repeat(first, counts) + offsets, np.repeat(known, counts)] = colour
+
+
+def rows_of(values: Float64, top: float, height: int) -> Int64:
+    """Row of the pixel below each value; 0 for values above the image, `height` for 0."""
+    return np.rint(height * (1.0 - np.minimum(values / top, 1.0))).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class StackLook:
+    """Everything the stack is painted from."""
+
+    edges: Float64  # Upper edges of the bands in every column, shape (B, C)
+    line: Float64  # The total in every column, NaN where there is none, shape (C,)
+    colours: tuple[QColor, ...]  # Of the bands, from the bottom up
+    ground: QColor  # Background
+    ink: QColor  # Line
+    faint: QColor  # Grid
+    top: float  # Value at the upper edge
+    grid: tuple[float, ...]  # Values of the grid lines
+    rows: int  # Height
+    ratio: float  # Device pixels per logical pixel
+    steps: bool  # Whether the pieces of the line are joined
+
+
+class StackItem(QGraphicsItem):
+    """Image of the stack in a view box, whose coordinates are logical pixels."""
+
+    def __init__(self, box: pg.ViewBox) -> None:
+        super().__init__(box)
+        self.setZValue(BELOW_LINES)
+        self._box = box
+        self._pixels = np.zeros((1, 1), dtype=np.uint32)
+        self._image = image_of(self._pixels, 1.0)
+        box.sigResized.connect(lambda *_: self.prepareGeometryChange())
+
+    def show_look(self, look: StackLook) -> None:
+        self._pixels = look_pixels(look)
+        self._image = image_of(self._pixels, look.ratio)
+        self.update()
+
+    def image(self) -> QImage:
+        return self._image.copy()
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(self._box.rect())
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionGraphicsItem,  # noqa: ARG002
+        widget: QWidget | None = None,  # noqa: ARG002
+    ) -> None:
+        painter.setClipRect(self.boundingRect())
+        painter.drawImage(QPointF(0.0, 0.0), self._image)
+
+
+def image_of(pixels: Colours, ratio: float) -> QImage:
+    """An image that shares these pixels, which must outlive it."""
+    rows, columns = pixels.shape
+    image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(ratio)
+    return image
+
+
+def look_pixels(look: StackLook) -> Colours:
+    colours = np.array([colour.rgb() for colour in look.colours], dtype=np.uint32)
+    pixels = stack_pixels(look.edges, colours, look.ground.rgb(), look.top, look.rows)
+    for value in look.grid:
+        row = int(rows_of(np.array(value), look.top, look.rows))
+        if row < look.rows:
+            ground = pixels[row] == look.ground.rgb()
+            pixels[row, ground] = look.faint.rgb()
+    draw_line(pixels, look.line, look.ink.rgb(), look.top, steps=look.steps)
+    return pixels
+
 
 _PERCENT = 100.0
 _MS = 1e3
@@ -24,25 +191,25 @@ _MS = 1e3
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What a plot shows now."""
+    """What the pixel columns of a plot show."""
 
     chosen: Int64  # Index of the frame of each column, or `NOTHING`, shape (C,)
-    bands: tuple[Band, ...]  # What is drawn; rests of groups without anything left are not among them
+    bands: tuple[Band, ...]  # Visible bands, without empty rests
     times: Float64  # Times of the bands [s], shape (B, C)
     total: Float64  # Times of all passes [s], shape (C,)
 
 
 class StackPlot(pg.PlotWidget):
-    """Draws frames; the numbers of its vertical axis are milliseconds or percent.
+    """Plot of frames; the vertical axis is in milliseconds or percent.
 
     Attributes:
         columns: What is shown, or None before the first frame.
-        top: Upper end of the scale in milliseconds, as a time [s].
-        auto_top: Whether it follows the peaks.
+        top: Upper end of the scale as a time [s].
+        auto_top: Whether the scale follows the peaks.
     """
 
-    pointed = Signal(object)  # Time [s] under the mouse, relative to the newest frame, or None
-    region_moved = Signal(float, float)  # The user dragged the region to these times [s]
+    pointed = Signal(object)  # Time under the mouse relative to the newest frame [s], or None
+    region_moved = Signal(float, float)  # Times of the region [s]
 
     def __init__(self, quantity: Quantity, parent: QWidget | None = None) -> None:
         self.box = TimeBox()
@@ -89,7 +256,7 @@ class StackPlot(pg.PlotWidget):
                 colours=tuple(pass_colour(band.path) for band in self.columns.bands),
                 ground=ground,
                 ink=text,
-                faint=mixed(ground, text, 0.14),
+                faint=blend(ground, text, 0.14),
                 top=top,
                 grid=self._grid(area.height(), top, scale),
                 rows=rows,
@@ -114,7 +281,7 @@ class StackPlot(pg.PlotWidget):
         )
 
     def _scaled(self, columns: Columns, choice: TimingsOptions) -> tuple[Float64, Float64, float]:
-        """Heights of bands and line in the unit, and the largest of all."""
+        """Heights of bands and line in the unit of the axis, and the largest one."""
         if choice.unit is Unit.SHARE:
             known = np.where(columns.total > 0.0, columns.total, np.inf)
             return columns.times / known * _PERCENT, np.full(len(known), np.nan), _PERCENT
@@ -139,7 +306,7 @@ class StackPlot(pg.PlotWidget):
         self.box.setRange(xRange=(window.left, window.right), yRange=(0.0, top), padding=0.0, disableAutoRange=True)
 
     def _separate_labels(self, top: float) -> None:
-        """Names the lines as far as there is room between them and below."""
+        """Hides labels of target lines that would overlap."""
         line = self.fontMetrics().height() * top / max(self.box.height(), 1.0) / _MS
         below = 0.0
         for target, (seconds, *_) in zip(self.targets, TARGETS, strict=True):
@@ -151,7 +318,6 @@ class StackPlot(pg.PlotWidget):
         return self._drawn is not None and self._drawn[1].unit is Unit.MILLISECONDS
 
     def redraw(self) -> None:
-        """Shows the same once more: size or theme are other ones."""
         if self._drawn is not None:
             self.draw(*self._drawn)
 
@@ -164,7 +330,7 @@ class StackPlot(pg.PlotWidget):
             self.redraw()
 
     def reset_scale(self) -> None:
-        """The scale follows the peaks again."""
+        """Lets the scale follow the peaks again."""
         self.auto_top = True
         self.top = TARGETS[0][0]
         self.redraw()
@@ -172,7 +338,7 @@ class StackPlot(pg.PlotWidget):
     # --- marks ----------------------------------------------------------------------------------------
 
     def point_at(self, time: float | None, cost: float | None = None) -> None:
-        """Puts the cross-hair at a time [s] and a cost [s]; None takes it away."""
+        """Moves the cross-hair to a time [s] and a cost [s]; None hides it."""
         for line, value in zip(self.cross, (time, cost and cost * _MS), strict=True):
             line.setVisible(value is not None)
             if value is not None:
@@ -186,7 +352,7 @@ class StackPlot(pg.PlotWidget):
             self.chosen_line.setPos(time)
 
     def show_region(self, region: tuple[float, float] | None) -> None:
-        """Shows the dragged region, without telling of it."""
+        """Shows the selected region; emits nothing."""
         self.region.setVisible(region is not None)
         if region is not None and region != self.region.getRegion():
             self.region.blockSignals(True)
@@ -216,12 +382,11 @@ class StackPlot(pg.PlotWidget):
     # --- look -----------------------------------------------------------------------------------------
 
     def _take_look(self) -> None:
-        """Colours and font of the theme in force."""
         palette, scheme = self.palette(), colours()
         font = tabular(self.font())
         self.setBackground(palette.color(QPalette.ColorRole.Window))
         metrics = self.fontMetrics()
-        # Half a line above, for the number at the upper end of the scale.
+        # Half a line of margin for the uppermost number of the scale.
         self.plotItem.layout.setContentsMargins(0, metrics.height() // 2, SPACE, 0)
         for side, axis in (("left", self.getAxis("left")), ("bottom", self.getAxis("bottom"))):
             style_axis(axis, palette, font)
@@ -261,7 +426,7 @@ class StackPlot(pg.PlotWidget):
             self.redraw()
 
     def _name_targets(self) -> None:
-        """With their times where there is room."""
+        """Uses the long labels if they fit."""
         for line, (_, long, short) in zip(self.targets, TARGETS, strict=True):
             fits = self.box.width() > 2 * self.fontMetrics().horizontalAdvance(long)
             line.label.setFormat(long if fits else short)
@@ -273,6 +438,5 @@ class StackPlot(pg.PlotWidget):
         self.pointed.emit(float(self.box.mapSceneToView(place).x()) if inside else None)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The cross-hair goes with the mouse."""
         super().leaveEvent(event)
         self.pointed.emit(None)

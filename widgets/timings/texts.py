@@ -1,4 +1,4 @@
-"""Times, shares and sources as the user reads them."""
+"""Texts of times, shares and sources."""
 
 import math
 
@@ -6,13 +6,13 @@ from sim.profile.history import Quantity
 from sim.profile.sample import FrameSample, TimerStatus, TimeSource
 
 DASH = "–"
-CPU_SOURCE = "processor clock, Python and driver"
+CPU_SOURCE = "CPU clock, Python and driver"
 SEPARATOR_DOT = " · "
-_WAITING = "Waiting is for the work of the passes to finish, which a timer does not need."
+_WAITING = "It includes waiting for the passes to finish, which the GPU timer does not need."
 
 
 def milliseconds(seconds: float) -> str:
-    """A time in milliseconds with about three digits that count; a dash for NaN."""
+    """A time in milliseconds with about three significant digits; a dash for NaN."""
     if math.isnan(seconds):
         return DASH
     value = seconds * 1e3
@@ -20,12 +20,11 @@ def milliseconds(seconds: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent; a dash for NaN."""
     return DASH if math.isnan(share) else f"{share * 100.0:.1f}"
 
 
 def ago(seconds: float) -> str:
-    """A time relative to the newest frame, with a true minus."""
+    """A time relative to the newest frame."""
     return f"{seconds:.2f} s".replace("-", "−") if abs(seconds) >= 0.005 else "now"
 
 
@@ -34,7 +33,7 @@ def source_of(quantity: Quantity, source: TimeSource) -> str:
 
 
 def honesty_text(status: TimerStatus) -> str:
-    """How figures are measured, in one line."""
+    """How times are measured, in one line."""
     parts = [
         "" if status.enabled else "Not measuring",
         f"GPU: {status.source.value}",
@@ -48,30 +47,29 @@ def honesty_text(status: TimerStatus) -> str:
 
 
 def honesty_tip(status: TimerStatus) -> str:
-    """The same at length, with the reasons."""
+    """How times are measured, with explanations."""
     return "\n".join(
         (
             f"GPU times come from the {status.source.value}: {status.reason}.",
             f"CPU times come from the {CPU_SOURCE}.",
             f"Renderer: {status.renderer or 'unknown'}.",
-            f"Latency: times are known {_counted(status.latency_frames, 'frame')} after the picture.",
-            f"Dropped: {status.dropped:,} GPU times that came late or made no sense; they are gaps, not zeros.",
-            f"Warm-up: {status.warmup_discarded:,} frames after switching on or building shaders are left out.",
-            f"Vsync {status.vsync.value}: where it is on, frames wait for the screen and their rate says less.",
-            f"Own cost: the instrument's own calls, median of the last frames. {_WAITING}",
+            f"Latency: times are known {_counted(status.latency_frames, 'frame')} after the frame.",
+            f"Dropped: {status.dropped:,} GPU times that were late or invalid; they are gaps, not zeros.",
+            f"Warm-up: {status.warmup_discarded:,} frames after switching on or compiling shaders are discarded.",
+            f"Vsync {status.vsync.value}: if it is on, frames wait for the display and limit the frame rate.",
+            f"Own cost: median time of the measurement itself. {_WAITING}",
         )
     )
 
 
 def empty_texts(measuring: bool) -> tuple[str, str]:
-    """What a panel without frames says, and how to get some."""
+    """Title and hint of a panel without frames."""
     if measuring:
-        return "Waiting for the first frames", "Press play, or move the view: only frames that are drawn are measured."
-    return "Timing is off", "Press Measure to see what every frame costs, pass by pass."
+        return "Waiting for the first frames", "Press play, or move the view: only drawn frames are measured."
+    return "Timing is off", "Press Measure to see the frame time of each pass."
 
 
 def frame_facts(sample: FrameSample) -> str:
-    """Everything that is known of a frame as a whole, in one line."""
     moment = sample.moment
     interval = DASH if math.isnan(sample.interval) else f"{milliseconds(sample.interval)} ms"
     rate = f" ({1.0 / sample.interval:.1f} fps)" if sample.interval > 0.0 else ""

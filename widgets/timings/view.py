@@ -1,37 +1,168 @@
-"""The Timings panel: what every frame costs, pass by pass."""
+"""The Timings panel: frame times per pass."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QPalette, QShowEvent
-from PySide6.QtWidgets import QLabel, QLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QLayout,
+    QLineEdit,
+    QMenu,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sim.profile.history import QuantityHistory, TimingRecording
 from sim.profile.sample import FrameSample, TimerStatus
 from widgets.empty_state import EmptyState
-from widgets.parts import Pages, packed
-from widgets.theme import SPACE, icon, tabular
-from widgets.timings.choice import TimingsOptions
+from widgets.icons import icon
+from widgets.parts import FlowRow, Pages, packed, tool_button
+from widgets.theme import SPACE, tabular
 from widgets.timings.compare_page import ComparePage
-from widgets.timings.frames import FrameTable
+from widgets.timings.frames import FrameTable, Level, PlottedTimes, TimingsOptions, Unit
 from widgets.timings.frames_page import FramesPage
+from widgets.timings.plot_parts import TimeWindow
 from widgets.timings.texts import empty_texts, honesty_text, honesty_tip
-from widgets.timings.toolbar import Toolbar
-from widgets.timings.window import TimeWindow
+
+_BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+_NAME_CHARACTERS = 16
+
+
+class Toolbar(FlowRow):
+    record_requested = Signal(str)  # Name of the recording
+    record_stopped = Signal()
+    choice_edited = Signal()  # Times, unit or level
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._taken: set[str] = set()
+        self.measure_button = tool_button(
+            "mdi6.timer-outline", "Measure", "Measure the frame time of each pass", checkable=True
+        )
+        self.pause_button = tool_button(
+            "pause", "Pause", "Pause the view; measuring continues (Shift+P)", checkable=True
+        )
+        self.live_button = tool_button("last", "Live", "Back to the newest frames")
+        self.shown_box = _box("GPU times, CPU times, or both", [(times.value, times) for times in PlottedTimes])
+        self.unit_box = _box("Milliseconds, or share of the frame", [("ms", Unit.MILLISECONDS), ("%", Unit.SHARE)])
+        self.level_box = _box("Detail of the stack", [(level.label, level) for level in Level])
+        self.name_edit = QLineEdit(self)
+        self.record_button = tool_button("mdi6.record", "Record", "", checkable=True)
+        self.compare_button = tool_button("compare", "Compare", "Compare two recordings", checkable=True)
+        self.more_button = tool_button("mdi6.dots-horizontal", "", "Compare back ends, import, export, clear")
+        self.menu = QMenu(self.more_button)
+        self._prepare()
+        self.set_recording(False)
+
+    # --- state ----------------------------------------------------------------------------------------
+
+    def apply_to(self, choice: TimingsOptions) -> TimingsOptions:
+        return TimingsOptions(
+            self.shown_box.currentData(),
+            self.unit_box.currentData(),
+            self.level_box.currentData(),
+            choice.hidden,
+            choice.solo,
+        )
+
+    def show_choice(self, choice: TimingsOptions) -> None:
+        """Sets the boxes; emits nothing."""
+        for box, value in (
+            (self.shown_box, choice.shown),
+            (self.unit_box, choice.unit),
+            (self.level_box, choice.level),
+        ):
+            with QSignalBlocker(box):
+                box.setCurrentIndex(box.findData(value))
+
+    def set_measuring(self, measuring: bool) -> None:
+        with QSignalBlocker(self.measure_button):
+            self.measure_button.setChecked(measuring)
+
+    def set_held(self, held: bool) -> None:
+        with QSignalBlocker(self.pause_button):
+            self.pause_button.setChecked(held)
+        self.live_button.setEnabled(held)
+
+    def set_recording(self, active: bool, frames: int = 0) -> None:
+        with QSignalBlocker(self.record_button):
+            self.record_button.setChecked(active)
+        self.record_button.setText(f"Stop · {frames:,} frames" if active else "Record")
+        self.record_button.setIcon(icon("stop" if active else "mdi6.record", "error"))
+        tip = "Stop recording" if active else "Record frames under this name, to compare or export them"
+        self.record_button.setToolTip(tip)
+        self.name_edit.setEnabled(not active)
+
+    def set_taken(self, names: Sequence[str]) -> None:
+        """Sets the names of the existing recordings; the placeholder is a name that is free."""
+        self._taken = set(names)
+        self.name_edit.setPlaceholderText(self._free_name())
+
+    def name(self) -> str:
+        return self.name_edit.text().strip() or self._free_name()
+
+    def _free_name(self) -> str:
+        number = 1
+        while f"Recording {number}" in self._taken:
+            number += 1
+        return f"Recording {number}"
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        self.name_edit.setAccessibleName("Name of the next recording")
+        self.name_edit.setToolTip("Name of the next recording")
+        self.name_edit.setPlaceholderText(self._free_name())
+        self.name_edit.setFixedWidth(self.fontMetrics().averageCharWidth() * _NAME_CHARACTERS)
+        self.name_edit.returnPressed.connect(self.record_button.click)
+        self.record_button.clicked.connect(self._record)
+        for box in (self.shown_box, self.unit_box, self.level_box):
+            box.currentIndexChanged.connect(lambda _: self.choice_edited.emit())
+        self.more_button.setMenu(self.menu)
+        self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.live_button.setEnabled(False)
+        self.add(
+            self.measure_button, self.pause_button, self.live_button, self.shown_box, self.unit_box, self.level_box,
+            self.name_edit, self.record_button, self.compare_button, self.more_button,
+        )  # fmt: skip
+
+    def _record(self, on: bool) -> None:
+        # The button shows the state of recording, which `set_recording` changes.
+        with QSignalBlocker(self.record_button):
+            self.record_button.setChecked(not on)
+        if on:
+            self.record_requested.emit(self.name())
+            self.name_edit.clear()
+        else:
+            self.record_stopped.emit()
+
+
+def _box(tip: str, entries: Sequence[tuple[str, object]]) -> QComboBox:
+    box = QComboBox()
+    for text, data in entries:
+        box.addItem(text, data)
+    box.setToolTip(tip)
+    box.setAccessibleName(tip)
+    return box
+
 
 INTERVAL = 100
-"""Between two refreshes [ms]: ten pictures a second look live."""
+"""Time between two refreshes [ms]."""
 
 _FIGURES_INTERVAL = 500
-"""Least time between two counts of the figures [ms], which could not be read faster."""
+"""Shortest time between two updates of the statistics [ms]."""
 
 _FIGURES_SHARE = 100
-"""Counting takes at most this part of the time."""
+"""Pause after an update of the statistics, as a multiple of its duration."""
 
 
 class SourceLabel(QLabel):
-    """Source, latency, dropped and discarded samples, vsync and own cost; the reasons are in the tooltip."""
+    """Source, latency, dropped and discarded samples, vsync and own cost; the tooltip explains them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,7 +177,6 @@ class SourceLabel(QLabel):
         self.set_status(TimerStatus())
 
     def set_status(self, status: TimerStatus) -> None:
-        """Says something else, if it differs."""
         text, tip = honesty_text(status), honesty_tip(status)
         if text != self.text():
             self.setText(text)
@@ -56,25 +186,24 @@ class SourceLabel(QLabel):
 
 
 class TimingsView(QWidget):
-    """Shows a history that others fill, and tells what the user wants.
+    """Shows a history of frames.
 
     Attributes:
-        pause_action: Holds and releases the view; its key works inside the panel.
+        pause_action: Pauses and resumes the view; its shortcut works inside the panel.
     """
 
-    frame_chosen = Signal(object)  # A `FrameSample` was chosen
-    held_changed = Signal(bool)  # The view is held, or live again
-    timing_toggled = Signal(bool)  # Measuring is to be switched on or off
-    record_requested = Signal(str)  # Name of a recording to begin
-    record_stopped = Signal()  # The recording is to end
-    recording_removed = Signal(str)  # Name of a recording to forget
-    # import_requested, export_csv_requested, export_trace_requested, clear_requested: Menu entries
+    frame_chosen = Signal(object)  # The user selected a `FrameSample`
+    held_changed = Signal(bool)  # The view was paused or resumed
+    timing_toggled = Signal(bool)  # Switch measuring on or off
+    record_requested = Signal(str)  # Name of the recording
+    record_stopped = Signal()
+    recording_removed = Signal(str)  # Name of the recording
     import_requested = Signal()
     export_csv_requested = Signal()
     export_trace_requested = Signal()
     clear_requested = Signal()
-    back_ends_requested = Signal()  # Transform feedback and compute are to be compared
-    state_changed = Signal()  # `state()` is another one
+    back_ends_requested = Signal()  # Compare transform feedback and compute
+    state_changed = Signal()  # `state()` has changed
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -97,10 +226,10 @@ class TimingsView(QWidget):
         self._connect()
         self._show_page()
 
-    # --- what others tell -----------------------------------------------------------------------------
+    # --- input ----------------------------------------------------------------------------------------
 
     def set_history(self, history: QuantityHistory) -> None:
-        """Shows another history; a held view is live again."""
+        """Shows another history and resumes a paused view."""
         self._history = history
         self.choose_frame(None)
         self.go_live()
@@ -109,7 +238,7 @@ class TimingsView(QWidget):
     def set_status(self, status: TimerStatus) -> None:
         is_urgent = (status.enabled, status.source) != (self.status.enabled, self.status.source)
         self.status = status
-        # Its counts change with every frame, faster than they could be read.
+        # Its counts change with every frame, faster than they can be read.
         if is_urgent or self._since_status.elapsed() > _FIGURES_INTERVAL:
             self._show_status()
 
@@ -122,14 +251,14 @@ class TimingsView(QWidget):
         self._show_page()
 
     def set_recordings(self, recordings: Sequence[TimingRecording]) -> None:
-        self.toolbar.set_taken([one.name for one in recordings])
+        self.toolbar.set_taken([recording.name for recording in recordings])
         self.compare_page.set_recordings(recordings)
 
     def set_recording(self, active: bool, frames: int = 0) -> None:
         self.toolbar.set_recording(active, frames)
 
     def choose_frame(self, sample: FrameSample | None) -> None:
-        """Marks a frame without telling of it."""
+        """Selects a frame; emits nothing."""
         self.frames_page.choose(sample)
 
     def compare(self, a: str, b: str) -> None:
@@ -143,7 +272,7 @@ class TimingsView(QWidget):
         return self._held is not None
 
     def hold(self) -> None:
-        """The view stands still; frames go on to be measured and kept."""
+        """Pauses the view; frames are still measured."""
         if self._held is None:
             self._held = FrameTable(self._history).cached()
             self.frames_page.area.set_held(True)
@@ -152,7 +281,6 @@ class TimingsView(QWidget):
             self._show_held()
 
     def go_live(self) -> None:
-        """The newest frames are shown again."""
         if self._held is not None:
             self._held = None
             self.frames_page.area.set_held(False)
@@ -167,7 +295,7 @@ class TimingsView(QWidget):
     # --- drawing --------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Draws what is new, unless the view is held."""
+        """Draws new frames unless the view is paused."""
         if self._held is not None or self._history.version == self._drawn_version:
             return
         self._drawn_version = self._history.version
@@ -177,20 +305,19 @@ class TimingsView(QWidget):
             self._count()
 
     def redraw(self) -> None:
-        """Draws everything once more."""
         self._show_page()
         self._drawn_version = self._history.version
         self.frames_page.draw(FrameTable(self._history) if self._held is None else self._held, self._choice)
         self._count()
 
     def _count(self) -> None:
-        """Counts the figures; the longer that takes, the longer it waits until it does so again."""
+        """Updates the statistics; the longer that takes, the less often it is done."""
         self._since_figures.start()
         self.frames_page.count()
         self._figures_pause = max(_FIGURES_INTERVAL, _FIGURES_SHARE * self._since_figures.elapsed())
 
     def _refresh_if_seen(self) -> None:
-        # Behind another tab the panel is not hidden, but nothing of it can be seen.
+        # A panel behind another tab is not hidden, but has no visible region.
         if self.visibleRegion().isEmpty():
             return
         self.refresh()
@@ -213,7 +340,6 @@ class TimingsView(QWidget):
         return self._choice
 
     def set_choice(self, choice: TimingsOptions) -> None:
-        """Shows something else of the frames."""
         if choice != self._choice:
             self._choice = choice
             self.toolbar.show_choice(choice)
@@ -225,11 +351,11 @@ class TimingsView(QWidget):
         self.set_choice(self._choice.toggled(path))
 
     def state(self) -> dict[str, str]:
-        """View settings, to be kept between sessions."""
+        """Settings to save between sessions."""
         return self._choice.state() | {"seconds": f"{self.frames_page.area.window_shown.span:g}"}
 
     def restore(self, state: dict[str, str]) -> None:
-        """Takes what `state` gave; what is missing or unknown stays as it is."""
+        """Restores what `state` returned; missing and unknown settings are ignored."""
         self.set_choice(self._choice.restored(state))
         try:
             seconds = float(state.get("seconds", ""))
@@ -251,7 +377,7 @@ class TimingsView(QWidget):
         action.setCheckable(True)
         action.setShortcut(QKeySequence("Shift+P"))
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        action.setToolTip("Hold the view of the timings; measuring goes on.")
+        action.setToolTip("Pause the view of the timings; measuring continues.")
         action.triggered.connect(self._set_held)
         self.addAction(action)
         return action
@@ -293,7 +419,7 @@ class TimingsView(QWidget):
         self.compare_page.list.export_trace_requested.connect(self.export_trace_requested)
 
     def _record(self, name: str) -> None:
-        """A recording needs frames that are measured."""
+        """Recording switches measuring on."""
         if not self.status.enabled:
             self.timing_toggled.emit(True)
         self.record_requested.emit(name)

@@ -20,10 +20,10 @@ from sim.kinds.cloth.view import STRAIN_SPAN
 from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sim.maths.ramps import Ramp
 from sim.scene.scene import Node, NodeId, ParamRef
-from widgets.inspector.form import FactParameter, SectionParameter
+from widgets.inspector.form import FactRow, FormSection
 from widgets.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
 from widgets.plots import PlotChannel, Plots
-from widgets.shown import menu_text
+from widgets.texts import menu_text
 
 CHANNELS = (
     PlotChannel("kinetic", "J", "Kinetic energy.", ("#56b4e9", "#0072b2")),
@@ -67,7 +67,7 @@ class ClothPanel(Panel):
         self._system: Any = None
         self._subject: NodeId | None = None
         self._meter: StabilityMeterWidget | None = None
-        self._facts: SectionParameter | None = None
+        self._facts: FormSection | None = None
         self._counts: tuple[int, ...] = ()
         self.stability: ClothStability | None = None
         self.plots, self.tool = cloth_plots(), ClothTool(context)
@@ -93,8 +93,8 @@ class ClothPanel(Panel):
         needs_file = node.settings.source is ClothSource.MESH and not node.settings.mesh_path
         return "Choose a mesh file." if needs_file else ""
 
-    def facts(self, node: Node) -> Sequence[SectionParameter]:  # noqa: ARG002
-        self._facts = SectionParameter("Cloth", [FactParameter(name, name, "–") for name in _COUNTED])
+    def facts(self, node: Node) -> Sequence[FormSection]:  # noqa: ARG002
+        self._facts = FormSection("Cloth", [FactRow(name, "–") for name in _COUNTED])
         self._counts = ()
         self._refresh()
         return (self._facts,)
@@ -141,8 +141,8 @@ class ClothPanel(Panel):
         counts = counts_of(cloth)
         if self._facts is not None and counts != self._counts:
             self._counts = counts
-            for name, count in zip(_COUNTED, counts, strict=True):
-                self._facts.child(name).setValue(f"{count:,}" if count else "–")
+            for row, count in zip(self._facts.rows, counts, strict=True):
+                row.set_value(f"{count:,}" if count else "–")
 
     def _make_meter(self) -> StabilityMeterWidget:
         self._meter = StabilityMeterWidget()

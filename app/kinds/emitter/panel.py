@@ -14,9 +14,8 @@ from sim.kinds.emitter.emission import SURFACE_SOURCES
 from sim.kinds.emitter.handles import EmitterHandles, KnobGrab, KnobKind, dragged_setting
 from sim.scene.handles import HandleView
 from sim.scene.scene import Node, NodeId, ParamRef
-from widgets.inspector.node_head import head_button
-from widgets.kinds.emitter.overlay import EmitterOverlay
-from widgets.kinds.emitter.population import Population, PopulationBar
+from widgets.inspector.head import head_button
+from widgets.kinds.emitter.widgets import EmitterOverlay, Population, PopulationBar
 
 _SEED_MAX = 2**31 - 1
 _NAMES = {

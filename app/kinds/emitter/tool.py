@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 
-from app.document.gesture import Gesture
+from app.document.history import Gesture
 from app.editor.editor_context import EditorContext
 from sim.kinds.contract import Tool
 from sim.kinds.emitter.handles import EmitterHandles, KnobGrab, KnobKind, dragged_setting
 from sim.scene.handles import HandleView
 from sim.scene.scene import NodeId, ParamRef
-from widgets.kinds.emitter.overlay import EmitterOverlay
+from widgets.kinds.emitter.widgets import EmitterOverlay
 
 _NAMES = {
     KnobKind.SPEED: "speed",

@@ -13,8 +13,7 @@ from sim.kinds.hair.brush import BrushedGroom, BrushStroke, Occlusion, RootFrame
 from sim.kinds.hair.shaping import edits_of
 from sim.kinds.hair.system import HairSystem
 from sim.scene.scene import Node, NodeId, ParamRef
-from widgets.kinds.hair.brush_bar import RADIUS_LEAST, RADIUS_MOST, BrushBar
-from widgets.kinds.hair.brush_ring import BrushRing
+from widgets.kinds.hair.brush import RADIUS_LEAST, RADIUS_MOST, BrushBar, BrushRing
 
 STEP = 1.15
 """Factor of the radius per key press or wheel notch."""

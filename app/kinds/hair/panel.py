@@ -13,22 +13,21 @@ from app.kinds.hair.tool import HairTool
 from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sim.kinds.hair.comparison_solver import rival_settings
 from sim.kinds.hair.costs import PASSES, RIVAL, middle_costs, step_costs
-from sim.kinds.hair.distance_view import heat_span
+from sim.kinds.hair.highlights import heat_span
 from sim.kinds.hair.kind import PLAIN, sized
 from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.ribbons import RAMP_SPANS
-from sim.kinds.hair.root_settings import ON_SKIN
-from sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
-from sim.kinds.hair.stability import stability
+from sim.kinds.hair.settings import ON_SKIN, HairDisplay, HairSettings, HairSource
+from sim.kinds.hair.solver import stability
 from sim.kinds.hair.strands import Strands
 from sim.kinds.hair.system import HairSystem
 from sim.maths.ramps import Ramp
 from sim.profile.sample import FrameSample
 from sim.render.render_view import ParticleRef
 from sim.scene.scene import Attachment, Node, NodeId, ParamRef
-from widgets.inspector.form import FactParameter, SectionParameter
+from widgets.inspector.form import FactRow, FormSection
 from widgets.plots import PlotChannel, Plots
-from widgets.shown import menu_text
+from widgets.texts import menu_text
 
 CHANNELS = (
     PlotChannel("energy", "J/kg", "Kinetic energy of the guides per kilogram.", ("#56b4e9", "#0072b2")),
@@ -142,7 +141,7 @@ class HairPanel(Panel):
             substeps = stability(node.settings).substeps
             self._context.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
-    def facts(self, node: Node) -> Sequence[SectionParameter]:  # noqa: ARG002
+    def facts(self, node: Node) -> Sequence[FormSection]:  # noqa: ARG002
         return self._facts.sections()
 
     def forget(self) -> None:
@@ -217,7 +216,7 @@ class HairFacts:
 
     def __init__(self, context: EditorContext, tool: HairTool) -> None:
         self._context, self._tool = context, tool
-        self._sections: tuple[SectionParameter, ...] = ()
+        self._sections: tuple[FormSection, ...] = ()
         self._texts: dict[str, str] = {}
         self._frames: deque[FrameSample] = deque(maxlen=FRAMES)
         self._chosen: tuple[object, ...] = ()
@@ -226,11 +225,11 @@ class HairFacts:
         self._cost: dict[str, str] = {}
         context.client.measured.connect(self._frames.extend)
 
-    def sections(self) -> Sequence[SectionParameter]:
+    def sections(self) -> Sequence[FormSection]:
         """New sections, which the next `show` fills."""
         self._texts = {}
         self._sections = tuple(
-            SectionParameter(title, [FactParameter(name, name, "–") for name in names])
+            FormSection(title, [FactRow(name, "–") for name in names])
             for title, names in (("Hair", HAIR), ("Compared solvers", COMPARED), ("Cost of a frame", COSTS))
         )
         return self._sections
@@ -246,11 +245,11 @@ class HairFacts:
         texts |= {**self._strand_texts(node, found), **compared_texts(found)}
         texts |= self._costs(node, found)
         for section in self._sections:
-            for fact in section.children():
-                text = texts[fact.name()]
-                if self._texts.get(fact.name()) != text:
-                    self._texts[fact.name()] = text
-                    fact.setValue(text)
+            for fact in section.rows:
+                text = texts[fact.label]
+                if self._texts.get(fact.label) != text:
+                    self._texts[fact.label] = text
+                    fact.set_value(text)
 
     def _strand_texts(self, node: Node, system: HairSystem | None) -> dict[str, str]:
         chosen = self._context.marks.chosen.get(node.id, ())

@@ -10,8 +10,8 @@ from sim.assets.model import CharacterModel
 from sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings
 from sim.kinds.contract import Panel
 from sim.scene.scene import Node, NodeId, ParamRef
-from widgets.inspector.form import SectionParameter, WidgetParameter
-from widgets.inspector.notice import InspectorNotice
+from widgets.inspector.form import FormSection, WidgetRow
+from widgets.inspector.head import InspectorNotice
 from widgets.kinds.model.target_list import TargetList
 
 
@@ -33,13 +33,13 @@ class ModelPanel(Panel):
         if node is not None and self._list is not None:
             self._list.show_weights(dict(node.settings.target_weights), node.settings.solo_target)
 
-    def facts(self, node: Node) -> Sequence[SectionParameter]:
+    def facts(self, node: Node) -> Sequence[FormSection]:
         status = self._context.store.status(node.id)
         targets = status.model.mesh.targets if status is not None and status.model is not None else None
         if targets is None or targets.are_frames or not targets.names:
             return ()
         self._node = node
-        return (SectionParameter("Morph targets", [WidgetParameter("targets", lambda: self._make(targets.names))]),)
+        return (FormSection("Morph targets", [WidgetRow(lambda: self._make(targets.names))]),)
 
     def forget(self) -> None:
         self._list = None

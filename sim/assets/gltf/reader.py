@@ -18,7 +18,7 @@ from sim.assets.gltf.document import GltfDocument, GltfMesh, GltfNode, Instancin
 from sim.assets.gltf.materials import MaterialReader
 from sim.assets.gltf.nodes import read_clips, read_skeleton, shown_nodes
 from sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
-from sim.assets.raw import LoadWatch, RawMesh, RawModel, RawSection, RawSkin
+from sim.assets.raw import LoadWatch, RawMesh, RawModel, RawSkin
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.notes import Notes
@@ -93,19 +93,10 @@ class _Placer:
             if made is None:
                 continue
             vertices, section = made
-            placed.sections.append(
-                RawSection(
-                    section.material,
-                    "",
-                    len(placed.buffers),
-                    section.triangles,
-                    section.is_double_sided,
-                    section.is_flat,
-                )
-            )
+            placed.sections.append(replace(section, buffer=len(placed.buffers)))
             if node.skin is None:  # influences have no meaning without a skin
-                stored = vertices.attributes.items()
-                vertices = replace(vertices, attributes={k: v for k, v in stored if not k.startswith("blend")})
+                attributes = vertices.attributes.items()
+                vertices = replace(vertices, attributes={k: v for k, v in attributes if not k.startswith("blend")})
             placed.buffers.append(vertices)
         count = max((len(buffer.targets) for buffer in placed.buffers), default=0)
         if count:

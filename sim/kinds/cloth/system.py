@@ -17,14 +17,14 @@ from sim.kinds.cloth.solver import ClothInputs
 from sim.kinds.cloth.sound_states import SoundStates
 from sim.kinds.cloth.surface import surface_of_mesh
 from sim.kinds.cloth.teleport import TeleportHandling
-from sim.kinds.contract import Array, Grab, StepInputs, System, World
+from sim.kinds.contract import Array, Draggable, Exports, Grab, Measures, StepInputs, Stoppable, System, World
 from sim.kinds.packing import State, unpacked_state
 from sim.scene.params import Effect, changed_effects
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
 
 
-class ClothSystem(System):
+class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
     """The simulation of one node.
 
     Attributes:
@@ -108,7 +108,7 @@ class ClothSystem(System):
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
         return None if self.cloth is None else nearest_particle(self.cloth, element, origin, direction)
 
-    def place_of(self, particle: int) -> Vec3 | None:
+    def particle_position(self, particle: int) -> Vec3 | None:
         if self.cloth is None or not 0 <= particle < self.cloth.model.particle_count:
             return None
         x, y, z = self.cloth.positions_of(np.array([particle]))[0].tolist()
@@ -128,7 +128,7 @@ class ClothSystem(System):
         if self.cloth is not None:
             self.cloth.resume()
 
-    def reconsider(self) -> None:
+    def recheck(self) -> None:
         if self.cloth is not None:
             self._recovery.reconsider(self.cloth)
 
@@ -176,7 +176,7 @@ class ClothSystem(System):
         self.cloth.start = start
         self._teleport.restore(head, self._node, self.cloth, world)
 
-    def between(self, one: bytes, other: bytes, share: float) -> bytes:
+    def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         (before, _), (head, arrays) = unpacked_state(one), unpacked_state(other)
         return State(head | {"cloth": particles_between(before["cloth"], head["cloth"], share)}, *arrays).packed()
 

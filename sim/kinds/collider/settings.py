@@ -1,5 +1,3 @@
-"""Settings of a collider: a solid that cloth and particles cannot enter.  Pure; knows neither physics nor OpenGL."""
-
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -14,49 +12,36 @@ Lengths = tuple[Length, Length, Length]
 
 
 class ColliderSettings(Settings, frozen=True, kw_only=True):
-    """A solid; the transform of its node places it in the world, or relative to the bone it rides on.
+    """A solid body that cloth, hair and particles cannot enter.
 
-    The scale of the node multiplies the sizes: each its own axis for ellipsoid and box; a sphere that is scaled
-    unevenly is an ellipsoid; a capsule takes the scale along y for its length and the geometric mean of the two others
-    for its radius; a plane has no size.
+    The scale of the node multiplies the sizes, per axis for ellipsoid and box.  A sphere with uneven scale becomes an
+    ellipsoid; the length of a capsule takes the scale of y, its radius the geometric mean of the other two.
     """
 
     kind: ClassVar[str] = "collider"
 
     shape: Annotated[
         ColliderShape,
-        param("Form: a plane is solid below its xz plane, a capsule stands along its y axis.", group="Shape"),
+        param("Shape: a plane is solid below its xz plane, a capsule is aligned with its y axis.", group="Shape"),
     ] = ColliderShape.SPHERE
-    radius: Annotated[
-        float,
-        param("Radius of a sphere or of a capsule.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, soft=(0.01, 10.0),
-              scale=Scale.LOG, group="Shape", effect=Effect.STEP),
-    ] = 0.5  # fmt: skip
-    length: Annotated[
-        float,
-        param("Length of a capsule between the centres of its round ends.", unit="m", lo=SMALLEST_SIZE,
-              hi=LARGEST_SIZE, soft=(0.01, 10.0), scale=Scale.LOG, group="Shape", effect=Effect.STEP),
-    ] = 1.0  # fmt: skip
-    semi_axes: Annotated[
-        Lengths,
-        param("Half the length of each axis of an ellipsoid.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
-              group="Shape", effect=Effect.STEP, bounded=False),
-    ] = (0.5, 0.5, 0.25)  # fmt: skip
-    half_sizes: Annotated[
-        Lengths,
-        param("Half the length of each edge of a box.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
-              group="Shape", effect=Effect.STEP, bounded=False),
-    ] = (0.5, 0.5, 0.5)  # fmt: skip
-    friction: Annotated[
-        float,
-        param("Coulomb friction: the largest sliding force is this times the pressing force.", lo=0.0, hi=10.0,
-              soft=(0.0, 1.0), step=0.05, group="Surface", effect=Effect.STEP),
-    ] = 0.3  # fmt: skip
-    restitution: Annotated[
-        float,
-        param("Part of the speed of an impact that a bounce gives back.", lo=0.0, hi=1.0, step=0.05, group="Surface",
-              effect=Effect.STEP),
-    ] = 0.0  # fmt: skip
+    radius: Annotated[float, param(
+        "Radius of a sphere or of a capsule.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, soft=(0.01, 10.0),
+        scale=Scale.LOG, group="Shape", effect=Effect.STEP)] = 0.5  # fmt: skip
+    length: Annotated[float, param(
+        "Length of a capsule between the centres of its round ends.", unit="m", lo=SMALLEST_SIZE,
+        hi=LARGEST_SIZE, soft=(0.01, 10.0), scale=Scale.LOG, group="Shape", effect=Effect.STEP)] = 1.0  # fmt: skip
+    semi_axes: Annotated[Lengths, param(
+        "Semi-axes of an ellipsoid.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
+        group="Shape", label="Semi-axes", effect=Effect.STEP, bounded=False)] = (0.5, 0.5, 0.25)  # fmt: skip
+    half_sizes: Annotated[Lengths, param(
+        "Half extents of a box.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
+        group="Shape", label="Half extents", effect=Effect.STEP, bounded=False)] = (0.5, 0.5, 0.5)  # fmt: skip
+    friction: Annotated[float, param(
+        "Coulomb friction: the largest sliding force is this times the pressing force.", lo=0.0, hi=10.0,
+        soft=(0.0, 1.0), step=0.05, group="Surface", effect=Effect.STEP)] = 0.3  # fmt: skip
+    restitution: Annotated[float, param(
+        "Fraction of the impact speed that a bounce returns.", lo=0.0, hi=1.0, step=0.05, group="Surface",
+        effect=Effect.STEP)] = 0.0  # fmt: skip
 
 
 SIZES_OF_SHAPE: dict[ColliderShape, tuple[str, ...]] = {
@@ -66,4 +51,4 @@ SIZES_OF_SHAPE: dict[ColliderShape, tuple[str, ...]] = {
     ColliderShape.CAPSULE: ("radius", "length"),
     ColliderShape.BOX: ("half_sizes",),
 }
-"""Parameters that matter for each shape; the others keep their values, so that trying a shape loses nothing."""
+"""Sizes that each shape uses."""

@@ -1,4 +1,4 @@
-"""What is drawn of a collider: a translucent body; of one on a character a wireframe with a faint fill."""
+"""Draws a collider as a translucent body; on a character as a wireframe with a faint fill."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.collider.place import placements
 from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.contract import View, World
+from sim.kinds.contract import Service, View, World
 from sim.render.body_pass import BodyItem
 from sim.render.render_view import DisplayOptions
 from sim.scene.scene import Node, NodeId
@@ -25,8 +25,8 @@ _WIRE_SHARE = 0.25  # of the fill of colliders on characters, which are drawn ov
 _PLANE_SHARE = 0.3  # a plane covers half of the picture, and much is seen through it
 
 
-class ColliderPoses:
-    """Where the colliders of a scene stand: found together, and once for each moment."""
+class ColliderPoses(Service):
+    """World placements of all colliders, computed once for each moment."""
 
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
         self._places: WorldTransforms | None = None
@@ -38,19 +38,8 @@ class ColliderPoses:
             self._placed = placements(world.scene.of_kind(ColliderSettings.kind), world.places)
         return self._placed
 
-    def finish_step(self) -> None:
-        """Nothing follows steps."""
-
-    def teleport(self) -> None:
-        """Nor time."""
-
-    def release(self) -> None:
-        self._places = None
-
 
 class ColliderView(View):
-    """Keeps one mesh, which is made anew when shape or size change."""
-
     is_helper = True
 
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
@@ -60,7 +49,7 @@ class ColliderView(View):
         self._placed: ColliderPlacement | None = None
         self._is_placed = self._rides = False
         self._is_simulated = True
-        self._mesh: tuple[tuple[ColliderShape, bytes], list[Buffer], VertexArray, VertexArray] | None = None
+        self._mesh: tuple[tuple[ColliderShape, bytes], VertexArray, VertexArray] | None = None
         self._bodies: dict[bool, BodyItem] = {}
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
@@ -102,14 +91,6 @@ class ColliderView(View):
         centre = place.world_from_collider[:3, 3]
         return Bounds(centre - reach, centre + reach)
 
-    def release(self) -> None:
-        if self._mesh is not None:
-            for array in self._mesh[2:]:
-                array.release()
-            for buffer in self._mesh[1]:
-                buffer.release()
-        self._mesh = None
-
     def _place(self) -> ColliderPlacement:
         """Where it stands now; its bodies go along, while they keep their size."""
         if self._placed is None or not self._is_placed:
@@ -126,17 +107,15 @@ class ColliderView(View):
     def _arrays(self, place: ColliderPlacement) -> tuple[VertexArray, VertexArray]:
         key = (place.shape, place.size.tobytes())
         if self._mesh is None or self._mesh[0] != key:
-            self.release()
+            self.release()  # the view owns nothing but its mesh
             shape = outline(place.shape, place.size)
             corners = np.zeros(len(shape.positions), CORNER)
             corners["position"], corners["normal"] = shape.positions, shape.normals
-            vertices = Buffer(self._context, corners, label="collider corners")
-            indices = [
-                Buffer(self._context, corners.ravel(), label="collider indices")
-                for corners in (shape.triangles, shape.lines)
-            ]
-            faces, wire = (
-                VertexArray(self._context, [Stream(vertices)], indices=one, label="collider") for one in indices
-            )
-            self._mesh = (key, [vertices, *indices], faces, wire)
-        return self._mesh[2:]
+            vertices = self.owns(Buffer(self._context, corners, label="collider corners"))
+            arrays = []
+            for numbers in (shape.triangles, shape.lines):
+                indices = self.owns(Buffer(self._context, numbers.ravel(), label="collider indices"))
+                streams = [Stream(vertices)]
+                arrays.append(self.owns(VertexArray(self._context, streams, indices=indices, label="collider")))
+            self._mesh = (key, arrays[0], arrays[1])
+        return self._mesh[1:]

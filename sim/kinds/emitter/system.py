@@ -13,7 +13,17 @@ from sim.characters.placement import texture_origin_bottom
 from sim.characters.settings import ModelSettings
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.kinds.contract import Array, Services, StepInputs, System, World
+from sim.kinds.contract import (
+    Array,
+    Exports,
+    Measures,
+    Services,
+    ShowsMoments,
+    StepInputs,
+    Stoppable,
+    System,
+    World,
+)
 from sim.kinds.emitter.buffers import ScratchPool
 from sim.kinds.emitter.drawn_particles import shown_particles
 from sim.kinds.emitter.emission import EmitterSource
@@ -24,13 +34,13 @@ from sim.kinds.emitter.source import emits_from_surface, missing_density, missin
 from sim.kinds.packing import State
 from sim.scene.scene import Node
 from sim.scene.vectors import values_at
-from sim.skin.tables import SurfaceTables, TableKey
+from sim.skin.surface_table import SurfaceTables, TableKey
 from sim.skin.trail import SkinTrails
 
 UInt32 = npt.NDArray[np.uint32]
 
 
-class EmitterSystem(System):
+class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
     """The simulation of one node.
 
     Attributes:
@@ -98,7 +108,7 @@ class EmitterSystem(System):
         trail = world.services.get(SkinTrails).of(self)
         self.emitter.step(self._follower.inputs(self._node, world, trail, inputs.colliders))
 
-    def rest(self) -> None:
+    def mute(self) -> None:
         if self.emitter is not None:
             self.emitter.rest()
         self._follower.teleport()
@@ -167,7 +177,7 @@ class EmitterSystem(System):
         self.emitter.go_back(state)
         self._follower.settle(self._node, world, world.services.get(SkinTrails).of(self))
 
-    def between(self, one: bytes, other: bytes, share: float) -> bytes:
+    def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         return particles_between(one, other, share)
 
     def release(self) -> None:

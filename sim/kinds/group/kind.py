@@ -1,8 +1,18 @@
-"""The kind of groups: they hold other nodes in the outliner, and carry those that ride on nothing else."""
+"""Groups, which contain other nodes, and move the ones that are not attached elsewhere."""
+
+from typing import ClassVar
 
 from sim.kinds.contract import AddEntry, AddPlace, Kind
-from sim.kinds.group.settings import GroupSettings
+from sim.scene.params import Settings
 from sim.scene.scene import Node
+
+
+class GroupSettings(Settings, frozen=True, kw_only=True):
+    """Nodes that belong together."""
+
+    kind: ClassVar[str] = "group"
+    is_group: ClassVar[bool] = True
+
 
 ICON = "mdi6.folder-outline"
 

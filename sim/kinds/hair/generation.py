@@ -1,4 +1,4 @@
-"""Growing: hair that grows on some thread, then reaches the GPU in small steps, and is taken when it is there."""
+"""Generates strands on a worker thread and uploads them in small steps."""
 
 import functools
 from dataclasses import replace
@@ -8,7 +8,7 @@ from sim.gl.task import Task
 from sim.kinds.background import Background, Pause, unpaused
 from sim.kinds.hair.growth import Growth, GrowthSurface, growth_on_ellipsoid, growth_on_model
 from sim.kinds.hair.imported import growth_from_file
-from sim.kinds.hair.packed import GeneratedStrands, StrandBuffers, packed_strands, upload_strands
+from sim.kinds.hair.records import GeneratedStrands, StrandBuffers, packed_strands, upload_strands
 from sim.kinds.hair.settings import HairForm, HairSettings, HairSource
 from sim.kinds.hair.shaping import edited
 from sim.kinds.hair.surface_coverage import coverage_of
@@ -17,12 +17,10 @@ from sim.kinds.hair.surface_coverage import coverage_of
 def grown(
     settings: HairSettings, ground: GrowthSurface, former: Growth | None = None, pause: Pause = unpaused
 ) -> Growth:
-    """Hair on what it grows on as that stands; pure, so that it may run on any thread.
+    """Generates strands on a surface; pure, so that it can run on any thread.
 
     Args:
-        settings: Of the hair.
-        ground: Where it grows.
-        former: What was found before is not looked for again where the roots are the same.
+        former: Earlier strands, whose nearest guides are reused if the roots are the same.
         pause: See `sim.kinds.background`.
 
     Raises:
@@ -44,18 +42,12 @@ def grown_whole(
     coverage = functools.cache(functools.partial(coverage_of, settings, ground, growth))
     if settings.form in (HairForm.SHELLS, HairForm.AUTOMATIC):
         coverage()
-    growth.rooted  # noqa: B018  found here, not when it is first asked for
+    growth.rooted  # noqa: B018  computed here, on the worker thread
     return GeneratedStrands(settings, as_grown, growth, packed_strands(settings, growth), coverage)
 
 
 class StrandGeneration:
-    """Hair on its way.
-
-    Args:
-        context: Where it will live.
-        background: Where it grows.
-        settings, ground, former: As of `grown`.
-    """
+    """Strands that are being generated; `settings`, `ground` and `former` as for `grown`."""
 
     def __init__(
         self,
@@ -74,7 +66,7 @@ class StrandGeneration:
 
     @property
     def share(self) -> float:
-        """Part of it that is done, 0 to 1."""
+        """Progress, 0 to 1."""
         return self._job.share
 
     @property
@@ -82,7 +74,7 @@ class StrandGeneration:
         return self._buffers is not None or self._error is not None
 
     def turn(self) -> bool:
-        """Does a step of what is left to do here; returns whether there was one."""
+        """Uploads a small part; returns whether there was one.  The context must be current."""
         if self.is_done or not self._job.is_done:
             return False
         try:
@@ -91,12 +83,12 @@ class StrandGeneration:
             next(self._steps)
         except StopIteration as done:
             self._buffers = done.value
-        except Exception as error:  # told by whoever takes it
+        except Exception as error:  # raised by `take`
             self._error = error
         return True
 
     def take(self) -> tuple[GeneratedStrands, StrandBuffers]:
-        """What has grown, on no thread or is done.
+        """Returns the strands; waits for them.
 
         Raises:
             SettingsError: If nothing can grow.

@@ -1,43 +1,104 @@
 """Growth: the guides of some hair and the strands that are drawn between them; pure."""
 
 import functools
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Bounds, CharacterModel
+from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.assets.strands import StrandSet
 from sim.kinds.background import Pause, part_of, unpaused
 from sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom, grow, part_distances
-from sim.kinds.hair.nearest import nearest_guides
-from sim.kinds.hair.root_settings import GUIDES_MAX
-from sim.kinds.hair.roots import Roots, RootSurface, ellipsoid_surface, face_roots, root_places, vertex_roots
-from sim.kinds.hair.settings import HairSettings, HairSource
-from sim.kinds.hair.surface_maps import NO_MAPS, SurfaceMaps
+from sim.kinds.hair.roots import (
+    Roots,
+    RootSurface,
+    ellipsoid_surface,
+    face_roots,
+    nearest_guides,
+    root_places,
+    vertex_roots,
+)
+from sim.kinds.hair.settings import GUIDES_MAX, HairSettings, HairSource, ImageChannel
 from sim.maths.hash import birth_numbers
+from sim.maths.srgb import linear_from_srgb
+from sim.skin.surface_table import bone_density, texture_density
 
 Float64 = npt.NDArray[np.float64]
+UInt8 = npt.NDArray[np.uint8]
+
+_NUMBERS = {ImageChannel.RED: 0, ImageChannel.GREEN: 1, ImageChannel.BLUE: 2, ImageChannel.ALPHA: 3}
+
+
+def channel_of(pixels: UInt8, channel: ImageChannel) -> UInt8:
+    """One channel of an image (H, W, 4), or all for their mean."""
+    return pixels if channel is ImageChannel.BRIGHTNESS else pixels[..., _NUMBERS[channel]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SurfaceMaps:
+    """Maps over the surface of a model.
+
+    Attributes:
+        images: By quantity: "length", "curl", "clump", "noise" or "colour".
+        is_bottom_up: Whether texture coordinate v = 0 is the bottom row.
+    """
+
+    images: Mapping[str, UInt8] = field(default_factory=dict)
+    is_bottom_up: bool = False
+
+    def factors(self, what: str, settings: HairSettings, model: CharacterModel, roots: Roots) -> Float64 | None:
+        """Factors of a quantity at roots, 0 to 1, shape (N,); None if it is uniform."""
+        found: Float64 | None = None
+        if what in self.images:
+            channel = getattr(settings, f"{what}_channel")
+            found = texture_density(channel_of(self.images[what], channel), self._places(model.mesh, roots))
+        weights = self.weights(what, settings, model, roots)
+        if found is None or weights is None:
+            return weights if found is None else found
+        return found * weights
+
+    def weights(self, what: str, settings: HairSettings, model: CharacterModel, roots: Roots) -> Float64 | None:
+        """Weights of the bone that controls a quantity at roots, shape (N,); None without one."""
+        weights = bone_density(model, getattr(settings, f"{what}_bone"))
+        return None if weights is None else np.einsum("nc,nc->n", roots.shares, weights[roots.corners])
+
+    def tints(self, mesh: Mesh, roots: Roots) -> Float64:
+        """Linear colour factors at roots, shape (N, 3)."""
+        if "colour" not in self.images:
+            return np.ones((roots.count, 3))
+        pixels, places = self.images["colour"], self._places(mesh, roots)
+        channels = [texture_density(pixels[..., index], places) for index in range(3)]
+        return linear_from_srgb(np.stack(channels, axis=1))
+
+    def _places(self, mesh: Mesh, roots: Roots) -> Float64:
+        found = np.einsum("nc,nck->nk", roots.shares, mesh.texcoords.astype(np.float64)[roots.corners])
+        return np.stack([found[:, 0], 1.0 - found[:, 1]], axis=1) if self.is_bottom_up else found
+
+
+NO_MAPS = SurfaceMaps()
+
+
 UInt32 = npt.NDArray[np.uint32]
 Intp = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Children:
-    """Strands that are drawn.
+    """Rendered strands.
 
     Attributes:
-        roots: Where they grow.
-        factors: Of their lengths, shape (N,).
+        factors: Length factors, shape (N,).
         guides: Numbers of the nearest guides, shape (N, 3).
-        weights: Of these, shape (N, 3).
-        random: A number of each, 0 to 1, shape (N,).
-        tints: Linear factors of the colours at roots and tips, shape (N, 2, 3).
-        dyes: Shares of the dye, shape (N,).
+        weights: Weights of these guides, shape (N, 3).
+        random: A random number for each strand, 0 to 1, shape (N,).
+        tints: Linear colour factors at roots and tips, shape (N, 2, 3).
+        dyes: Fractions of dye, shape (N,).
         forms: Factors of clump, curls, noise and thickness, shape (N, 4).
-        has_colours: Whether the factors are colours of their own.
-        details: What each knot has beside the curve of the guides [m], shape (N, K, 3), see `sim.kinds.hair.smoothing`;
-            None for nothing.
+        has_colours: Whether the tints are absolute colours.
+        details: Offset of each point from the curve of the guides [m], shape (N, K, 3), see `details` in
+            `sim.kinds.hair.imported`; None for none.
     """
 
     roots: Roots
@@ -57,13 +118,12 @@ class Children:
 
     @property
     def carriers(self) -> npt.NDArray[np.intp]:
-        """Number of the guide that counts most for each, shape (N,)."""
+        """Number of the guide with the largest weight, shape (N,)."""
         found: npt.NDArray[np.intp] = self.guides[np.arange(self.count), np.argmax(self.weights, axis=1)]
         return found
 
 
 def plain_children(roots: Roots, guides: Intp, weights: Float64, random: Float64) -> Children:
-    """Children of the lengths, colours and forms of their guides."""
     ones = np.ones(roots.count)
     tints, forms = np.ones((roots.count, 2, 3)), np.ones((roots.count, 4))
     return Children(roots, ones, guides, weights, random, tints, np.zeros(roots.count), forms)
@@ -71,15 +131,15 @@ def plain_children(roots: Roots, guides: Intp, weights: Float64, random: Float64
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """All strands of some hair.
+    """All strands of a node.
 
     Attributes:
-        surface: What they grow on, at rest.
-        guides: What is simulated.
-        children: What is drawn.
-        is_own: Whether the surface belongs to the hair, not to a figure.
-        is_bare: Whether the guides themselves are drawn.
-        part: What parts the children, None for nothing.
+        surface: The surface at rest.
+        guides: Simulated strands.
+        children: Rendered strands.
+        is_own: Whether the surface belongs to the hair and not to a character.
+        is_bare: Whether the guides are rendered.
+        part: Settings of the parting; None without one.
     """
 
     surface: RootSurface
@@ -96,7 +156,7 @@ class Growth:
 
     @functools.cached_property
     def rooted(self) -> npt.NDArray[np.integer]:
-        """Vertices of the surface that anything grows on."""
+        """Vertices of the surface that have strands."""
         grows = np.zeros(len(self.surface.positions), bool)
         for roots in (self.guides.roots, self.children.roots):
             grows[roots.corners] = True
@@ -109,15 +169,14 @@ class Growth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GrowthSurface:
-    """What hair grows on.
+    """A surface for hair.
 
     Attributes:
-        world_from_surface: Placement of the model, or of what has none, shape (4, 4).
-        model: Whose skin; None for a surface of its own.
-        table: Faces or vertices of that and their density, see `sim.skin.surface_table`.
-        maps: What varies over it.
-        strands: What a file has.
-        world_from_file: Placement of the frame of the node, which the strands of a file stand in.
+        world_from_surface: Placement of the model or node, shape (4, 4).
+        model: The model with the skin; None for an ellipsoid or a file without a model.
+        table: Faces or vertices with their density, see `sim.skin.surface_table`.
+        strands: Strands of a file.
+        world_from_file: Placement of the node, in whose frame the file is.
     """
 
     world_from_surface: Float64
@@ -129,7 +188,7 @@ class GrowthSurface:
 
     @property
     def surface_from_file(self) -> Float64 | None:
-        """Where the strands of a file stand on the surface, shape (4, 4); None where there are none."""
+        """Placement of the file relative to the surface, shape (4, 4); None without a file."""
         if self.world_from_file is None:
             return None
         return np.linalg.inv(self.world_from_surface) @ self.world_from_file
@@ -144,7 +203,7 @@ def growth_on_model(
     former: Growth | None = None,
     pause: Pause = unpaused,
 ) -> Growth:
-    """Hair on the faces or the vertices of a table, of a model as it stands; see `grown`."""
+    """Hair on faces or vertices of a model; see `sim.kinds.hair.generation.grown`."""
     surface = surface_of(model, world_from_model)
 
     def place(numbers: Intp) -> Roots:
@@ -163,7 +222,7 @@ def growth_on_ellipsoid(
     former: Growth | None = None,
     pause: Pause = unpaused,
 ) -> Growth:
-    """Hair on the upper half of an ellipsoid in the frame of its node; see `grown`."""
+    """Hair on the upper half of an ellipsoid; see `sim.kinds.hair.generation.grown`."""
     guides, children = _numbers(settings)
     positions, normals, roots = ellipsoid_surface(settings.radii, settings.seed, np.concatenate([guides, children]))
     count = len(guides)
@@ -177,7 +236,6 @@ def surface_of(model: CharacterModel, world_from_model: Float64) -> RootSurface:
 
 
 def _mapped(growth: Growth, maps: SurfaceMaps, model: CharacterModel, settings: HairSettings) -> Growth:
-    """Growth with the lengths, forms and colours of maps."""
     guides = growth.guides
     shares = maps.factors("length", settings, model, guides.roots)
     if shares is not None:
@@ -189,10 +247,10 @@ def _mapped(growth: Growth, maps: SurfaceMaps, model: CharacterModel, settings: 
 def as_mapped(
     children: Children, guides: Groom, maps: SurfaceMaps, model: CharacterModel, settings: HairSettings
 ) -> Children:
-    """Strands between guides with what maps have at their own places."""
+    """Applies lengths, forms and colours of maps at the roots of the children."""
     shares, own = (maps.factors("length", settings, model, roots) for roots in (guides.roots, children.roots))
     if shares is not None and own is not None:
-        # They have the lengths of their guides; what the map says of their own place counts beside that.
+        # The lengths of their guides contain the map already.
         of_guides = np.einsum("nk,nk->n", children.weights, shares[children.guides])
         ratio = np.clip(own / np.maximum(of_guides, 1e-3), 0.0, 2.0)
         children = replace(children, factors=children.factors * ratio)
@@ -213,12 +271,11 @@ def as_drawn(guides: Groom, seed: int) -> Children:
 
 
 def _numbers(settings: HairSettings) -> tuple[Intp, Intp]:
-    """Numbers of guides and children; more of either leave the others where they are."""
+    """Numbers of guides and children, which random numbers are based on: adding strands does not move others."""
     return np.arange(settings.guides), np.arange(GUIDES_MAX, GUIDES_MAX + settings.children)
 
 
 def _same_roots(former: Growth, surface: RootSurface, guides: Roots, children: Roots) -> bool:
-    """Whether everything grows where it grew before."""
     same = former.guides.roots.same(guides) and former.children.roots.same(children)
     return same and np.array_equal(former.surface.positions, surface.positions)
 
@@ -242,7 +299,7 @@ def _grown(
     else:
         nearest, weights = _nearest(settings, surface, root_places(surface, children), groom.places, pause)
     random = birth_numbers(settings.seed, np.arange(GUIDES_MAX, GUIDES_MAX + children.count), LENGTHS)
-    # The guides have spread lengths already; what is between them varies half as much again.
+    # The lengths of the guides vary already; those between them vary half as much again.
     factors = 1.0 - 0.5 * settings.length_spread * random[:, 0]
     drawn = replace(plain_children(children, nearest, weights, random[:, 1]), factors=factors)
     return Growth(surface, groom, drawn, is_own, part=part)
@@ -251,7 +308,7 @@ def _grown(
 def _nearest(
     settings: HairSettings, surface: RootSurface, points: Float64, guides: Float64, pause: Pause
 ) -> tuple[Intp, Float64]:
-    """The nearest guides; at a part line those of the same side."""
+    """The nearest guides, on the same side of the parting."""
     if settings.part_strength == 0.0:
         return nearest_guides(points, guides, pause)
     side, of_guide = (part_distances(settings, surface, places)[1] < 0.0 for places in (points, guides))

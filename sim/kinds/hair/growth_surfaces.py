@@ -1,4 +1,4 @@
-"""Grounds: what the hair of a node grows on, as the scene has it."""
+"""Finds the surface that the hair of a node grows on."""
 
 from collections.abc import Mapping
 
@@ -10,21 +10,16 @@ from sim.characters.character import Character
 from sim.characters.placement import texture_origin_bottom, up_axis
 from sim.characters.settings import ModelSettings
 from sim.kinds.contract import Services, World
-from sim.kinds.hair.growth import GrowthSurface
-from sim.kinds.hair.root_settings import MAPPED, ON_SKIN, ImageChannel, Region
-from sim.kinds.hair.settings import HairSettings, HairSource
-from sim.kinds.hair.surface_maps import SurfaceMaps, channel_of
+from sim.kinds.hair.growth import GrowthSurface, SurfaceMaps, channel_of
+from sim.kinds.hair.settings import MAPPED, ON_SKIN, HairSettings, HairSource, ImageChannel, Region
 from sim.scene.scene import Node
-from sim.skin.tables import SurfaceTables, TableKey
+from sim.skin.surface_table import SurfaceTables, TableKey
 
 Pixels = npt.NDArray[np.uint8]
 
 
 class GrowthSurfaces:
-    """Finds the ground of one node.
-
-    Its tables and images are the very same objects while nothing changes them, as growths are told apart by that.
-    """
+    """Finds the surface for one node; tables and images keep their identity until they change."""
 
     def __init__(self) -> None:
         self._channel: tuple[Pixels, ImageChannel, Pixels] | None = None
@@ -37,17 +32,15 @@ class GrowthSurfaces:
         strands: StrandSet | None,
         images: Mapping[str, Pixels],
     ) -> GrowthSurface | None:
-        """The ground; None while what it is made of is not there.
+        """The surface; None while a file or a character is missing.
 
         Args:
-            node: Whose hair.
-            world: Where it is.
-            character: What the node is attached to.
-            strands: Those of its file, if it grows from one.
-            images: Its maps, by what they say.
+            character: The character that the node is attached to.
+            strands: Strands of its file.
+            images: Maps by quantity.
 
         Raises:
-            SettingsError: If its density is 0 everywhere.
+            SettingsError: If the density is 0 everywhere.
         """
         settings, carrier, ground = node.settings, world.scene.by_id.get(node.attachment.node), None
         assert isinstance(settings, HairSettings)
@@ -72,7 +65,7 @@ class GrowthSurfaces:
     def _of_skin(
         self, settings: HairSettings, world: World, character: Character, maps: SurfaceMaps, scalp_up: str
     ) -> GrowthSurface:
-        """The skin of a model with its density; that of its scalp alone where the axis is given that points up."""
+        """The skin of a model; only its scalp if its up axis is given."""
         pixels = maps.images.get("density")
         if pixels is not None and settings.density_channel is not ImageChannel.BRIGHTNESS:
             pixels = self._channel_of(pixels, settings.density_channel)
@@ -96,10 +89,7 @@ class GrowthSurfaces:
 
 
 def _of_file(node: Node, world: World, character: Character | None, strands: StrandSet | None) -> GrowthSurface | None:
-    """The skin that strands of a file are bound to, or the frame of their node; None while the file is not there.
-
-    What rides on a bone goes with that as it is.
-    """
+    """The skin that strands of a file are bound to, or their node if it is attached to a bone; None without a file."""
     if strands is None:
         return None
     placement = world.places.world_from_node(node)
@@ -109,7 +99,7 @@ def _of_file(node: Node, world: World, character: Character | None, strands: Str
 
 
 def missing(node: Node, world: World, character: Character | None) -> str:
-    """What hair lacks, as one line; "" for nothing, or while a file is being read."""
+    """What the hair is missing, one line; "" for nothing, or while a file is being read."""
     settings, label, carrier = node.settings, node.name or node.id, world.scene.by_id.get(node.attachment.node)
     assert isinstance(settings, HairSettings)
     if settings.source not in ON_SKIN:

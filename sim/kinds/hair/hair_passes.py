@@ -1,15 +1,19 @@
-"""Programs that draw hair, made when they are first needed."""
+"""Programs and render targets for hair."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyglm import glm
 
 from sim.assets.model import Bounds
 from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
+from sim.gl.state import PipelineState
+from sim.gl.task import Task
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.drawn import DrawnStrands
@@ -17,34 +21,114 @@ from sim.kinds.hair.records import CHILD, strand_record
 from sim.kinds.hair.settings import HairDisplay, HairLook, HairSettings
 from sim.kinds.hair.shells import Shells
 from sim.maths.ramps import Ramp, ramp_colours
+from sim.owner import Owner
+from sim.render.frame import SHADOW_SIZE
 from sim.render.items import DrawChunk
 from sim.render.progressive.frame_plan import LARGEST_SCALE
 from sim.render.projection import Projection
+from sim.render.shadow_projection import shadow_clip_from_world, texture_from_world
+
+Draw = Callable[[glm.dmat4, Framebuffer, PipelineState, dict[str, object] | None], Task[None]]
+
+SIZE = 512
+
+DEPTHS = (0.06, 0.2, 0.6)
+"""Depths of the layers behind the nearest strand, as fractions of the length of the hair."""
+
+_NEAREST = PipelineState(multisample=False)
+_LAYERS = PipelineState(depth_test=False, depth_write=False, blend="weighted", multisample=False)
+
+
+class HairShadow(Owner):
+    """Self-shadow by layers of opacity as seen from the light; all hair shares the targets.
+
+    Source: C. Yuksel, J. Keyser 2008, "Deep opacity maps".
+
+    Attributes:
+        others: Shadow map of everything but hair.
+    """
+
+    def __init__(self, context: Context, _library: ShaderLibrary) -> None:
+        self._context = context
+        size = (SHADOW_SIZE, SHADOW_SIZE)
+        small = (SIZE, SIZE)
+        self._others = self.owns(Framebuffer(context, size, (), depth_compare=True, label="shadows on hair"))
+        self._nearest = self.owns(Framebuffer(context, small, (), label="nearest hair"))
+        self._layers = self.owns(Framebuffer(context, small, ("rgba16f",), depth=None, label="layers of hair"))
+        assert self._others.depth is not None
+        self.others = self._others.depth
+
+    def keep_others(self, shadow: Framebuffer) -> None:
+        """Copies the shadow map so far, and binds it again."""
+        shadow.copy_depth_to(self._others)
+        shadow.bind()
+
+    def clear_others(self) -> None:
+        self._others.clear(None)
+
+    def fill(
+        self,
+        light: tuple[float, float, float],
+        box: Bounds,
+        length: float,
+        draw: Draw,
+    ) -> Task[dict[str, object]]:
+        """Renders hair from a light, in steps; returns the uniforms of shaders/hair/shade.glsl.
+
+        Args:
+            light: Position [m].
+            box: World box of the hair [m].
+            length: Length of the strands [m].
+            draw: Draws the hair into a target; as layers if uniforms are given.
+        """
+        centre, radius = (box.lo + box.hi) / 2.0, max(0.5 * float(((box.hi - box.lo) ** 2).sum()) ** 0.5, 1e-4)
+        clip = shadow_clip_from_world(light, centre.tolist(), radius)
+        self._nearest.clear(None)
+        yield from draw(clip, self._nearest, _NEAREST, None)
+        common: dict[str, object] = {
+            "u_nearest": self._nearest.depth,
+            "u_depth_terms": depth_terms(clip),
+            "u_depths": tuple(part * length for part in DEPTHS),
+        }
+        self._layers.clear((0.0, 0.0, 0.0, 1.0), depth=None)
+        yield from draw(clip, self._layers, _LAYERS, common)
+        return common | {"u_layers": self._layers.colours[0], "u_layers_from_world": texture_from_world(clip)}
+
+
+def depth_terms(clip: glm.dmat4) -> tuple[float, float]:
+    """Terms a and b of a perspective projection: window depth d is at distance b / (2 d - 1 + a)."""
+    depth, away = glm.row(clip, 2), glm.row(clip, 3)
+    first = -glm.dot(depth.xyz, away.xyz) / glm.dot(away.xyz, away.xyz)
+    return first, depth.w + first * away.w
+
 
 LEAST_RADIUS = 0.5
-"""Of a ribbon [px]."""
+"""Least radius of a ribbon [px]."""
 
 CAST_RADIUS = 1.0
-"""The same in a shadow [px]: what is narrower than its filter is apart comes out as a grid of dots."""
+"""Least radius in a shadow map [px]; narrower ribbons would alias to a grid of dots."""
 
 ROW_PIXELS = 10.0
-"""Length of a ribbon on the screen that is worth a row [px]."""
+"""Length on the screen per row of a ribbon [px]."""
 
 ROWS_MAX = 4
-"""Rows for each segment at most."""
+"""Maximum rows per segment."""
 
 EVERY = 2**30
-"""Strands, of which those that are drawn are so few that none is left out."""
+"""Number of strands that makes the shader drop none."""
+
+LAYERS_MAX = 8.0
+"""Most ribbons that are drawn, as their total area over the surface of the bounding box of the hair."""
 
 TWO_PI = 2.0 * math.pi
 WHOLE_STRAND = (0.0, 1.0)
 SHADOW_TAPS = 1
 
 DRAFT_ROWS = 8
-"""How much longer rows of drafts are at most."""
+"""Maximum factor of the row length in drafts."""
 
 TURN_ROWS, CURL_PIXELS = 10.0, 3.0
-"""Rows of a turn of a curl, and the length on the screen that one of these is worth at least [px]."""
+"""Rows per turn of a curl, and their least length on the screen [px]."""
 
 _KINDS: dict[str, dict[str, bool]] = {
     "LIT": {}, "BLENDED": {"BLENDED": True}, "CAST": {"CAST": True}, "DEEP": {"CAST": True, "DEEP": True},
@@ -58,13 +142,7 @@ _FORMS: dict[str, dict[str, bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class HairTarget:
-    """What strands are drawn onto.
-
-    Attributes:
-        projection: From the world.
-        box: Around the hair [m].
-        length: Of the strands [m].
-    """
+    """A projection, the world box of the hair [m], and the length of the strands [m]."""
 
     projection: Projection
     box: Bounds
@@ -72,7 +150,7 @@ class HairTarget:
 
     @property
     def near(self) -> float:
-        """About where the nearest strand is, as of `Projection.pixels`."""
+        """Approximate depth of the nearest strand, as `Projection.pixels` takes it."""
         return max(self.projection.nearest(self.box), 1e-3)
 
     @property
@@ -82,18 +160,23 @@ class HairTarget:
 
 
 def seer_of(clip: glm.dmat4) -> glm.dvec4:
-    """Where a projection is seen from: a place [m] and 1, or the direction of parallel rays and 0."""
+    """The eye of a projection: its position [m] and 1, or the direction of parallel rays and 0."""
     seer = glm.inverse(clip) * glm.dvec4(0.0, 0.0, 1.0, 0.0)
     return seer / seer.w if abs(seer.w) > 1e-12 else glm.dvec4(glm.normalize(seer.xyz), 0.0)
 
 
+def radii_of(settings: HairSettings) -> tuple[float, float]:
+    """Radii at root and tip as drawn [m]; guides do not taper."""
+    return settings.root_radius, settings.tip_radius if settings.show is HairDisplay.HAIR else settings.root_radius
+
+
 def pixels_of(settings: HairSettings, sheet: HairTarget) -> float:
-    """Radius of the nearest strands where they are widest [px]."""
+    """Largest radius of the nearest strands [px]."""
     return sheet.projection.pixels(max(settings.root_radius, settings.tip_radius), sheet.near)
 
 
 def lod_scale_of(settings: HairSettings, sheet: HairTarget, stride: int) -> float:
-    """How much wider a strand of a draft is that stands for so many: no blob, but up to three pixels in any case."""
+    """Factor of the width of strands in a draft, where each stands for `stride` strands; bounded to avoid blobs."""
     return min(float(stride), max(LARGEST_SCALE, 3.0 * LEAST_RADIUS / max(pixels_of(settings, sheet), 1e-9)))
 
 
@@ -106,18 +189,25 @@ def shown_of(
     covers: bool = True,
     least: float = LEAST_RADIUS,
 ) -> int:
-    """How many of a crowd of strands are drawn: fewer where the least is wider than they are, if they are to cover."""
-    wide = pixels_of(settings, sheet) * lod_scale_of(settings, sheet, stride)
-    return math.ceil(instances * min(wide / least, 1.0)) if covers else instances
+    """Number of strands to draw out of `instances`.
+
+    Strands thinner than `least` [px] are drawn that wide, and as many fewer with `covers`.  Absurdly wide strands are
+    limited to `LAYERS_MAX` layers over the box of the hair.
+    """
+    scale = lod_scale_of(settings, sheet, stride)
+    wide = pixels_of(settings, sheet) * scale
+    count = math.ceil(instances * min(wide / least, 1.0)) if covers else instances
+    x, y, z = (sheet.box.hi - sheet.box.lo).tolist()
+    area = sheet.length * sum(radii_of(settings)) * scale
+    return min(count, math.ceil(LAYERS_MAX * 2.0 * (x * y + y * z + z * x) / area)) if area > 0.0 else count
 
 
 def curls(settings: HairSettings) -> bool:
-    """Whether strands are curled; guides are shown as they are."""
     return settings.show is HairDisplay.HAIR and settings.curl_radius > 0.0
 
 
 def roughness_of(settings: HairSettings) -> float:
-    """Roughness of hair whose curls are not lit by themselves: they lean the strands this way and that."""
+    """Roughness including the directions of the curls, which are not lit individually."""
     if not curls(settings):
         return settings.roughness
     leaning = math.sin(math.atan(settings.curl_radius * TWO_PI * settings.curl_turns))
@@ -125,26 +215,27 @@ def roughness_of(settings: HairSettings) -> float:
 
 
 def rows_of(settings: HairSettings, sheet: HairTarget, stride: int) -> int:
-    """Rows of a ribbon: as many for each segment as its length on the screen is worth."""
+    """Rows of a ribbon, by the length of its segments on the screen."""
     pixels = sheet.pixels / settings.segments / min(stride, DRAFT_ROWS)
     curled = min(settings.curl_turns * sheet.length * TURN_ROWS / settings.segments, pixels / CURL_PIXELS)
     finest = max(min(pixels / ROW_PIXELS, ROWS_MAX), curled if curls(settings) else 0.0, 1.0)
     return round(finest) * settings.segments + 1
 
 
-class HairPasses:
-    """Programs of all hair."""
+class HairPasses(Owner):
+    """Programs of all hair, built when first needed."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self.context, self._library = context, library
         self._programs: dict[tuple[object, ...], Program] = {}
         self._shades: dict[tuple[object, ...], Kernel] = {}
-        self._nothing = VertexArray(context, label="hair drawn")
+        self._empty = self.owns(VertexArray(context, label="hair drawn"))
         colours = ramp_colours(Ramp.VIRIDIS)[None]
-        self.ramp = Texture2D.from_array(context, colours, "rgba8" if colours.shape[-1] == 4 else "rgb8", label="ramp")
+        pixels = "rgba8" if colours.shape[-1] == 4 else "rgb8"
+        self.ramp = self.owns(Texture2D.from_array(context, colours, pixels, label="ramp"))
 
     def program(self, settings: HairSettings, kind: str, form: str = "RIBBONS") -> Program:
-        """The program of what is "LIT", "BLENDED", "CAST", "DEEP" or "PICK", as ribbons, lines, springs or shells."""
+        """The program of a key of `_KINDS` for a key of `_FORMS`."""
         key = (settings.knots, kind, form, "SHELL" not in _FORMS[form] and curls(settings))
         if key not in self._programs:
             defines = {"KNOTS": settings.knots, **_KINDS[kind], **_FORMS[form], "CURLS": key[-1]}
@@ -177,9 +268,11 @@ class HairPasses:
         covers: bool = True,
         least: float = LEAST_RADIUS,
     ) -> None:
-        """Draws strands as ribbons or lines: as many as keep the cover, where that counts, or else all.
+        """Draws the first strands as ribbons or lines; they are distributed like all others.
 
-        They are at least so wide [px].  A draft draws the first ones, which lie about as the others do.
+        Args:
+            reach: Fractions of the length between which the strands are drawn.
+            covers: Whether to draw fewer, wider strands with the same coverage if they are thinner than `least` [px].
         """
         projection, instances = sheet.projection, -(-drawn.count // part.stride)
         count = min(
@@ -191,8 +284,7 @@ class HairPasses:
         rows = rows_of(settings, sheet, part.stride) if form != "SPRINGS" else settings.knots
         program["u_strands"], program["u_clip_from_world"] = drawn.texels, projection.clip_from_world
         program["u_viewport"], program["u_scale"] = projection.viewport, projection.scale[1]
-        tip = settings.tip_radius if settings.show is HairDisplay.HAIR else settings.root_radius
-        program["u_width"] = (settings.root_radius, tip, lod_scale_of(settings, sheet, part.stride), least)
+        program["u_width"] = (*radii_of(settings), lod_scale_of(settings, sheet, part.stride), least)
         cuts = [end for end in reach if 0.0 < end < 1.0]
         program["u_reach"] = (*reach, 0.5 * min((min(end, 1.0 - end) for end in cuts), default=0.0))
         program["u_first"], program["u_rows"] = part.first, rows
@@ -201,14 +293,14 @@ class HairPasses:
             program["u_curl"] = (settings.curl_radius, TWO_PI * settings.curl_turns, 0.3 * (1.0 - settings.clump))
             program.set_if_active("u_seer", seer_of(projection.clip_from_world))
         if form == "RIBBONS":
-            self._nothing.draw(program, "triangle_strip", count=2 * rows, instances=count)
+            self._empty.draw(program, "triangle_strip", count=2 * rows, instances=count)
         else:
-            self._nothing.draw(program, "line_strip", count=rows, instances=count)
+            self._empty.draw(program, "line_strip", count=rows, instances=count)
 
     def shells(
         self, program: Program, shells: Shells, settings: HairSettings, sheet: HairTarget, part: DrawChunk | None
     ) -> None:
-        """Draws copies of the skin, or for None the undercoat."""
+        """Draws copies of the skin, or the undercoat for None."""
         shells.strands.need(shells.strands.count)
         projection = sheet.projection
         program["u_strands"], program["u_clip_from_world"] = shells.strands.texels, projection.clip_from_world
@@ -219,7 +311,3 @@ class HairPasses:
             shells.draw_undercoat(program, settings)
         else:
             shells.draw(program, settings, sheet.pixels, part)
-
-    def release(self) -> None:
-        self._nothing.release()
-        self.ramp.release()

@@ -1,6 +1,9 @@
-"""Guides that the editor marks: a line over everything, and a ring around a knot."""
+"""Guides drawn as lines: highlighted ones, and all in the colours of their distance to another solver."""
 
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
@@ -9,7 +12,10 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.record import record
 from sim.gl.transform_feedback import padded_count
 from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.hair.comparison_solver import ComparisonSolver
+from sim.kinds.hair.settings import HairSettings
 from sim.kinds.hair.strands import Strands
+from sim.owner import Owner
 from sim.render.detail_pass import LinesItem, PointsItem
 from sim.render.items import WHOLE, DrawChunk, Item, Stage
 from sim.render.pass_context import PassContext
@@ -17,40 +23,32 @@ from sim.render.render_view import Overlay
 from sim.scene.scene import Node
 
 HOVERED, CHOSEN = (1.00, 0.90, 0.55), (0.35, 0.80, 1.00)
-"""Colours of the guide under the mouse and of the chosen ones, sRGB."""
+"""Colours of the guide under the mouse and of the selected ones, sRGB."""
 
 MOST = 16
-"""Chosen guides that are drawn at most."""
+"""Maximum number of highlighted guides."""
 
 KNOT = record("HairKnot", position=(4, "f4"))
 
 
-class GuideTrace:
-    """The knots of one guide, for drawing.
-
-    Attributes:
-        points: Its knots as vertices.
-    """
+class GuideTrace(Owner):
+    """The points of one guide as vertices."""
 
     def __init__(self, context: Context, library: ShaderLibrary, knots: int) -> None:
         self.knots = knots
-        self._buffer = Buffer(context, KNOT.zeros(padded_count(knots)), usage="copy", label="marked guide")
-        self._nothing = VertexArray(context, label="marked guide")
+        self._buffer = self.owns(Buffer(context, KNOT.zeros(padded_count(knots)), usage="copy", label="guide"))
+        self._empty = self.owns(VertexArray(context, label="guide"))
         self._kernel = Kernel(library, "hair/trace.glsl", KNOT, defines={"KNOTS": knots})
-        self.points = VertexArray(context, [Stream(self._buffer)], label="marked guide")
+        self.points = self.owns(VertexArray(context, [Stream(self._buffer)], label="guide"))
 
     def follow(self, strands: Strands, guide: int) -> None:
         uniforms = {"u_state": strands.shown_state, "u_roots": strands.roots, "u_guide": guide}
-        self._kernel.run(self._nothing, self._buffer, padded_count(self.knots), **uniforms)
-
-    def release(self) -> None:
-        for owned in (self.points, self._nothing, self._buffer):
-            owned.release()
+        self._kernel.run(self._empty, self._buffer, padded_count(self.knots), **uniforms)
 
 
 @dataclass(eq=False, kw_only=True)
 class GuideLine(LinesItem):
-    """A guide, taken from the strands when it is drawn."""
+    """A guide, updated when it is drawn."""
 
     stages: tuple[Stage, ...] = ("detail",)
     strip: bool = True
@@ -64,15 +62,15 @@ class GuideLine(LinesItem):
         LinesItem.draw(self, stage, ctx, part)
 
 
-class GuideHighlights:
-    """Marks of the guides of one node."""
+class GuideHighlights(Owner):
+    """Highlights of the guides of one node."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
         self._traces: list[GuideTrace] = []
 
     def items(self, node: Node, strands: Strands, overlay: Overlay) -> list[Item]:
-        """The chosen guides, then the one under the mouse with a ring around its knot."""
+        """Lines of the selected guides and of the one under the mouse, with a ring around its point."""
         knots, hovered = strands.settings.knots, overlay.hovered_particle
         guides = [particle // knots for particle in overlay.particles.get(node.id, ())][:MOST]
         if not guides and (hovered is None or hovered.node != node.id):
@@ -99,14 +97,80 @@ class GuideHighlights:
                     )  # fmt: skip
         return found
 
-    def release(self) -> None:
-        for trace in self._traces:
-            trace.release()
-        self._traces.clear()
-
     def _trace(self, index: int, knots: int) -> GuideTrace:
         if self._traces and self._traces[0].knots != knots:
-            self.release()
+            self.disown(*self._traces)
+            self._traces.clear()
         while len(self._traces) <= index:
-            self._traces.append(GuideTrace(self._context, self._library, knots))
+            self._traces.append(self.owns(GuideTrace(self._context, self._library, knots)))
         return self._traces[index]
+
+
+SPAN = 0.25
+"""Distance at the upper end of the ramp, as a fraction of the length of the hair."""
+
+_COLOURED = np.dtype([("position", "<f4", (3,)), ("scalar", "<f4")])
+
+
+def heat_span(settings: HairSettings) -> float:
+    """Distance at the upper end of the ramp [m]."""
+    return SPAN * settings.length
+
+
+class DistancePoints(Owner):
+    """Segments of all guides, with a distance at each point."""
+
+    def __init__(self, context: Context, library: ShaderLibrary, guides: int, knots: int) -> None:
+        self.shape = (guides, knots)
+        self._count = padded_count(guides * knots)
+        self._buffer = self.owns(Buffer(context, KNOT.zeros(self._count), usage="copy", label="hair distance"))
+        first = (np.arange(guides)[:, None] * knots + np.arange(knots - 1)).astype(np.uint32)
+        indices = self.owns(Buffer(context, np.stack([first, first + 1], axis=-1).ravel(), label="hair distance"))
+        self._empty = self.owns(VertexArray(context, label="hair distance"))
+        self._kernel = Kernel(
+            library, "hair/trace.glsl", KNOT, defines={"KNOTS": knots, "HEAT": True}, records=self._count
+        )
+        streams = [Stream(self._buffer, dtype=_COLOURED)]
+        self.lines = self.owns(VertexArray(context, streams, indices=indices, label="hair distance"))
+
+    def follow(self, strands: Strands, rival: ComparisonSolver) -> None:
+        uniforms = {"u_state": strands.shown_state, "u_roots": strands.roots, "u_guide": 0}
+        self._kernel.run(self._empty, self._buffer, self._count, u_other=rival.strands.state.texture, **uniforms)
+
+    def read(self) -> npt.NDArray[np.float32]:
+        """Positions [m] and distances [m], shape (G, K, 4); waits for the GPU."""
+        guides, knots = self.shape
+        found: npt.NDArray[np.float32] = self._buffer.read(np.float32)[: guides * knots * 4].reshape(guides, knots, 4)
+        return found
+
+
+@dataclass(eq=False, kw_only=True)
+class DistanceLines(LinesItem):
+    """All guides, updated when they are drawn."""
+
+    stages: tuple[Stage, ...] = ("detail",)
+    knots: DistancePoints
+    strands: Strands
+    rival: ComparisonSolver
+
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:
+        self.knots.follow(self.strands, self.rival)
+        LinesItem.draw(self, stage, ctx, part)
+
+
+class DistanceView(Owner):
+    """Draws the distance between two solvers, for one node."""
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._context, self._library = context, library
+        self._knots: DistancePoints | None = None
+
+    def item(self, node: Node, strands: Strands, rival: ComparisonSolver) -> DistanceLines:
+        shape = (strands.growth.guides.count, strands.settings.knots)
+        if self._knots is None or self._knots.shape != shape:
+            self.disown(self._knots)
+            self._knots = self.owns(DistancePoints(self._context, self._library, *shape))
+        return DistanceLines(
+            node=node, vertices=self._knots.lines, width=1.5, scalar_scale=1.0 / heat_span(strands.settings),
+            knots=self._knots, strands=strands, rival=rival,
+        )  # fmt: skip

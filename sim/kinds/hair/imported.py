@@ -1,7 +1,7 @@
-"""Hair as a file has it: its strands bound to the skin of a model, or on nothing but the frame of their node.
+"""Strands of a file, bound to the skin of a model or to the frame of their node.
 
-A root near the skin keeps its place over the nearest triangle.  One far off, as of a ponytail or a plume, would swing
-with that; it rides on a triangle of the skin there that one bone alone moves.
+A root near the skin is bound to the nearest triangle.  A root far away, as of a ponytail or a plume, is bound to a
+triangle that a single bone moves, so that it does not swing with the skin.
 """
 
 from dataclasses import replace
@@ -15,31 +15,93 @@ from sim.assets.strands import StrandSet, resampled
 from sim.characters.settings import UpAxis
 from sim.kinds.background import Pause, part_of, unpaused
 from sim.kinds.hair.groom import LENGTHS, SHORTEST, TURN_MAX, Groom
-from sim.kinds.hair.growth import Children, Float64, Growth, GrowthSurface, Intp, as_drawn, plain_children, surface_of
-from sim.kinds.hair.nearest import nearest_guides
-from sim.kinds.hair.root_settings import GUIDES_MAX
-from sim.kinds.hair.roots import Roots, RootSurface, root_frames, unit
-from sim.kinds.hair.settings import HairSettings
-from sim.kinds.hair.smoothing import details, largest_turns, smooth_curves
+from sim.kinds.hair.growth import Children, Growth, GrowthSurface, Intp, as_drawn, plain_children, surface_of
+from sim.kinds.hair.roots import Roots, RootSurface, nearest_guides, root_frames, unit
+from sim.kinds.hair.settings import GUIDES_MAX, HairSettings
 from sim.maths.hash import birth_numbers
 from sim.maths.srgb import linear_from_srgb
 from sim.scene.params import SettingsError
 from sim.skin.attachment import attach, over_triangles
 
+Float64 = npt.NDArray[np.float64]
+
+
+_TRIED = 0.6
+_ROUNDS, _PASSES = 60, 4
+"""Enough to straighten sixteen points."""
+
+
+def smooth_curves(knots: Float64) -> tuple[Float64, Float64]:
+    """Smooths strands (N, K, 3) into equal chords whose joints turn by no more than `TURN_MAX`; root and tip stay.
+
+    Joints that are bent sharply at rest do not come to rest if strands are stiff or substeps are few.
+
+    Returns:
+        The curves, shape (N, K, 3), and the lengths of their chords, shape (N,).
+    """
+    curves = knots.copy()
+    chords = np.linalg.norm(knots[:, 1] - knots[:, 0], axis=1)
+    rows = np.flatnonzero(largest_turns(curves) > TURN_MAX)
+    for _ in range(_ROUNDS):
+        if not len(rows):
+            break
+        inside = curves[rows]
+        for _ in range(_PASSES):
+            inside[:, 1:-1] += 0.25 * (inside[:, 2:] - 2.0 * inside[:, 1:-1] + inside[:, :-2])
+        curves[rows] = inside
+        # Joints turn more once the chords are equal.
+        tried = np.flatnonzero(largest_turns(inside) <= _TRIED * TURN_MAX)
+        equal, sizes = resampled(inside[tried], knots.shape[1] - 1)
+        settled = largest_turns(equal) <= TURN_MAX
+        curves[rows[tried[settled]]], chords[rows[tried[settled]]] = equal[settled], sizes[settled]
+        rows = np.delete(rows, tried[settled])
+    # Closed strands cannot become a line: they are replaced by straight ones.
+    curves[rows], chords[rows] = _straight(knots[rows])
+    return curves, chords
+
+
+def largest_turns(knots: Float64) -> Float64:
+    """Largest turn at a joint of strands (N, K, 3) [rad], shape (N,)."""
+    edges = unit(np.diff(knots, axis=1))
+    cosines = np.sum(edges[:, 1:] * edges[:, :-1], axis=2)
+    found: Float64 = np.arccos(np.clip(cosines, -1.0, 1.0)).max(axis=1, initial=0.0)
+    return found
+
+
+def details(knots: Float64, curves: Float64, tangents: Float64, normals: Float64) -> Float64:
+    """Offsets of strands from their curves [m], both (N, K, 3): along, sideways and across, as in hair/expand.glsl.
+
+    Args:
+        tangents, normals: Axes of the frames of the roots, shape (N, 3).
+    """
+    along = unit(np.diff(curves, axis=1, prepend=2.0 * curves[:, :1] - curves[:, 1:2]), normals[:, None])
+    side = unit(np.cross(along, tangents[:, None]), np.broadcast_to(normals[:, None], along.shape))
+    away = knots - curves
+    return np.stack([np.sum(away * one, axis=2) for one in (along, side, np.cross(along, side))], axis=2)
+
+
+def _straight(knots: Float64) -> tuple[Float64, Float64]:
+    """Straight strands of the same lengths, from root towards tip, or upwards."""
+    count = knots.shape[1] - 1
+    chords = np.linalg.norm(np.diff(knots, axis=1), axis=2).mean(axis=1)
+    ahead = unit(knots[:, -1] - knots[:, 0], np.array([0.0, 1.0, 0.0]))
+    return knots[:, :1] + np.arange(count + 1)[:, None] * (chords[:, None] * ahead)[:, None], chords
+
+
 FAR = 0.03
-"""Distance from the skin, as a part of the size of the model, beyond which a root rides on a bone."""
+"""Distance from the skin, as a fraction of the size of the model, from which a root is bound to a bone."""
 
 _ALONE = 0.99
-"""Weight from which on a bone moves a vertex alone."""
+"""Weight from which a bone counts as moving a vertex alone."""
 
 _BLOCK = 4096
-"""Strands that are looked at together."""
+"""Strands per chunk."""
 
 _Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 
 
 def growth_from_file(settings: HairSettings, ground: GrowthSurface, pause: Pause = unpaused) -> Growth:
-    """The strands of a file; every n-th one is a guide, the others are drawn between them.
+    """Strands of a file: every n-th one is a guide, the others are interpolated.
 
     Raises:
         SettingsError: If none of the strands has a length.
@@ -71,7 +133,6 @@ def growth_from_file(settings: HairSettings, ground: GrowthSurface, pause: Pause
         random = birth_numbers(settings.seed, np.arange(GUIDES_MAX, GUIDES_MAX + len(places)), LENGTHS)
         children, sources = plain_children(others, nearest, weights, random[:, 1]), _sources(settings, strands)
         if largest_turns(knots).max() > TURN_MAX:
-            # Detail is that of the strands that they stand for, each beside a curve of its own.
             own_knots, _ = _shapes(strands, sources, to_world, settings.segments, part_of(pause, 0.8, 1.0))
             children = _detailed(children, own_knots, smooth_curves(own_knots)[0], root_frames(surface, others)[1])
     is_own = ground.model is None
@@ -79,14 +140,13 @@ def growth_from_file(settings: HairSettings, ground: GrowthSurface, pause: Pause
 
 
 def _detailed(children: Children, knots: Float64, curves: Float64, frames: Float64) -> Children:
-    """Children with what strands have beside their curves, both (N, K, 3); `frames` are those of the roots."""
     if knots is curves or np.allclose(knots, curves, atol=1e-7):
         return children
     return replace(children, details=details(knots, curves, frames[:, :, 0], frames[:, :, 2]))
 
 
 def every_of(settings: HairSettings, strands: StrandSet) -> int:
-    """How many strands there are to one that is simulated: as told, but there cannot be more guides than there may."""
+    """The guide stride, increased if there would be more than `GUIDES_MAX` guides."""
     return max(settings.file_every, -(-strands.count // GUIDES_MAX))
 
 
@@ -101,7 +161,7 @@ def _world_from_file(settings: HairSettings, strands: StrandSet, world_from_node
 def _shapes(
     strands: StrandSet, chosen: Intp, to_world: Float64, segments: int, pause: Pause
 ) -> tuple[Float64, Float64]:
-    """Knots of some strands in the world [m], shape (N, segments + 1, 3), and the lengths of their chords (N,)."""
+    """World points of some strands [m], shape (N, segments + 1, 3), and the lengths of their chords (N,)."""
     knots, chords = np.empty((len(chosen), segments + 1, 3)), np.empty(len(chosen))
     for first in range(0, len(chosen), _BLOCK):
         pause(first / len(chosen))
@@ -112,16 +172,16 @@ def _shapes(
 
 
 def _sources(settings: HairSettings, strands: StrandSet) -> Intp:
-    """The strands of the file that those that are drawn stand for, evenly spread."""
+    """The strand of the file behind each child."""
     return np.arange(settings.children) * strands.count // settings.children
 
 
 def _child_places(
     settings: HairSettings, strands: StrandSet, guides: Float64, to_world: Float64, pause: Pause
 ) -> tuple[Float64, Intp]:
-    """Places in the world of what is drawn, shape (N, 3), and the nearest guide of each: roots of the file's strands.
+    """World roots of the children [m], shape (N, 3), and the nearest guide of each, shape (N,).
 
-    Where more are drawn than the file has, they stand between these and the guides around.
+    If there are more children than strands in the file, they lie between its roots and the guides around.
     """
     if not settings.children:
         return np.zeros((0, 3)), np.zeros(0, np.intp)
@@ -136,7 +196,7 @@ def _child_places(
 
 
 def _bound(ground: GrowthSurface, places: Float64, along: Float64, pause: Pause) -> tuple[RootSurface, Roots]:
-    """The surface, and the roots on it of places in the world (N, 3); `along` are their first edges (N, 3)."""
+    """Binds world points (N, 3) with first edges (N, 3) to the surface."""
     placement, model = ground.world_from_surface, ground.model
     inside = np.linalg.inv(placement)
     points = places @ inside[:3, :3].T + inside[:3, 3]
@@ -148,7 +208,7 @@ def _bound(ground: GrowthSurface, places: Float64, along: Float64, pause: Pause)
     found = attach(np.arange(len(points), dtype=np.int32), points, surface.positions, triangles)
     corners, shares, heights = found.corners.astype(np.uint32), found.weights, found.heights
     size = np.linalg.norm(np.ptp(surface.positions, axis=0))
-    # The foot of a point beside the skin lies off the triangle.
+    # The projection of a point next to the skin may lie outside its triangle.
     off = np.linalg.norm(np.clip(shares, 0.0, 1.0) - shares, axis=1) * _spans(surface.positions[corners])
     far = np.abs(heights) + off > FAR * size
     if model.skin is not None and far.any():
@@ -168,7 +228,7 @@ def _spans(corners: Float64) -> Float64:
 def _ridden(
     model: CharacterModel, skin: Skin, corners: npt.NDArray[np.uint32], shares: Float64
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
-    """Triangles (N, 3) that the bone of most weight at some places moves alone, and whether there is one (N,)."""
+    """Triangles (N, 3) moved only by the strongest bone at some points, and whether there is one (N,)."""
     joints = skin.joints_of(skin.joints)
     strongest = joints[np.arange(len(joints)), skin.weights.argmax(axis=1)]
     alone = skin.weights.max(axis=1) >= _ALONE
@@ -192,7 +252,7 @@ def _ridden(
 
 
 def _own_surface(points: Float64, along: Float64, placement: Float64) -> tuple[RootSurface, Roots]:
-    """Small triangles at points (N, 3) whose normals are the first edges of the strands, one for each root."""
+    """A small triangle for each point (N, 3), with the first edge of the strand as normal."""
     up = unit(along, np.array([0.0, 1.0, 0.0]))
     aside = np.where(np.abs(up[:, :1]) < 0.6, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]])
     level = unit(aside - np.sum(aside * up, axis=1, keepdims=True) * up)
@@ -204,7 +264,6 @@ def _own_surface(points: Float64, along: Float64, placement: Float64) -> tuple[R
 
 
 def _looking(settings: HairSettings, strands: StrandSet, children: Children, sources: Intp) -> Children:
-    """Children with the colours and the thickness of their strands in the file."""
     if not settings.file_look:
         return children
     ends = strands.starts[sources], strands.starts[sources + 1] - 1

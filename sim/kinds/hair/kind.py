@@ -9,8 +9,17 @@ import msgspec
 from sim.assets.formats import STRAND_FORMATS
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
-from sim.kinds.hair.root_settings import MAPPED, ON_SKIN, Region, images_of
-from sim.kinds.hair.settings import HairForm, HairLook, HairSettings, HairSolver, HairSource
+from sim.kinds.hair.settings import (
+    MAPPED,
+    ON_SKIN,
+    HairForm,
+    HairLook,
+    HairSettings,
+    HairSolver,
+    HairSource,
+    Region,
+    images_of,
+)
 from sim.printable import titled
 from sim.scene.params import Settings, params_of, with_lengths
 from sim.scene.scene import Attachment, Node
@@ -103,7 +112,7 @@ def read_hair(path: Path, place: AddPlace) -> Node:
 def where(place: AddPlace) -> str:
     """Where new hair goes, in words."""
     if place.character is None:
-        return "on a ball"
+        return "on sphere"
     return f"on {place.view.selection.bone or place.character.name}"
 
 

@@ -1,22 +1,24 @@
-"""HairMonitor: how the guides of some hair bend, stretch and move, and whether some broke; nothing waits for it."""
+"""Measures guides on the GPU a few times a second, without waiting for the results."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
-from sim.gl.buffer_ring import BufferRing
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.readback import Readback
-from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.records import MEASURE
+from sim.owner import Owner
+
+Float64 = npt.NDArray[np.float64]
 
 INTERVAL = 0.2
-"""Shortest time between two looks [s]."""
+"""Shortest time between two measurements [s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,9 @@ class HairStatistics:
 
     Attributes:
         bend: Largest angle of a joint [rad].
-        stretch: Largest lengthening of a segment over its length.
-        energy: Kinetic energy for each kilogram [J/kg].
-        broken: How many broke.
+        stretch: Largest relative lengthening of a segment.
+        energy: Mean kinetic energy per mass [J/kg].
+        broken: Number of broken guides.
         time: Since the start [s].
     """
 
@@ -38,51 +40,47 @@ class HairStatistics:
     time: float = 0.0
 
 
-class HairMonitor:
-    """Measures states.
+class GuideMonitor(Owner):
+    """Runs a kernel that writes one `MEASURE` per guide, and reads the measures back.
 
-    Args:
-        context: Where it lives.
-        library: Where the program comes from.
-        count: Number of guides.
-        knots: Of each.
+    Attributes:
+        time: Simulated time of the newest measures [s].
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary, count: int, knots: int) -> None:
+    def __init__(self, context: Context, library: ShaderLibrary, file: str, count: int, knots: int) -> None:
         self._count = count
-        self._kernel = Kernel(library, "hair/measure.glsl", MEASURE, defines={"KNOTS": knots}, records=count)
-        self._measures = Buffer(context, MEASURE.zeros(count), usage="copy", label="hair measures")
-        self._nothing = VertexArray(context, label="hair measures")
-        self._readback = Readback(context, label="hair")
-        self._asked_at, self._time = -np.inf, 0.0
+        self._kernel = Kernel(library, file, MEASURE, defines={"KNOTS": knots}, records=count)
+        self._measures = self.owns(Buffer(context, MEASURE.zeros(count), usage="copy", label=file))
+        self._empty = self.owns(VertexArray(context, label=file))
+        self._readback = self.owns(Readback(context, label=file))
+        self._asked_at, self.time = -np.inf, 0.0
 
-    def poll(self) -> HairStatistics | None:
+    def poll(self) -> Float64 | None:
+        """Measures (G, 4) that have arrived, or None."""
         found = self._readback.poll()
-        return None if found is None else _statistics(found, self._time)
+        return None if found is None else found["measure"].astype(np.float64)
 
-    def request(self, state: BufferRing, roots: BufferTexture, substep_time: float, now: float, time: float) -> None:
-        """Ask for a state as of a time since the start [s], a few times a second."""
+    def request(self, uniforms: Mapping[str, object], now: float, time: float = 0.0) -> None:
+        """Measures if the last time is long enough ago.
+
+        Args:
+            now: Monotonic time [s].
+            time: Simulated time [s].
+        """
         if now - self._asked_at >= INTERVAL and not self._readback.pending:
-            self._measure(state, roots, substep_time)
+            self._kernel.run(self._empty, self._measures, self._count, **uniforms)
             self._readback.request(self._measures)
-            self._asked_at, self._time = now, time
+            self._asked_at, self.time = now, time
 
-    def read(self, state: BufferRing, roots: BufferTexture, substep_time: float) -> HairStatistics:
-        """The statistics of a state; waits for the GPU."""
-        self._measure(state, roots, substep_time)
-        return _statistics(self._measures.read(), 0.0)
-
-    def release(self) -> None:
-        for owned in (self._measures, self._nothing, self._readback):
-            owned.release()
-
-    def _measure(self, state: BufferRing, roots: BufferTexture, substep_time: float) -> None:
-        values = {"u_now": state.texture, "u_before": state.texture_before, "u_roots": roots}
-        self._kernel.run(self._nothing, self._measures, self._count, u_rate=1.0 / substep_time, **values)
+    def read(self, uniforms: Mapping[str, object]) -> Float64:
+        """Measures (G, 4) now; waits for the GPU."""
+        self._kernel.run(self._empty, self._measures, self._count, **uniforms)
+        found: Float64 = self._measures.read()["measure"].astype(np.float64)
+        return found
 
 
-def _statistics(records: npt.NDArray[np.void], time: float) -> HairStatistics:
-    values = records["measure"].astype(np.float64)
+def hair_statistics(values: Float64, time: float = 0.0) -> HairStatistics:
+    """Statistics from the measures of shaders/hair/measure.glsl, shape (G, 4)."""
     sound = values[values[:, 3] == 0.0]
     worst = sound[:, :2].max(axis=0, initial=0.0)
     energy = 0.5 * float(sound[:, 2].mean()) if len(sound) else 0.0

@@ -1,43 +1,52 @@
-"""Layouts of hair on the GPU."""
+"""Layouts of hair on the GPU, and its upload in small steps."""
 
 import functools
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.characters.skinning import SKINNED
+from sim.gl.buffer import Buffer, upload_buffer
+from sim.gl.context import Context
 from sim.gl.record import Record, record
+from sim.gl.task import Task
 from sim.gl.transform_feedback import padded_count
+from sim.kinds.hair.groom import Groom, rest_texels
+from sim.kinds.hair.growth import Children, Growth
 from sim.kinds.hair.roots import Roots, RootSurface
+from sim.kinds.hair.settings import HairSettings
+from sim.kinds.hair.surface_coverage import SurfaceCoverage
 
 ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), turn_end=(4, "f4"))
-"""Place, length of a segment [m] | turn | place at the end of the step, 0 | turn; see shaders/hair/root.glsl."""
+"""Position, length of a segment [m] | rotation | position at the end of the step, 0 | rotation; see hair/root.glsl."""
 
 BOUND = np.dtype([("corners", "u4", 4), ("shares", "f4", 4)])
-"""Corners of the triangle of a root, bits of the height above it | shares, length of a segment [m] or its factor."""
+"""Corners of the triangle, bits of the height above it | barycentric weights, length of a segment [m] or its factor."""
 
 CHILD = np.dtype(
     [*BOUND.descr, *((name, "u4" if name == "guides" else "f4", 4) for name in
                      ("guides", "weights", "tint", "tip_tint", "form"))]
 )  # fmt: skip
-"""The same, then nearest guides, number | their weights, a random number | linear factor of the colour at the root,
-share of the dye | that at the tip, 1 where both are the strand's own | factors of clump, curls, noise and thickness."""
+"""`BOUND`, then nearest guides, number | their weights, a random number | linear colour factor at the root, dye
+fraction | colour factor at the tip, 1 if both are own colours | factors of clump, curls, noise and thickness."""
 
 SHELL = np.dtype([("rest", "f4", 3), ("density", "f4")])
-"""A vertex of a coat: place at rest [m], strands for each square metre."""
+"""A vertex of a surface coverage: rest position [m], strands per square metre."""
 
 MEASURE = record("HairMeasure", measure=(4, "f4"))
-"""Largest bend of a joint [rad] and stretch of a segment, kinetic energy by mass [m²/s²], 1 for a broken strand."""
+"""Largest bend of a joint [rad] and stretch of a segment, kinetic energy per mass [m²/s²], 1 for a broken strand."""
 
 
 @functools.cache
 def strand_record(knots: int) -> Record:
-    """The knots of a strand, a vec4 each: place from the root [m]; see shaders/hair/strand.glsl."""
+    """The points of a strand as vec4: position relative to the root [m]; see shaders/hair/strand.glsl."""
     return record(f"Strand{knots}", **{f"knot{number}": (4, "f4") for number in range(knots)})
 
 
 def strand_records(offsets: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
-    """Records of strands whose knots are at offsets (N, K, 3) from their roots, at rest; padded with the last one."""
+    """Records of resting strands with points at offsets (N, K, 3) from their roots; padded with the last one."""
     count, knots, _ = offsets.shape
     texels = np.zeros((padded_count(count), knots, 4), np.float32)
     texels[:count, 1:, :3] = offsets[:, 1:]
@@ -46,12 +55,12 @@ def strand_records(offsets: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
 
 
 def strand_texels(records: npt.NDArray[np.void], count: int) -> npt.NDArray[np.float32]:
-    """The first records as texels, shape (count, K, 4)."""
+    """Views the first records as texels, shape (count, K, 4)."""
     return records[:count].view(np.float32).reshape(count, -1, 4)
 
 
 def bound_records(roots: Roots, sizes: npt.NDArray[np.float64], dtype: np.dtype = BOUND) -> npt.NDArray[np.void]:
-    """Records of roots, padded with the last one; `sizes` (N,) goes beside the shares."""
+    """Records of roots, padded with the last one; `sizes` (N,) go into the fourth weight."""
     out = np.zeros(padded_count(roots.count), dtype)
     out["corners"][: roots.count, :3] = roots.corners
     if roots.heights is not None:
@@ -63,8 +72,145 @@ def bound_records(roots: Roots, sizes: npt.NDArray[np.float64], dtype: np.dtype 
 
 
 def surface_records(surface: RootSurface) -> npt.NDArray[np.void]:
-    """Records of the vertices of a surface that nobody skins."""
     out = SKINNED.zeros(len(surface.positions))
     out["position"][:, :3] = surface.positions
     out["normal"][:, :3] = surface.normals
     return out
+
+
+Records = npt.NDArray[np.void]
+Float32 = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedChildren:
+    """Rendered strands: records of `CHILD`, optional texels of details, and their number without padding."""
+
+    records: Records
+    details: Float32 | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedGuides:
+    """Guides as records and texels.
+
+    Attributes:
+        surface: Vertices of a surface of their own; None on a character.
+        rest: Texels of the groom.
+        state: Points at rest.
+    """
+
+    surface: Records | None
+    roots: Records
+    rest: Float32
+    state: Records
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedStrands:
+    guides: PackedGuides
+    children: PackedChildren
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeneratedStrands:
+    """Result of generating strands.
+
+    Attributes:
+        as_grown: The guides without edits by hand.
+        growth: With these edits.
+        coverage: Creates the surface that shells copy.
+    """
+
+    settings: HairSettings
+    as_grown: Groom
+    growth: Growth
+    packed: PackedStrands
+    coverage: Callable[[], SurfaceCoverage | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChildBuffers:
+    """Rendered strands on the GPU.
+
+    Attributes:
+        table: Records of `PackedChildren`.
+        strands: Space for their points.
+        is_borrowed: Whether another object owns `table` and `details`.
+    """
+
+    table: Buffer
+    details: Buffer | None
+    strands: Buffer
+    count: int
+    is_borrowed: bool = False
+
+    def shared(self, context: Context) -> "ChildBuffers":
+        """The same strands with space of their own; this object must outlive them."""
+        room = self.strands
+        strands = Buffer(context, room.size, dtype=room.dtype, usage="copy", label="hair strands")
+        return ChildBuffers(self.table, self.details, strands, self.count, is_borrowed=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StrandBuffers:
+    guides: PackedGuides
+    surface: Buffer | None
+    children: ChildBuffers
+
+
+def packed_children(children: Children) -> PackedChildren:
+    records = bound_records(children.roots, children.factors, CHILD)
+    count = children.count
+    records["guides"][:count, :3], records["guides"][:count, 3] = children.guides, np.arange(count)
+    records["weights"][:count, :3], records["weights"][:count, 3] = children.weights, children.random
+    records["tint"][:count, :3], records["tip_tint"][:count, :3] = children.tints[:, 0], children.tints[:, 1]
+    records["tint"][:count, 3], records["tip_tint"][:count, 3] = children.dyes, children.has_colours
+    records["form"][:count] = children.forms
+    records[count:] = records[count - 1]
+    details: Float32 | None = None
+    if children.details is not None:
+        details = np.zeros((*children.details.shape[:2], 4), np.float32)
+        details[..., :3] = children.details
+    return PackedChildren(records, details, count)
+
+
+def packed_strands(settings: HairSettings, growth: Growth) -> PackedStrands:
+    return PackedStrands(packed_guides(settings, growth), packed_children(growth.children))
+
+
+def packed_guides(settings: HairSettings, growth: Growth) -> PackedGuides:
+    guides = growth.guides
+    return PackedGuides(
+        surface_records(growth.surface) if growth.is_own else None,
+        bound_records(guides.roots, guides.lengths / guides.segments),
+        rest_texels(guides, settings).reshape(-1, 4),
+        strand_records(guides.offsets(guides.frames)),
+    )
+
+
+def upload_children(context: Context, packed: PackedChildren, knots: int) -> Task[ChildBuffers]:
+    table = yield from upload_buffer(context, packed.records, label="hair children")
+    details: Buffer | None = None
+    if packed.details is not None:
+        details = yield from upload_buffer(context, packed.details.reshape(-1, 4), label="hair details")
+    record = strand_record(knots).dtype
+    strands = Buffer(context, table.count * record.itemsize, dtype=record, usage="copy", label="hair strands")
+    yield
+    return ChildBuffers(table, details, strands, packed.count)
+
+
+def upload_strands(context: Context, packed: PackedStrands, knots: int) -> Task[StrandBuffers]:
+    surface: Buffer | None = None
+    if packed.guides.surface is not None:
+        surface = yield from upload_buffer(context, packed.guides.surface, label="hair surface")
+    children = yield from upload_children(context, packed.children, knots)
+    return StrandBuffers(packed.guides, surface, children)
+
+
+def shared_buffers(context: Context, settings: HairSettings, growth: Growth, drawn: ChildBuffers) -> StrandBuffers:
+    """New guides for rendered strands that are already on the GPU; `drawn` must outlive them."""
+    guides = packed_guides(settings, growth)
+    surface = None if guides.surface is None else Buffer(context, guides.surface, label="hair surface")
+    return StrandBuffers(guides, surface, drawn.shared(context))

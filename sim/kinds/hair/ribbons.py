@@ -1,4 +1,4 @@
-"""Hair as an item of a picture: ribbons that face the eye, lines or shells, shaded once a picture at their knots."""
+"""Hair as a render item: ribbons that face the eye, lines, or shells; shaded per point, once per frame."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,9 @@ from sim.kinds.hair.hair_passes import (
     CAST_RADIUS,
     LEAST_RADIUS,
     WHOLE_STRAND,
+    Draw,
     HairPasses,
+    HairShadow,
     HairTarget,
     curls,
     roughness_of,
@@ -23,7 +25,6 @@ from sim.kinds.hair.hair_passes import (
     shown_of,
 )
 from sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings
-from sim.kinds.hair.shadow import Draw, HairShadow
 from sim.kinds.hair.shells import Shells
 from sim.kinds.hair.strands import Strands
 from sim.maths.srgb import light_of
@@ -33,19 +34,19 @@ from sim.render.pick_pass import PickPass
 from sim.render.projection import Projection
 
 SHELL_PIXELS, DRAFT_SHELL_PIXELS = 12.0, 40.0
-"""Length of strands on the screen up to which automatic hair is drawn as shells, and in drafts by a processor.
+"""Length of strands on the screen up to which automatic hair uses shells, and the same for drafts on a CPU.
 
-They must have half the triangles of the ribbons that are drawn there.
+Shells must also have fewer triangles than half of those of the ribbons.
 """
 
 SHADOW_STRIDE = 4
-"""Shells to one that casts a shadow, which is soft."""
+"""Every n-th shell casts a shadow."""
 
 RAMP_SPANS = {HairDisplay.BEND: 1.0, HairDisplay.STRETCH: 0.2, HairDisplay.SPRINGS: 0.2}
 """Bend [rad] and stretch at the upper end of the ramp."""
 
 SEGMENT_WEIGHT = 0.12
-"""How many particles take as long as a segment of a strand."""
+"""Cost of a segment of a strand relative to a particle."""
 
 MODES = {HairDisplay.BEND: 1, HairDisplay.STRETCH: 2, HairDisplay.SPRINGS: 2}
 _OPAQUE = PipelineState()
@@ -54,12 +55,10 @@ _PICKED = PipelineState(multisample=False)
 
 @dataclass(eq=False, kw_only=True)
 class Ribbons(Item):
-    """The strands of some hair; other settings need another item.
+    """The strands of a node; other settings need another item.
 
     Attributes:
-        strands: What is drawn of.
-        settings: As they look.
-        box: Around the hair as it stands now [m].
+        box: World box of the hair [m].
     """
 
     stages: tuple[Stage, ...] = ("shadow", "opaque", "pick")
@@ -139,7 +138,6 @@ class Ribbons(Item):
 
     @property
     def _form(self) -> str:
-        """As what strands are drawn in their colours."""
         if self.settings.show is HairDisplay.SPRINGS:
             return "SPRINGS"
         is_line = self.settings.form is HairForm.LINES or self.settings.show is HairDisplay.MASSES
@@ -147,7 +145,7 @@ class Ribbons(Item):
 
     @property
     def _covers(self) -> bool:
-        """Whether as many strands are drawn as cover what all of them would; guides are all to be seen."""
+        """Whether thin strands are replaced by fewer, wider ones; guides are always drawn."""
         return self.settings.show is HairDisplay.HAIR
 
     @property
@@ -179,7 +177,6 @@ class Ribbons(Item):
             return None
         strands = shown_of(settings, sheet, -(-self.instances // stride), stride)
         of_ribbons = 2 * (rows_of(settings, sheet, stride) - 1) * strands
-        # Those of shells are larger.
         of_shells = 2 * shells.copies(settings, length, stride) * shells.triangles
         return shells if of_shells < of_ribbons else None
 
@@ -195,7 +192,7 @@ class Ribbons(Item):
     ) -> None:
         settings = self.settings
         if shells is not None:
-            # Where it might have been strands, and in shadows, the first part stands for all.
+            # Automatic hair counts strands, so the first chunk draws all shells; so it does in shadows.
             casts = kind in ("CAST", "DEEP")
             if casts or settings.form is HairForm.AUTOMATIC:
                 count = shells.triangles * settings.shells if part.first == 0 else 0
@@ -214,11 +211,11 @@ class Ribbons(Item):
     def _shade(
         self, ctx: PassContext, shells: Shells | None, part: DrawChunk, piece: int, *, casts: bool
     ) -> Task[None]:
-        """Lights the knots for a picture, in steps; binds the target of the painter again."""
+        """Shades the points for a frame, in steps; binds the target again."""
         settings, frame, drawn = self.settings, ctx.frame, self._drawn(shells)
         passes, shadow = ctx.get(HairPasses), ctx.get(HairShadow)
         mode, lights = self._mode, len(frame.lights)
-        # Every picture has a frame of its own; as values they are costly to compare.
+        # Frames are compared by identity: comparing values is slow.
         if self._shaded and self._shaded[0] is frame and self._shaded[1:] == (drawn, drawn.version):
             return
         count = drawn.count

@@ -1,6 +1,6 @@
-"""Where strands grow: places on a surface that are bound to its triangles, and the frames there.
+"""Roots of strands on a surface, their frames, and their nearest guides.
 
-A root hangs on its seed and number alone, so that more strands leave those that there are where they are.
+A root depends only on the seed and its number, so that adding strands does not move others.
 """
 
 from dataclasses import dataclass
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.kinds.background import Pause, unpaused
+from sim.maths.curve_order import places_on_curve
 from sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
 from sim.skin.surface_table import face_at, triangle_shares
 
@@ -15,15 +17,15 @@ Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
 
 _EDGE = 0.01
-"""Length of the small triangles that roots on an ellipsoid lie in, as part of the ellipsoid."""
+"""Size of the triangles of roots on an ellipsoid, as a fraction of the ellipsoid."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RootSurface:
-    """What strands grow on, at rest.
+    """A surface at rest.
 
     Attributes:
-        positions, normals: Of its vertices in its own space, shape (V, 3).
+        positions, normals: Vertices in its own space, shape (V, 3).
         world_from_model: Placement, shape (4, 4).
     """
 
@@ -34,13 +36,13 @@ class RootSurface:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roots:
-    """Places on a surface.
+    """Points on a surface.
 
     Attributes:
-        corners: Vertices of the triangle of each, shape (N, 3).
-        shares: Of these corners, shape (N, 3).
-        heights: Above the planes of the triangles, in the units of the surface, shape (N,); None for 0.  Where one is
-            not 0, the frame is that of the triangle.
+        corners: Vertices of the triangle of each root, shape (N, 3).
+        shares: Barycentric weights, shape (N, 3).
+        heights: Heights above the triangles, in units of the surface, shape (N,); None for 0.  A root with a height
+            uses the normal of its triangle.
     """
 
     corners: UInt32
@@ -65,14 +67,14 @@ Triangles = tuple[Float64, Float64, Roots]
 
 
 def face_roots(table: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots:
-    """Roots of some numbers (N,) on the faces of a table, see `sim.skin.surface_table.face_table`."""
+    """Roots with some numbers (N,) on the faces of `sim.skin.surface_table.face_table`."""
     bits = birth_bits(seed, numbers, RandomStream.PLACE)
     shares = triangle_shares(unit_numbers(bits)[:, 1:])
     return Roots(table[face_at(table[:, 0], bits[:, 0]), 1:], shares)
 
 
 def vertex_roots(table: UInt32, triangles: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots:
-    """Roots on the vertices of a table; the second corner is that of the first edge of each."""
+    """Roots on the vertices of a table; the second corner is the end of an edge of each."""
     bits = birth_bits(seed, numbers, RandomStream.PLACE)
     chosen = table[face_at(table[:, 0], bits[:, 0]), 1]
     beside = np.arange(max(int(triangles.max(initial=0)), int(table[:, 1].max())) + 1, dtype=np.uint32)
@@ -142,8 +144,8 @@ def _planes(corners: Float64) -> Float64:
 
 
 def cofactors(linear: Float64) -> Float64:
-    """What normals are multiplied by where places are by `linear` (3, 3); up to a positive factor."""
-    # As plain numbers: once a step, where three calls for vectors cost half of what a step costs the processor.
+    """Matrix for normals where `linear` (3, 3) transforms positions; up to a positive factor."""
+    # Plain numbers: this runs every step, and three numpy calls would take half of its CPU time.
     rows = linear.tolist()
     crossed = [
         [b[(j + 1) % 3] * c[(j + 2) % 3] - b[(j + 2) % 3] * c[(j + 1) % 3] for j in range(3)]
@@ -168,3 +170,58 @@ def _on_ball(turn: Float64, height: Float64) -> Float64:
 def _across(vectors: Float64, normals: Float64) -> Float64:
     part: Float64 = vectors - np.sum(vectors * normals, axis=1, keepdims=True) * normals
     return part
+
+
+Intp = npt.NDArray[np.intp]
+
+COUNT = 3
+_BLOCK, _BLOCKS = 64, 4096
+
+
+def nearest_guides(points: Float64, guides: Float64, pause: Pause = unpaused) -> tuple[Intp, Float64]:
+    """Numbers (P, 3) of the nearest guides, the first one nearest, and their weights (P, 3), by inverse distance.
+
+    Points are processed in spatial blocks, each with the few guides that may be near.
+
+    Args:
+        points: shape (P, 3).
+        guides: shape (G, 3), at least one; with fewer than three the last one repeats, with weight 0.
+        pause: See `sim.kinds.background`.
+    """
+    wanted = min(COUNT, len(guides))
+    numbers, squares = np.empty((len(points), COUNT), np.intp), np.empty((len(points), COUNT))
+    order = np.argsort(places_on_curve(points), kind="stable")
+    for first in range(0, len(points), _BLOCKS):
+        pause(first / len(points))
+        large = order[first : first + _BLOCKS]
+        around = _near(points[large], guides, np.arange(len(guides)), wanted)
+        for second in range(0, len(large), _BLOCK):
+            chosen = large[second : second + _BLOCK]
+            near = _near(points[chosen], guides, around, wanted)
+            apart = _squares(points[chosen], guides[near])
+            rows = np.arange(len(chosen))
+            for rank in range(COUNT):
+                best = np.argmin(apart, axis=1)
+                numbers[chosen, rank], squares[chosen, rank] = near[best], apart[rows, best]
+                if rank + 1 < wanted:
+                    apart[rows, best] = np.inf
+    weights = 1.0 / np.sqrt(np.maximum(squares, 1e-16))
+    weights[:, wanted:] = 0.0
+    return numbers, weights / weights.sum(axis=1, keepdims=True)
+
+
+def _near(block: Float64, guides: Float64, among: Intp, wanted: int) -> Intp:
+    """Guides that may be among the nearest of a point of the block."""
+    centre = block.mean(axis=0)
+    reach = float(np.sqrt(np.sum((block - centre) ** 2, axis=1).max()))
+    away = np.sqrt(np.sum((guides[among] - centre) ** 2, axis=1))
+    found: Intp = among[away <= np.partition(away, wanted - 1)[wanted - 1] + 2.0 * reach + 1e-12]
+    return found
+
+
+def _squares(points: Float64, others: Float64) -> Float64:
+    """Squares of all distances, (P, G)."""
+    found = np.zeros((len(points), len(others)))
+    for axis in range(3):
+        found += (points[:, axis, None] - others[:, axis]) ** 2
+    return found

@@ -1,4 +1,4 @@
-"""Shapes of strands in numpy: bounded bends, other numbers of segments; and what was edited by hand on a groom."""
+"""Shapes of strands: bounded bends, resampling, and edits by hand."""
 
 from dataclasses import replace
 
@@ -7,26 +7,23 @@ import numpy.typing as npt
 
 from sim.kinds.hair.groom import SHORTEST, TURN_MAX, Groom
 from sim.kinds.hair.groom_edits import FACTOR_MAX, EditedGuides, GroomEdits, packed, unpacked
-from sim.kinds.hair.nearest import nearest_guides
-from sim.kinds.hair.roots import RootSurface, root_places, unit
+from sim.kinds.hair.roots import RootSurface, nearest_guides, root_places, unit
 
 Float64 = npt.NDArray[np.float64]
 
 RISE = 0.02
-"""Least component along the normal of the skin with which a shaped strand leaves it."""
+"""Least normal component of the first edge of a shaped strand."""
 
 _SAME = 1e-6
-"""Roots that are nearer than this part of the extent are the same."""
+"""Roots closer than this fraction of the extent are the same."""
 
 
 def chained(wanted: Float64, former: Float64, segments: Float64) -> Float64:
-    """Unit edges of strands whose knots strive to places, from the root on.
-
-    The first edge leaves the skin, and no joint turns by more than `TURN_MAX`.
+    """Unit edges of strands whose points approach targets; joints turn by no more than `TURN_MAX`.
 
     Args:
-        wanted: Places of the knots from the roots, in their frames [m], shape (N, n + 1, 3).
-        former: Edges that stay where a place says nothing, shape (N, n, 3).
+        wanted: Targets relative to the roots, in their frames [m], shape (N, n + 1, 3).
+        former: Edges to keep where a target is undefined, shape (N, n, 3).
         segments: Lengths [m], shape (N,).
     """
     out = np.empty_like(former)
@@ -39,7 +36,7 @@ def chained(wanted: Float64, former: Float64, segments: Float64) -> Float64:
 
 
 def lifted(edges: Float64) -> Float64:
-    """First edges (N, 3) that leave the skin, whose normal is z."""
+    """First edges (N, 3), turned to leave the skin, whose normal is z."""
     low = edges[:, 2] < RISE
     level = unit(edges * (1.0, 1.0, 0.0), np.array([1.0, 0.0, 0.0]))
     up = level * np.sqrt(1.0 - RISE**2) + np.array([0.0, 0.0, RISE])
@@ -47,7 +44,7 @@ def lifted(edges: Float64) -> Float64:
 
 
 def bounded(edges: Float64) -> Float64:
-    """Edges (N, n, 3) whose joints turn by no more than `TURN_MAX`."""
+    """Edges (N, n, 3) with joints limited to `TURN_MAX`."""
     out = edges.copy()
     for j in range(1, edges.shape[1]):
         out[:, j] = _turned(edges[:, j], out[:, j - 1])
@@ -55,7 +52,7 @@ def bounded(edges: Float64) -> Float64:
 
 
 def _turned(edges: Float64, before: Float64) -> Float64:
-    """Edges (N, 3) at no more than `TURN_MAX` to those before."""
+    """Edges (N, 3) limited to `TURN_MAX` from the previous ones."""
     cosine = np.sum(edges * before, axis=1)
     far = cosine < np.cos(TURN_MAX) - 1e-12
     if not far.any():
@@ -111,7 +108,7 @@ def edited(groom: Groom, surface: RootSurface, edits: tuple[GroomEdits, ...]) ->
 
 
 def edits_of(grown: Groom, shaped: Groom, surface: RootSurface) -> tuple[GroomEdits, ...]:
-    """What makes a groom of the one that settings describe; nothing where they are the same."""
+    """Edits that turn one groom into another; empty if they are equal."""
     differs = (grown.edges != shaped.edges).any(axis=(1, 2)) | (grown.lengths != shaped.lengths)
     numbers = np.flatnonzero(differs)
     if not len(numbers):
@@ -128,7 +125,7 @@ def _own_places(groom: Groom, surface: RootSurface) -> Float64:
 
 
 def _nearest_cached(places: Float64, cached: EditedGuides) -> tuple[npt.NDArray[np.intp], Float64]:
-    """Numbers (G, k) of the kept guides around places (G, 3), and their weights; of the same root that one alone."""
+    """Numbers (G, k) and weights of stored guides around points (G, 3); only one for the same root."""
     near = _SAME * max(float(np.ptp(cached.places, axis=0).max()), 1e-9)
     if len(places) == len(cached.places) and (np.abs(places - cached.places) <= near).all():
         return np.arange(len(places))[:, None], np.ones((len(places), 1))

@@ -1,4 +1,4 @@
-"""Shells: fur as copies of the skin, on the GPU; the strands at the vertices of the skin say where these stand."""
+"""Shells: fur as copies of the skin, whose vertices follow strands."""
 
 import math
 
@@ -8,38 +8,38 @@ from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
-from sim.gl.texture import BufferTexture
+from sim.gl.texture import TexelBuffer
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.records import SHELL, surface_records
 from sim.kinds.hair.settings import SHELLS_MIN, HairSettings
 from sim.kinds.hair.surface_coverage import SurfaceCoverage
+from sim.owner import Owner
 from sim.render.items import DrawChunk
 
 LIFT = 0.004
-"""How far the undercoat is nearer to the eye than the skin, as part of the length of the hair."""
+"""Distance of the undercoat in front of the skin, as a fraction of the length of the hair."""
 
 
-class Shells:
+class Shells(Owner):
     """Copies of the skin.
 
     Args:
-        context: Where they live.
-        library: Where programs come from.
-        coverage: What they are copies of.
-        knots: Of the strands at its vertices.
+        coverage: The surface to copy.
+        knots: Points of the strands at its vertices.
 
     Attributes:
-        strands: At the vertices.
-        triangles: Of one copy.
-        own: The surface of a coat that has its own, as texels.
+        strands: One at each vertex.
+        triangles: Number of triangles of one copy.
+        own: Texels of a surface that belongs to no character, or None.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, coverage: SurfaceCoverage, knots: int) -> None:
-        self.strands = DrawnStrands.of(context, library, coverage.strands, knots)
+        self.strands = self.owns(DrawnStrands.of(context, library, coverage.strands, knots))
         self.triangles = len(coverage.triangles)
-        self._surface = Buffer(context, surface_records(coverage.surface), label="shells") if coverage.is_own else None
-        self.own = BufferTexture(context, self._surface, "rgba32f") if self._surface is not None else None
+        self.own: TexelBuffer | None = None
+        if coverage.is_own:
+            self.own = self.owns(TexelBuffer(context, surface_records(coverage.surface), label="shells"))
         records = np.zeros(len(coverage.rest), SHELL)
         records["rest"], records["density"] = coverage.rest, coverage.density
         # A cell is as wide as strands are apart where most of them grow.
@@ -47,16 +47,16 @@ class Shells:
         self._spacing = 0.7 / max(mean, 1e-6) ** 0.5
         grown = coverage.density[coverage.density > 0.0]
         self._usual = float(np.median(grown)) if len(grown) else 1.0
-        self._vertices = Buffer(context, records, label="shells")
-        self._indices = Buffer(context, coverage.triangles.ravel(), label="shells")
-        self._array = VertexArray(context, [Stream(self._vertices)], indices=self._indices, label="shells")
+        vertices = self.owns(Buffer(context, records, label="shells"))
+        indices = self.owns(Buffer(context, coverage.triangles.ravel(), label="shells"))
+        self._array = self.owns(VertexArray(context, [Stream(vertices)], indices=indices, label="shells"))
 
     def copies(self, settings: HairSettings, pixels: float, stride: int) -> int:
-        """How many copies are drawn: fewer where strands are short on the screen [px], and in drafts."""
+        """Number of copies to draw: fewer for strands that are short on the screen [px], and for drafts."""
         return max(min(settings.shells // stride, math.ceil(pixels)), SHELLS_MIN)
 
     def draw(self, program: Program, settings: HairSettings, pixels: float, part: DrawChunk) -> None:
-        """Draws some of the copies, the outermost first, where strands are so long on the screen [px]."""
+        """Draws some copies, the outermost first; `pixels` is the length of the strands on the screen [px]."""
         instances = self.triangles * settings.shells
         wanted = -(-instances // part.stride)
         copies = self.copies(settings, pixels, part.stride)
@@ -74,13 +74,8 @@ class Shells:
             self._array.draw(program)
 
     def draw_undercoat(self, program: Program, settings: HairSettings) -> None:
-        """Draws one copy on the skin itself, in the colours of the roots."""
+        """Draws one copy on the skin, in the colours of the roots."""
         program["u_cell"] = max(0.25 / self._usual**0.5, 2.0 * settings.root_radius)
         lift = LIFT * settings.length + 2.0 * settings.root_radius
         program["u_undercoat"] = (settings.undercoat, 3.0 / self._usual, lift)
         self._array.draw(program)
-
-    def release(self) -> None:
-        for owned in (self.strands, self._array, self._vertices, self._indices, self.own, self._surface):
-            if owned is not None:
-                owned.release()

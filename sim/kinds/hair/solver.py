@@ -1,11 +1,13 @@
-"""HairSolver: the three ways in which strands move, each a kernel that writes a whole strand.
+"""StrandSolver: rods, springs and layers, each a kernel that writes a whole strand; and their stability.
 
-It knows no time of its own and no randomness without a seed: the same state, settings and inputs give the same bits.
+The same state, settings and inputs give the same bits.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -17,25 +19,26 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
 from sim.gl.texture import BufferTexture
 from sim.kinds.hair.records import strand_record
-from sim.kinds.hair.settings import HairSettings, HairSolver
+from sim.kinds.hair.settings import SUBSTEPS_MAX, HairSettings, HairSolver
 from sim.maths.gusts import gusts_at
+from sim.scene.clock import STEP_TIME
 
 NUMBERS = {HairSolver.ROD: 0, HairSolver.SPRINGS: 1, HairSolver.LAYERS: 2}
 
 GRAVITY = 9.81
-"""What the bending length refers to [m/s²]: a strand that long droops visibly."""
+"""Gravity that the bending length refers to [m/s²]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StrandTables:
-    """What a step of strands reads.
+    """Constant inputs of a step.
 
     Attributes:
-        roots: 4 texels a strand, see shaders/hair/root.glsl.
-        rest: 2 texels a segment, see `sim.kinds.hair.groom.rest_texels`.
+        roots: Four texels per strand, see shaders/hair/root.glsl.
+        rest: Two texels per segment, see `sim.kinds.hair.groom.rest_texels`.
         is_straight: Whether no strand is bent at rest.
-        length: Of the longest strand [m].
-        head_from_world: Makes the ellipsoid that strands grow on the unit sphere, shape (4, 4).
+        length: Length of the longest strand [m].
+        head_from_world: Maps the ellipsoid with the roots to the unit sphere, shape (4, 4).
     """
 
     roots: BufferTexture
@@ -47,7 +50,7 @@ class StrandTables:
 
 @dataclass(frozen=True, slots=True)
 class StrandDrag:
-    """What the user pulls: a strand, its knot, where the hand is, and how far from its root others come along [m]."""
+    """A dragged point of a strand, its target [m], and the distance between roots up to which others follow [m]."""
 
     strand: int
     knot: int
@@ -56,13 +59,7 @@ class StrandDrag:
 
 
 class StrandSolver:
-    """Advances strands.
-
-    Args:
-        library: Where the programs come from.
-        knots: Of every strand.
-        count: How many strands, by which the back end is chosen.
-    """
+    """Advances strands; `count`, the number of strands, selects the back end."""
 
     def __init__(self, library: ShaderLibrary, knots: int, count: int = 0) -> None:
         self._library, self._knots, self._count = library, knots, count
@@ -78,7 +75,7 @@ class StrandSolver:
         colliders: Colliders = NO_COLLIDERS,
         pulled: StrandDrag | None = None,
     ) -> None:
-        """Advance by one step, in as many substeps as the settings say; `time` is its start [s]."""
+        """Advances by one step, which starts at `time` [s]."""
         met = colliders if settings.collide else NO_COLLIDERS
         defines = self._defines(settings, tables) | _contact_defines(settings, met)
         kernel = self._kernel("hair/step.glsl", defines, WHOLE)
@@ -179,3 +176,44 @@ def head_radius(head_from_world: npt.NDArray[np.float64]) -> float:
 def layer_stiffness(settings: HairSettings, length: float) -> float:
     """Stiffness over length of the layers [1/s²]; each layer has up to ten times this and their number."""
     return settings.fur_stiffness / (length / 5.0 + 1e-3)
+
+
+@dataclass(frozen=True, slots=True)
+class HairStability:
+    """How near it is.
+
+    Attributes:
+        ratio: Substep over the longest one that is stable, or what stands for it; above 1 it blows up.
+        substeps: Fewest substeps that are stable; 0 where no number is.
+    """
+
+    ratio: float
+    substeps: int
+
+
+def stability(settings: HairSettings) -> HairStability:
+    """Stability of the settings; rods have no bound."""
+    ratio = _ratio(settings)
+    if ratio <= 1.0:
+        return HairStability(ratio, settings.substeps)
+    enough = (n for n in range(1, SUBSTEPS_MAX + 1) if _ratio(msgspec.structs.replace(settings, substeps=n)) <= 1.0)
+    return HairStability(ratio, next(enough, 0))
+
+
+def _ratio(settings: HairSettings) -> float:
+    h = settings.substep_time
+    if settings.solver is HairSolver.SPRINGS:
+        return h / longest_substep(settings)
+    if settings.solver is HairSolver.LAYERS:
+        first = layer_stiffness(settings, settings.length) * settings.segments * 10.0
+        return h * h * first / (2.0 + 2.0 * math.exp(min(7.0 * settings.fur_damping * h, 700.0)))
+    return 0.0
+
+
+def longest_substep(settings: HairSettings) -> float:
+    """Longest stable substep of springs that are moved by their new velocity [s]; one step and more without any."""
+    drag = settings.knot_drag / settings.knot_mass
+    square = 4.0 * settings.spring_stiffness / settings.knot_mass
+    if square <= 0.0:
+        return 2.0 / drag if drag > 0.0 else 1e3 * STEP_TIME
+    return (math.sqrt(4.0 * drag * drag + 16.0 * square) - 2.0 * drag) / (2.0 * square)

@@ -1,7 +1,4 @@
-"""Strands: the guides of some hair on the GPU, their roots on a surface, and the strands that are drawn between them.
-
-It knows neither scene nor viewport; the caller makes the context current and says where the surface stands.
-"""
+"""Strands: simulated guides on the GPU, their roots on a surface, and the strands rendered between them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,26 +7,26 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
-from sim.gl.buffer import Buffer
 from sim.gl.buffer_ring import BufferRing
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.staging import BufferSpan
 from sim.gl.task import finish
-from sim.gl.texture import BufferTexture
+from sim.gl.texture import BufferTexture, TexelBuffer
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.groom import Groom, rest_texels
 from sim.kinds.hair.growth import Growth, as_drawn
-from sim.kinds.hair.monitor import HairMonitor, HairStatistics
+from sim.kinds.hair.monitor import GuideMonitor, HairStatistics, hair_statistics
 from sim.kinds.hair.moving_roots import MovingRoots, SurfaceTexels
-from sim.kinds.hair.packed import StrandBuffers, packed_strands, upload_strands
-from sim.kinds.hair.preview import GroomPreview
 from sim.kinds.hair.records import (
+    StrandBuffers,
     bound_records,
+    packed_strands,
     strand_record,
     strand_texels,
+    upload_strands,
 )
 from sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings, HairSource
 from sim.kinds.hair.shells import Shells
@@ -37,49 +34,64 @@ from sim.kinds.hair.solver import StrandDrag, StrandSolver, StrandTables
 from sim.kinds.hair.surface_coverage import SurfaceCoverage
 from sim.kinds.packing import State, blended, unpacked_state
 from sim.maths.transform import inverse_affine
+from sim.owner import Owner
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import SettingsError
 
+Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 TABLE_FIELDS = ("gravity", "carried", "hold_fade")
-"""Settings that the table of the groom holds."""
+"""Settings stored in the table of the groom."""
 
 
-def strands_between(one: bytes, other: bytes, share: float) -> bytes:
-    """The second of two snapshots, its knots on the straight way from where they were; its roots are the surface's."""
-    (_, (former, *_)), (head, (now, *rest)) = unpacked_state(one), unpacked_state(other)
-    if len(former) != len(now):
-        return other
-    seen = now.copy()
-    offsets, before = (records.view(np.float32).reshape(len(records), -1, 4)[..., :3] for records in (seen, former))
-    offsets[:] = blended(before, offsets, share)
-    return State(head, seen, *rest).packed()
+class GroomPreview(Owner):
+    """Guides at rest in a groom, shown in place of the simulated ones while the groom is edited.
+
+    Args:
+        kernel: Kernel of shaders/hair/groomed.glsl.
+        count: Number of records, padding included.
+
+    Attributes:
+        texels: `knots` texels per guide: position relative to the root [m], as of the last `pose`.
+    """
+
+    def __init__(self, context: Context, kernel: Kernel, count: int, knots: int) -> None:
+        self._kernel = kernel
+        self._table = np.zeros((count, knots - 1, 2, 4), np.float32)
+        self._rest = self.owns(TexelBuffer(context, self._table.reshape(-1, 4), usage="dynamic", label="shown groom"))
+        self._empty = self.owns(VertexArray(context, label="shown groom"))
+        self.texels = self.owns(TexelBuffer(context, strand_record(knots).zeros(count), usage="copy", label="groom"))
+
+    def take(self, groom: Groom, factors: Float64) -> None:
+        """Shows a groom; `factors` (G,) scale the lengths stored with the roots."""
+        self._table[: groom.count, :, 0, :3] = groom.edges * factors[:, None, None]
+        self._rest.buffer.write(self._table)
+
+    def pose(self, roots: BufferTexture) -> None:
+        """Moves the guides to their roots."""
+        uniforms = {"u_roots": roots, "u_rest": self._rest}
+        self._kernel.run(self._empty, self.texels.buffer, len(self._table), **uniforms)
 
 
-class Strands:
+class Strands(Owner):
     """The strands of one node.
 
     Args:
-        context: Where they live.
-        library: Where programs come from.
-        settings: What they move by.
-        growth: Guides and children.
-        skin: The surface that they grow on, where the growth has none of its own; to be released here.
-        coverage: Makes what shells are copies of, when they are first drawn.
-        buffers: The growth on the GPU, to be released here; brought there at once for None.
+        skin: The surface that they grow on, if the growth has none of its own; owned from now on.
+        coverage: Creates the surface that shells copy, when they are first drawn.
+        buffers: The growth on the GPU, owned from now on; uploaded at once for None.
 
     Attributes:
         settings: As applied last.
-        growth: As given.
-        drawn: What is drawn.
+        drawn: The rendered strands.
         step_count: Steps since the start.
-        halted: Why the strands stand still, or "" while they can move.
-        statistics: Newest ones, or None before the first arrive.
-        is_stale: Whether what is drawn is older than what is simulated.
+        stopped: Why the simulation stopped, or "".
+        statistics: The newest ones; None before the first arrive.
+        is_stale: Whether the rendered strands are older than the guides.
 
     Raises:
-        SettingsError: If the driver cannot hold so many.
+        SettingsError: If the driver cannot hold that many.
     """
 
     def __init__(
@@ -98,36 +110,33 @@ class Strands:
         packed = buffers.guides
         self._context, self._library = context, library
         self.settings, self.growth = settings, growth
-        guides, knots = growth.guides, settings.knots
-        self._own = buffers.surface
+        knots, count = settings.knots, len(packed.roots)
         if skin is None:
-            assert self._own is not None
-            skin = SurfaceTexels(BufferTexture(context, self._own, "rgba32f"), 2)
-        self._roots = MovingRoots(context, library, packed.roots, skin, growth.surface.world_from_model)
-        count = len(packed.roots)
-        self._rest = Buffer(context, packed.rest, label="hair groom")
-        self._rest_texels = BufferTexture(context, self._rest, "rgba32f")
+            assert buffers.surface is not None
+            skin = SurfaceTexels(BufferTexture(context, self.owns(buffers.surface), "rgba32f"), 2)
+        self._roots = self.owns(MovingRoots(context, library, packed.roots, skin, growth.surface.world_from_model))
+        self._rest = self.owns(TexelBuffer(context, packed.rest, label="hair groom"))
         record = strand_record(knots)
-        self.state = BufferRing(context, packed.state, label="hair")
+        self.state = self.owns(BufferRing(context, packed.state, label="hair"))
         self._carry = Kernel(library, "hair/carry.glsl", record, defines={"KNOTS": knots}, records=count)
         self._groomed = Kernel(library, "hair/groomed.glsl", record, defines={"KNOTS": knots}, records=count)
-        self._nothing = VertexArray(context, label="hair")
+        self._empty = self.owns(VertexArray(context, label="hair"))
         self._solver = StrandSolver(library, knots, count)
         self._tables = self._new_tables()
         self._head: tuple[tuple[float, float, float], Float64, Float64] | None = None
-        self.drawn = DrawnStrands(context, library, buffers.children, knots)
+        self.drawn = self.owns(DrawnStrands(context, library, buffers.children, knots))
         self._guides: DrawnStrands | None = None
         self._coverage = coverage
         self._shells: Shells | None = None
-        self._monitor = HairMonitor(context, library, guides.count, knots)
+        self._monitor = self.owns(GuideMonitor(context, library, "hair/measure.glsl", growth.guides.count, knots))
         self.statistics: HairStatistics | None = None
         self._preview: GroomPreview | None = None
         self.reset()
 
-    # --- the verbs ------------------------------------------------------------------------------------
+    # --- simulation -----------------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """Back to the groom, wherever the surface will stand at the next step."""
+        """Returns to the groom; the next step starts where the surface then is."""
         self.step_count, self._substeps, self.stopped = 0, self.settings.substeps, ""
         self._is_fresh = self._is_quiet = self.is_stale = True
 
@@ -138,7 +147,12 @@ class Strands:
         time: float = 0.0,
         pulled: StrandDrag | None = None,
     ) -> None:
-        """Advance by one step, at whose end the surface stands so; `time` is its start [s]."""
+        """Advances by one step.
+
+        Args:
+            world_from_model: Placement of the surface at the end of the step.
+            time: Start of the step [s].
+        """
         if self.stopped:
             return
         self._begin(world_from_model)
@@ -153,7 +167,7 @@ class Strands:
         self.is_stale = True
 
     def teleport(self, world_from_model: Float64) -> None:
-        """The surface is elsewhere: shape and swing are carried along, and nobody feels it."""
+        """Moves the strands rigidly with the surface, which jumped; shape and swing stay."""
         self._begin(world_from_model)
         self._roots.advance(teleport=True)
         self._turn(1.0, 0.0)
@@ -163,15 +177,15 @@ class Strands:
         changed = any(getattr(settings, name) != getattr(self.settings, name) for name in TABLE_FIELDS)
         self.settings = settings
         if changed:
-            self._rest.write(self._table())
+            self._write_rest()
         self.is_stale = True
 
     def regroom(self, groom: Groom) -> None:
-        """Take other shapes and lengths of the same guides; strands as they swing become as much longer or shorter."""
+        """Takes other shapes and lengths for the same guides; the swinging strands are scaled to the new lengths."""
         ratio = groom.lengths / self.growth.guides.lengths
         self.growth = replace(self.growth, guides=groom)
         self._roots.bind(bound_records(groom.roots, groom.lengths / groom.segments))
-        self._rest.write(self._table())
+        self._write_rest()
         self._tables = self._new_tables()
         if (ratio != 1.0).any():
             self._scale(ratio)
@@ -179,170 +193,54 @@ class Strands:
         self.is_stale = True
 
     def preview(self, groom: Groom | None) -> None:
-        """Show a groom of these guides at rest, on the surface as it stands, in place of what moves; None ends that."""
+        """Shows a groom of these guides at rest in place of the simulated strands; None ends that."""
         if groom is None:
-            if self._preview is not None:
-                self._preview.release()
+            self.disown(self._preview)
             self._preview = None
         else:
             if self._preview is None:
-                self._preview = GroomPreview(self._context, self._groomed, self.state.count, self.settings.knots)
+                made = GroomPreview(self._context, self._groomed, self.state.count, self.settings.knots)
+                self._preview = self.owns(made)
             self._preview.take(groom, groom.lengths / self.growth.guides.lengths)
         self.is_stale = True
 
     def refresh(self, world_from_model: Float64) -> None:
-        """Make what is drawn, on the surface as it stands now."""
+        """Updates the rendered strands for a placement of the surface."""
         self._roots.world_from_surface = world_from_model
         if self._is_fresh:
             self._comb()
         self._roots.show(teleport=self._preview is not None)
         if self._preview is not None:
             self._preview.pose(self._roots.shown)
-        self._expand(self.shown, {})
+        uniforms = self._roots.uniforms
+        self.shown.expand(self.shown_state, self._roots.shown, uniforms, self.settings)
         if (shells := self.shells or self.undercoat) is not None:
-            self._expand(shells.strands, {} if shells.own is None else {"u_vertices": shells.own, "u_texels": 2})
+            own = {} if shells.own is None else {"u_vertices": shells.own, "u_texels": 2}
+            shells.strands.expand(self.shown_state, self._roots.shown, uniforms | own, self.settings)
         self.is_stale = False
 
     def poll(self, now: float) -> None:
-        """Look for statistics without waiting, and halt if strands broke; `now` is monotonic [s]."""
+        """Polls statistics, and stops if strands broke; `now` is monotonic [s]."""
         found = self._monitor.poll()
         if found is not None:
-            self._note(found)
+            self._note(hair_statistics(found, self._monitor.time))
         if self.step_count:
-            time = self.step_count * STEP_TIME
-            self._monitor.request(self.state, self._roots.newest, self.settings.substep_time, now, time)
+            self._monitor.request(self._measured(), now, self.step_count * STEP_TIME)
 
     def check(self) -> HairStatistics:
-        """Statistics of the newest state, and halt if strands broke; waits for the GPU."""
-        found = self._monitor.read(self.state, self._roots.newest, self.settings.substep_time)
+        """Statistics of the newest state; stops if strands broke.  Waits for the GPU."""
+        found = hair_statistics(self._monitor.read(self._measured()))
         self._note(found)
         return found
 
     def resume(self) -> None:
-        """Let strands that broke go on from their last sound places, at rest."""
+        """Continues broken strands from their last valid positions, at rest."""
         records = self.state.now.read()
         for name in records.dtype.names or ():
             records[name][:, 3] = 0.0
         records["knot0"] = 0.0
         self.state.write(records)
         self.stopped, self._is_quiet = "", True
-
-    def release(self) -> None:
-        owners = [
-            self.drawn,
-            self._guides,
-            self._shells,
-            self._preview,
-            self._monitor,
-            self.state,
-            self._rest_texels,
-            self._rest,
-            self._roots,
-            self._nothing,
-            self._own,
-        ]
-        for owned in owners:
-            if owned is not None:
-                owned.release()
-
-    # --- what is known --------------------------------------------------------------------------------
-
-    @property
-    def shown(self) -> DrawnStrands:
-        """What is drawn: the children, or the guides where those are to be seen."""
-        if not self.shows_guides:
-            return self.drawn
-        if self._guides is None:
-            children = as_drawn(self.growth.guides, self.settings.seed)
-            self._guides = DrawnStrands.of(self._context, self._library, children, self.settings.knots)
-        return self._guides
-
-    @property
-    def shells(self) -> Shells | None:
-        """Copies of the skin, where hair may be drawn as these."""
-        is_wanted = self.settings.form in (HairForm.SHELLS, HairForm.AUTOMATIC)
-        return self._copies() if is_wanted and self.settings.show is HairDisplay.HAIR else None
-
-    @property
-    def undercoat(self) -> Shells | None:
-        """What covers the skin between the roots, where something does."""
-        return self._copies() if self.settings.undercoat > 0.0 and self.settings.show is HairDisplay.HAIR else None
-
-    def _copies(self) -> Shells | None:
-        if self._shells is None and (coverage := self._coverage()) is not None:
-            self._shells = Shells(self._context, self._library, coverage, self.settings.knots)
-        return self._shells
-
-    @property
-    def reach(self) -> float:
-        """How far a strand can be from its root at rest [m]."""
-        is_read = self.settings.source is HairSource.FILE
-        return self.longest if is_read else max(self.settings.length, self.longest)
-
-    @property
-    def shows_guides(self) -> bool:
-        return self.settings.show is not HairDisplay.HAIR
-
-    @property
-    def shown_state(self) -> BufferTexture:
-        """`KNOTS` texels a guide, as they are shown."""
-        return self.state.texture if self._preview is None else self._preview.texels
-
-    @property
-    def roots(self) -> BufferTexture:
-        """4 texels a guide, as of the last `refresh`."""
-        return self._roots.shown
-
-    @property
-    def longest(self) -> float:
-        """Length of the longest guide [m]."""
-        return self._tables[0].length
-
-    def offsets(self) -> npt.NDArray[np.float32]:
-        """Knots of the guides relative to their roots [m], shape (G, K, 3); waits for the GPU."""
-        texels = strand_texels(self.state.now.read(), self.growth.guides.count)[..., :3].copy()
-        texels[:, 0] = 0.0
-        return texels
-
-    def positions(self) -> npt.NDArray[np.float32]:
-        """Knots of the guides in the world [m], shape (G, K, 3); waits for the GPU."""
-        return self._roots.places(0, self.growth.guides.count)[:, None] + self.offsets()
-
-    def velocities(self) -> npt.NDArray[np.float32]:
-        """Velocities of the knots [m/s], shape (G, K, 3); waits for the GPU."""
-        count = self.growth.guides.count
-        now, before = (strand_texels(one.read(), count) for one in (self.state.now, self.state.before))
-        moved = now[..., :3] - before[..., :3]
-        moved[:, 0] = 0.0
-        found: npt.NDArray[np.float32] = (moved + now[:, :1, :3]) / np.float32(self.settings.substep_time)
-        return found
-
-    def place_of(self, guide: int, knot: int) -> Float64:
-        """Where one knot of a guide is in the world [m], shape (3,); waits for the GPU, yet reads no others."""
-        place: Float64 = self._roots.places(guide, 1)[0].astype(np.float64)
-        return place + self._knots_of(guide)[knot] if knot else place
-
-    def shape_of(self, guide: int) -> tuple[float, float, float]:
-        """Length at rest [m], largest stretch and largest bend [rad] of one guide; waits for the GPU."""
-        edges = np.diff(self._knots_of(guide), axis=0)
-        sizes = np.linalg.norm(edges, axis=1)
-        length = float(self.growth.guides.lengths[guide])
-        along = edges / np.maximum(sizes, 1e-12)[:, None]
-        bends = np.arccos(np.clip(np.sum(along[1:] * along[:-1], axis=1), -1.0, 1.0))
-        return length, float(sizes.max() * len(sizes) / length - 1.0), float(bends.max())
-
-    def seen(self) -> tuple[Float64, Float64]:
-        """Roots as they are shown [m], shape (G, 3), and their frames, shape (G, 3, 3); waits for the GPU."""
-        return self._roots.seen(self.growth.guides.count)
-
-    def _knots_of(self, guide: int) -> Float64:
-        """Knots of one guide from its root [m], shape (K, 3)."""
-        record = self.state.now.read(offset=guide * self.state.now.dtype.itemsize, count=1)
-        knots: Float64 = strand_texels(record, 1)[0, :, :3].astype(np.float64)
-        knots[0] = 0.0
-        return knots
-
-    # --- going back -----------------------------------------------------------------------------------
 
     def snapshot(self) -> State:
         """Everything that the next step depends on."""
@@ -352,37 +250,135 @@ class Strands:
         }  # fmt: skip
         return State(head, BufferSpan(self.state.now), BufferSpan(self.state.before), BufferSpan(self._roots.now))
 
-    def go_back(self, state: bytes) -> None:
-        """Go back to what `snapshot` gave.
+    def restore(self, state: bytes) -> None:
+        """Restores a packed snapshot.
 
         Raises:
             SettingsError: If it is of other strands.
         """
         head, (now, before, roots) = unpacked_state(state)
         if now.nbytes != self.state.now.size or roots.nbytes != self._roots.now.size:
-            raise SettingsError("the state is that of other hair")
+            raise SettingsError("the state is of other hair")
         self.state.write(now, before)
         self._roots.now.write(roots)
         self.step_count, self.stopped = head["steps"], head["halted"]
         self._is_fresh, self._is_quiet, self._substeps = head["fresh"], head["quiet"], head["substeps"]
         self.is_stale = True
 
-    # --- parts ----------------------------------------------------------------------------------------
+    # --- drawing --------------------------------------------------------------------------------------
+
+    @property
+    def shown(self) -> DrawnStrands:
+        """The strands to draw: the children, or the guides if the settings show these."""
+        if not self.shows_guides:
+            return self.drawn
+        if self._guides is None:
+            children = as_drawn(self.growth.guides, self.settings.seed)
+            self._guides = self.owns(DrawnStrands.of(self._context, self._library, children, self.settings.knots))
+        return self._guides
+
+    @property
+    def shells(self) -> Shells | None:
+        """Copies of the skin, if hair may be drawn as shells."""
+        is_wanted = self.settings.form in (HairForm.SHELLS, HairForm.AUTOMATIC)
+        return self._copies() if is_wanted and not self.shows_guides else None
+
+    @property
+    def undercoat(self) -> Shells | None:
+        """The layer that covers the skin between the roots, if any."""
+        return self._copies() if self.settings.undercoat > 0.0 and not self.shows_guides else None
+
+    def _copies(self) -> Shells | None:
+        if self._shells is None and (coverage := self._coverage()) is not None:
+            self._shells = self.owns(Shells(self._context, self._library, coverage, self.settings.knots))
+        return self._shells
+
+    @property
+    def reach(self) -> float:
+        """Largest distance of a strand at rest from its root [m]."""
+        is_read = self.settings.source is HairSource.FILE
+        return self.longest if is_read else max(self.settings.length, self.longest)
+
+    @property
+    def shows_guides(self) -> bool:
+        return self.settings.show is not HairDisplay.HAIR
+
+    @property
+    def shown_state(self) -> BufferTexture:
+        """Shown guides, `KNOTS` texels each."""
+        return self.state.texture if self._preview is None else self._preview.texels
+
+    @property
+    def roots(self) -> BufferTexture:
+        """Four texels per guide, as of the last `refresh`."""
+        return self._roots.shown
+
+    @property
+    def longest(self) -> float:
+        """Length of the longest guide [m]."""
+        return self._tables[0].length
+
+    # --- queries, which wait for the GPU --------------------------------------------------------------
+
+    def offsets(self) -> Float32:
+        """Points of the guides relative to their roots [m], shape (G, K, 3)."""
+        texels = strand_texels(self.state.now.read(), self.growth.guides.count)[..., :3].copy()
+        texels[:, 0] = 0.0
+        return texels
+
+    def positions(self) -> Float32:
+        """Points of the guides in the world [m], shape (G, K, 3)."""
+        return self._roots.places(0, self.growth.guides.count)[:, None] + self.offsets()
+
+    def velocities(self) -> Float32:
+        """Velocities of the points [m/s], shape (G, K, 3)."""
+        count = self.growth.guides.count
+        now, before = (strand_texels(one.read(), count) for one in (self.state.now, self.state.before))
+        moved = now[..., :3] - before[..., :3]
+        moved[:, 0] = 0.0
+        found: Float32 = (moved + now[:, :1, :3]) / np.float32(self.settings.substep_time)
+        return found
+
+    def place_of(self, guide: int, knot: int) -> Float64:
+        """World position of one point [m], shape (3,); reads only this guide."""
+        place: Float64 = self._roots.places(guide, 1)[0].astype(np.float64)
+        return place + self._knots_of(guide)[knot] if knot else place
+
+    def shape_of(self, guide: int) -> tuple[float, float, float]:
+        """Rest length [m], largest stretch and largest bend [rad] of a guide."""
+        edges = np.diff(self._knots_of(guide), axis=0)
+        sizes = np.linalg.norm(edges, axis=1)
+        length = float(self.growth.guides.lengths[guide])
+        along = edges / np.maximum(sizes, 1e-12)[:, None]
+        bends = np.arccos(np.clip(np.sum(along[1:] * along[:-1], axis=1), -1.0, 1.0))
+        return length, float(sizes.max() * len(sizes) / length - 1.0), float(bends.max())
+
+    def seen(self) -> tuple[Float64, Float64]:
+        """Positions [m] (G, 3) and frames (G, 3, 3) of the roots as shown."""
+        return self._roots.seen(self.growth.guides.count)
+
+    def _knots_of(self, guide: int) -> Float64:
+        """Points of one guide relative to its root [m], shape (K, 3)."""
+        record = self.state.now.read(offset=guide * self.state.now.dtype.itemsize, count=1)
+        knots: Float64 = strand_texels(record, 1)[0, :, :3].astype(np.float64)
+        knots[0] = 0.0
+        return knots
+
+    # --- internals ------------------------------------------------------------------------------------
 
     def _begin(self, world_from_model: Float64) -> None:
-        """The first step, or jump, begins in the groom."""
         self._roots.world_from_surface = world_from_model
         if self._is_fresh:
             self._comb()
             self._is_fresh = False
 
     def _comb(self) -> None:
-        """Put everything into the groom, where the surface stands now."""
+        """Puts all guides into the groom, at the current placement of the surface."""
         self._roots.start()
         program = self._groomed.program
-        program["u_roots"], program["u_rest"] = self._roots.newest, self._rest_texels
+        program["u_roots"], program["u_rest"] = self._roots.newest, self._rest
         for target in (self.state.now, self.state.before):
-            self._groomed.run(self._nothing, target, self.state.count)
+            self._groomed.run(self._empty, target, self.state.count)
 
     def _scale(self, ratio: Float64) -> None:
         count = len(ratio)
@@ -395,6 +391,12 @@ class Strands:
         roots["start"][:count, 3] = guides.lengths / guides.segments
         self._roots.now.write(roots)
 
+    def _measured(self) -> dict[str, object]:
+        return {
+            "u_now": self.state.texture, "u_before": self.state.texture_before, "u_roots": self._roots.newest,
+            "u_rate": 1.0 / self.settings.substep_time,
+        }  # fmt: skip
+
     def _note(self, found: HairStatistics) -> None:
         self.statistics = found
         if found.broken and not self.stopped:
@@ -403,11 +405,8 @@ class Strands:
                 " more substeps or weaker springs keep them in it"
             )
 
-    def _table(self) -> npt.NDArray[np.float32]:
-        return rest_texels(self.growth.guides, self.settings).reshape(-1, 4)
-
-    def _expand(self, drawn: DrawnStrands, changed: dict[str, object]) -> None:
-        drawn.expand(self.shown_state, self._roots.shown, self._roots.uniforms | changed, self.settings)
+    def _write_rest(self) -> None:
+        self._rest.buffer.write(rest_texels(self.growth.guides, self.settings).reshape(-1, 4))
 
     def _turn(self, ratio: float, share: float) -> None:
         program = self._carry.program
@@ -419,7 +418,7 @@ class Strands:
         guides = self.growth.guides
         length = float(guides.lengths.max())
         first, second = (
-            StrandTables(texels, self._rest_texels, guides.is_straight, length) for texels in self._roots.texels[:2]
+            StrandTables(texels, self._rest, guides.is_straight, length) for texels in self._roots.texels[:2]
         )
         return first, second
 
@@ -433,8 +432,19 @@ class Strands:
         return StrandTables(tables.roots, tables.rest, tables.is_straight, tables.length, self._head[2])
 
 
+def strands_between(one: bytes, other: bytes, share: float) -> bytes:
+    """The second of two snapshots, with linearly interpolated points."""
+    (_, (former, *_)), (head, (now, *rest)) = unpacked_state(one), unpacked_state(other)
+    if len(former) != len(now):
+        return other
+    seen = now.copy()
+    offsets, before = (records.view(np.float32).reshape(len(records), -1, 4)[..., :3] for records in (seen, former))
+    offsets[:] = blended(before, offsets, share)
+    return State(head, seen, *rest).packed()
+
+
 def check_room(context: Context, settings: HairSettings) -> None:
-    """Raises SettingsError where the driver cannot hold so many."""
+    """Raises SettingsError if the driver cannot hold the guides or children."""
     limit = context.capabilities.max_texture_buffer_size
     for name, count in (("guides", settings.guides), ("children", settings.children)):
         if (count + 3) * max(settings.knots, 4) * (2 if name == "guides" else 1) > limit:

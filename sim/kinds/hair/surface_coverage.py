@@ -6,11 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel
-from sim.kinds.hair.growth import Children, Growth, GrowthSurface, as_mapped, plain_children
-from sim.kinds.hair.nearest import nearest_guides
-from sim.kinds.hair.roots import Roots, RootSurface, ellipsoid_places, root_places
+from sim.kinds.hair.growth import Children, Growth, GrowthSurface, SurfaceMaps, as_mapped, plain_children
+from sim.kinds.hair.roots import Roots, RootSurface, ellipsoid_places, nearest_guides, root_places
 from sim.kinds.hair.settings import HairSettings, HairSource
-from sim.kinds.hair.surface_maps import SurfaceMaps
 
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]

@@ -1,4 +1,4 @@
-"""HairSystem: the hair of a node, grown, placed and stepped as the scene has it."""
+"""HairSystem: generates and simulates the hair of a node."""
 
 import functools
 from collections.abc import Mapping
@@ -14,7 +14,18 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.background import Background
-from sim.kinds.contract import Array, Grab, Services, StepInputs, System, World
+from sim.kinds.contract import (
+    Array,
+    Draggable,
+    Exports,
+    Grab,
+    Measures,
+    Prepares,
+    StepInputs,
+    Stoppable,
+    System,
+    World,
+)
 from sim.kinds.hair.comparison_solver import ComparisonSolver, rival_settings
 from sim.kinds.hair.generation import StrandGeneration
 from sim.kinds.hair.groom import SHORTEST, Groom
@@ -31,14 +42,13 @@ from sim.kinds.hair.guide_looks import (
 )
 from sim.kinds.hair.imported import every_of
 from sim.kinds.hair.moving_roots import SurfaceTexels
-from sim.kinds.hair.root_settings import images_of
 from sim.kinds.hair.roots import Roots
-from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.settings import HairSettings, HairSource, images_of
 from sim.kinds.hair.shaping import edited
-from sim.kinds.hair.solver import StrandDrag
-from sim.kinds.hair.stability import stability
+from sim.kinds.hair.solver import StrandDrag, stability
 from sim.kinds.hair.strands import Strands, check_room, strands_between
 from sim.kinds.packing import State, unpacked_state
+from sim.maths.rays import nearest_to_ray
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects, params_of
 from sim.scene.scene import Node
@@ -49,35 +59,31 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 
-class HairSystem(System):
+class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
     """The simulation of one node.
 
     Attributes:
-        strands: None until they can be grown, and while the model that they grow on is missing.
-        rival: The same strands moved by another solver, while one is to be compared with.
-        grown: The guides as the settings describe them, without what was edited by hand.
-        problems: Lines that the user should know; the reader clears it.
+        strands: None until they have been generated, and while the model that they grow on is missing.
+        rival: The same strands with another solver, while the settings compare two.
+        grown: The guides without edits by hand.
+        lack: What the hair is missing, a sentence, or "".
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context, self._library = context, library
+        super().__init__(context, library)
         self.strands: Strands | None = None
         self.rival: ComparisonSolver | None = None
         self.grown: Groom | None = None
+        self.lack = ""
         self._shows_groom = False
-        self.problems: list[str] = []
-        self._node: Node | None = None
-        self._world: World | None = None
-        self._services: Services | None = None
         self._key: tuple[object, ...] = ()
-        self._grown: tuple[object, ...] = ()
+        self._sources: tuple[object, ...] = ()
         self._shown: tuple[object, ...] = ()
-        self._reported = ""
-        self._growing: StrandGeneration | None = None
-        self._is_given_up = self._is_asked = False
+        self._generation: StrandGeneration | None = None
+        self._is_cancelled = self._is_asked = False
         self._wanted: tuple[Any, ...] = ()
         self._placed: Float64 | None = None
-        self._grounds = GrowthSurfaces()
+        self._surfaces = GrowthSurfaces()
 
     @property
     def is_ready(self) -> bool:
@@ -94,32 +100,32 @@ class HairSystem(System):
         found = stability(self.strands.settings)
         if found.ratio <= 1.0:
             return ""
-        mend = f"{found.substeps} substeps are stable" if found.substeps else "no number of substeps is enough"
-        return f"the hair blows up with these settings: {mend}"
+        fix = f"{found.substeps} substeps are stable" if found.substeps else "no number of substeps is enough"
+        return f"the hair blows up with these settings: {fix}"
 
     @property
     def is_preparing(self) -> bool:
-        return self._growing is not None or self._is_given_up
+        return self._generation is not None or self._is_cancelled
 
     @property
     def progress(self) -> float | None:
-        return self._growing.share if self._growing is not None else None
+        return self._generation.share if self._generation is not None else None
 
     @property
     def is_due(self) -> bool:
-        return self._is_asked or (self._growing is not None and self._growing.is_done)
+        return self._is_asked or (self._generation is not None and self._generation.is_done)
 
     def prepare(self) -> bool:
-        return self._growing is not None and self._growing.turn()
+        return self._generation is not None and self._generation.turn()
 
     def cancel_preparing(self) -> None:
-        if self._growing is not None:
+        if self._generation is not None:
             self._stop()
-            self._is_given_up = True
+            self._is_cancelled = True
 
     def try_again(self) -> None:
-        """Has it grow after all; to be applied again."""
-        self._is_given_up, self._is_asked = False, True
+        """Restarts a cancelled generation; `apply` must follow."""
+        self._is_cancelled, self._is_asked = False, True
 
     @property
     def in_force(self) -> HairSettings | None:
@@ -132,16 +138,16 @@ class HairSystem(System):
         assert isinstance(character, Character | None)
         images = {what: world.images[path] for what, path in images_of(settings).items() if path in world.images}
         strands = world.strands.get(Path(settings.file)) if settings.source is HairSource.FILE else None
-        self._world, self._services = world, world.services
+        super().apply(node, world)
         key = (node, character, carrier, strands, *images.values())
         if not self.is_due and _same(self._key, key):
             return
-        self._node, self._key = node, key
-        self._report(missing(node, world, character))
+        self._key = key
+        self._report_lack(missing(node, world, character))
         try:
-            ground = self._grounds.find(node, world, character, strands, images)
+            ground = self._surfaces.find(node, world, character, strands, images)
         except SettingsError as error:
-            self._report(f"{self._label}: {error}; nothing grows")
+            self._report_lack(f"{self.label}: {error}; nothing grows")
             ground = None
         if ground is None:
             self._drop()
@@ -150,16 +156,15 @@ class HairSystem(System):
 
     def step(self, inputs: StepInputs) -> None:
         assert self.strands is not None
-        self._world = inputs.world
-        time, placement, pulled = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world), None
-        if inputs.grab is not None:
-            pulled = self._pulled(inputs.grab)
+        self.world = inputs.world
+        time, placement = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world)
+        pulled = self._pulled(inputs.grab) if inputs.grab is not None else None
         self.strands.step(placement, inputs.colliders, time, pulled)
         if self.rival is not None:
-            with self._context.timers.scope("rival", self._label):
+            with self.context.timers.scope("rival", self.label):
                 self.rival.strands.step(placement, inputs.colliders, time, pulled)
 
-    def rest(self) -> None:
+    def mute(self) -> None:
         self.reset()
 
     def reset(self) -> None:
@@ -168,16 +173,17 @@ class HairSystem(System):
 
     def teleport(self, world: World) -> None:
         for strands in self._all():
-            self._world = world
+            self.world = world
             strands.teleport(self._placement(world))
 
     def poll(self, now: float) -> None:
-        strands, world, node = self.strands, self._world, self._node
-        if strands is None or world is None or node is None:
+        strands = self.strands
+        if strands is None:
             return
+        world = self.world
         placement = self._placement(world)
         shown = (strands, self._skinned(world), placement.tobytes(), self._shows_rival(world))
-        with self._context.timers.scope("children", self._label):
+        with self.context.timers.scope("children", self.label):
             drawn = self._all() if self._shows_rival(world) else [strands]
             if any(one.is_stale for one in drawn) or shown != self._shown:
                 for one in drawn:
@@ -189,7 +195,7 @@ class HairSystem(System):
                 self.rival.poll(strands, now)
 
     def show_groom(self, shown: bool) -> None:
-        """Shows the groom at rest, where the figures stand, in place of what is simulated; or that again."""
+        """Shows the groom at rest in place of the simulated strands, or these again."""
         self._shows_groom = shown
         if self.strands is not None:
             self.strands.preview(self.strands.growth.guides if shown else None)
@@ -198,13 +204,11 @@ class HairSystem(System):
         strands = self.strands
         if strands is None or not 0 <= element < strands.shown.count:
             return None
-        knots = strands.shown.positions_of(element)[1:].astype(np.float64) - origin
-        along = np.array(direction) / np.linalg.norm(direction)
-        away = np.linalg.norm(knots - np.outer(knots @ along, along), axis=1)
+        knot = nearest_to_ray(strands.shown.positions_of(element)[1:], origin, direction) + 1
         guide = element if strands.shows_guides else strands.growth.children.carriers[element]
-        return int(guide) * strands.settings.knots + int(np.argmin(away)) + 1
+        return int(guide) * strands.settings.knots + knot
 
-    def place_of(self, particle: int) -> Vec3 | None:
+    def particle_position(self, particle: int) -> Vec3 | None:
         if self.strands is None or not 0 <= particle < self.strands.growth.guides.count * self.strands.settings.knots:
             return None
         x, y, z = self.strands.place_of(*divmod(particle, self.strands.settings.knots)).tolist()
@@ -255,15 +259,13 @@ class HairSystem(System):
 
     @property
     def material(self) -> Material | None:
-        return hair_material(self.strands.settings, self._label) if self.strands is not None else None
+        return hair_material(self.strands.settings, self.label) if self.strands is not None else None
 
     def _still(self, roots: Roots, colours: Float32, widths: Float32) -> dict[str, Array]:
-        """Looks of strands that no step changes."""
-        assert self._world is not None
-        assert self._node is not None
+        """Constant looks of strands."""
         assert self.strands is not None
         character, found = (
-            self._world.characters.get(self._node.attachment.node),
+            self.world.characters.get(self.node.attachment.node),
             {"colours": colours, "widths": widths},
         )
         if isinstance(character, Character) and not self.strands.growth.is_own:
@@ -291,49 +293,47 @@ class HairSystem(System):
 
     def restore(self, state: bytes, world: World) -> None:
         assert self.strands is not None
-        self._world = world
+        self.world = world
         head, _ = unpacked_state(state)
-        self.strands.go_back(head.get("strands", state))
+        self.strands.restore(head.get("strands", state))
         if self.rival is not None and "rival" in head:
-            self.rival.strands.go_back(head["rival"])
+            self.rival.strands.restore(head["rival"])
 
-    def between(self, one: bytes, other: bytes, share: float) -> bytes:
+    def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         (before, _), (head, _) = unpacked_state(one), unpacked_state(other)
         if "rival" not in head or "rival" not in before:
             return strands_between(before.get("strands", one), head.get("strands", other), share)
         return State({name: strands_between(before[name], head[name], share) for name in head}).packed()
 
     def release(self) -> None:
-        self._drop()
+        if hasattr(self, "world"):
+            self._drop()
 
     def _pulled(self, grab: Grab) -> StrandDrag | None:
-        assert self._node is not None
-        if grab.node != self._node.id or self.place_of(grab.particle) is None:
+        if grab.node != self.node.id or self.particle_position(grab.particle) is None:
             return None
         assert self.strands is not None
         guide, knot = divmod(grab.particle, self.strands.settings.knots)
         return StrandDrag(guide, max(knot, 1), grab.hand, grab.reach)
 
     def _placement(self, world: World) -> Float64:
-        assert self._node is not None
         if self.strands is not None and self.strands.growth.is_own:
-            return world.places.world_from_node(self._node)
-        placement: Float64 = world.characters[self._node.attachment.node].world_from_model
+            return world.places.world_from_node(self.node)
+        placement: Float64 = world.characters[self.node.attachment.node].world_from_model
         return placement
 
     def _skinned(self, world: World) -> int:
-        """Another number where the skin that the hair grows on was written anew."""
-        assert self._node is not None
-        character = world.characters.get(self._node.attachment.node)
+        """Changes whenever the skin is updated that the hair grows on."""
+        character = world.characters.get(self.node.attachment.node)
         return character.primary.write_count if isinstance(character, Character) else 0
 
     def _take(
         self, settings: HairSettings, ground: GrowthSurface, character: Character | None, images: tuple[Any, ...]
     ) -> None:
-        """Has strands grow where that changes anything, and takes them once they have grown."""
+        """Generates strands if the settings or the surface need other ones; takes them when they are ready."""
         cached = (character, settings.source)
         grown = (*cached, ground.table, ground.strands, *images)
-        same = _same(self._grown, grown)
+        same = _same(self._sources, grown)
         if self.strands is not None and same:
             if Effect.REBUILD not in changed_effects(self.strands.settings, settings) and not self._has_moved(ground):
                 self._stop()
@@ -341,33 +341,36 @@ class HairSystem(System):
                 self.strands.apply(settings)
                 self._take_rival(settings, character)
                 return
-        elif not _same(self._grown[:2], cached):
+        elif not _same(self._sources[:2], cached):
             self._release()
         wanted, self._is_asked = (*grown, _rebuilt(settings), ground.surface_from_file), False
         is_wanted = _same_growth(self._wanted, wanted)
-        if is_wanted and self._is_given_up:
+        if is_wanted and self._is_cancelled:
             return
-        assert self._services is not None
-        background = self._services.get(Background)
-        if self._growing is None or not is_wanted:
+        background = self.world.services.get(Background)
+        if self._generation is None or not is_wanted:
             self._stop()
-            check_room(self._context, settings)
+            check_room(self.context, settings)
             former = self.strands.growth if self.strands is not None and same else None
-            self._wanted, self._growing = wanted, StrandGeneration(self._context, background, settings, ground, former)
-        if background.is_on and not self._growing.is_done:
+            self._wanted, self._generation = (
+                wanted,
+                StrandGeneration(self.context, background, settings, ground, former),
+            )
+        if background.is_on and not self._generation.is_done:
             return
-        growing, self._growing = self._growing, None
+        growing, self._generation = self._generation, None
         try:
             found, buffers = growing.take()
         except SettingsError as error:
             self._release()
-            self._report(f"{self._label}: {error}")
+            self._report_lack(f"{self.label}: {error}")
             return
         self._report_growth(settings, ground, found.growth)
         skin = self._skin(character) if character is not None else None
-        made = Strands(self._context, self._library, found.settings, found.growth, skin, found.coverage, buffers)
+        made = Strands(self.context, self.library, found.settings, found.growth, skin, found.coverage, buffers)
         self._release()
-        self.strands, self._grown, self._placed = made, grown, ground.surface_from_file
+        self.owns(made)
+        self.strands, self._sources, self._placed = made, grown, ground.surface_from_file
         self.grown = found.as_grown
         self._regroom(settings)
         made.apply(settings)
@@ -376,28 +379,24 @@ class HairSystem(System):
 
     def _skin(self, character: Character) -> SurfaceTexels:
         vertices = character.primary.vertices
-        texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
+        texels = BufferTexture(self.context, vertices, "rgba32f", label="skin of hair")
         return SurfaceTexels(texels, vertices.dtype.itemsize // 16)
 
     def _take_rival(self, settings: HairSettings, character: Character | None) -> None:
-        """The other solver begins where the strands are now."""
+        """Starts, updates or ends the comparison with another solver."""
         wanted, strands = rival_settings(settings), self.strands
         assert strands is not None
         if wanted is None:
-            self._drop_rival()
+            self.disown(self.rival)
+            self.rival = None
         elif self.rival is not None:
             if self.rival.strands.growth.guides is not strands.growth.guides:
                 self.rival.strands.regroom(strands.growth.guides)
             self.rival.strands.apply(wanted)
         else:
             skin = self._skin(character) if character is not None else None
-            self.rival = ComparisonSolver(self._context, self._library, wanted, strands, skin)
-            self.rival.strands.go_back(strands.snapshot().packed())
-
-    def _drop_rival(self) -> None:
-        if self.rival is not None:
-            self.rival.release()
-        self.rival = None
+            self.rival = self.owns(ComparisonSolver(self.context, self.library, wanted, strands, skin))
+            self.rival.strands.restore(strands.snapshot().packed())
 
     def _shows_rival(self, world: World) -> bool:
         return self.rival is not None and world.scene.view.comparison is SkinningComparison.SPLIT
@@ -407,21 +406,16 @@ class HairSystem(System):
         return found + ([self.rival.strands] if self.rival is not None else [])
 
     def _has_moved(self, ground: GrowthSurface) -> bool:
-        """Whether strands of a file stand elsewhere over the skin that they are bound to."""
+        """Whether strands of a file moved relative to the skin that they are bound to."""
         placed, now = self._placed, ground.surface_from_file
         return placed is not None and now is not None and not np.allclose(placed, now)
 
     def _report_growth(self, settings: HairSettings, ground: GrowthSurface, growth: Growth) -> None:
         if growth.longest <= SHORTEST:
-            self._report(f"{self._label}: none of its strands has a length; nothing is seen of it")
+            self._report_lack(f"{self.label}: none of its strands has a length; nothing is seen of it")
         if ground.strands is not None and (every := every_of(settings, ground.strands)) > settings.file_every:
             name, count = Path(settings.file).name, ground.strands.count
-            self._report(f"{self._label}: {name} has {count:,} strands; one in {every} is simulated")
-
-    @property
-    def _label(self) -> str:
-        assert self._node is not None
-        return self._node.name or self._node.id
+            self._report_lack(f"{self.label}: {name} has {count:,} strands; one in {every} is simulated")
 
     def _regroom(self, settings: HairSettings) -> None:
         assert self.strands is not None
@@ -429,35 +423,26 @@ class HairSystem(System):
         if settings.groom != self.strands.settings.groom:
             self.strands.regroom(edited(self.grown, self.strands.growth.surface, settings.groom))
 
-    @property
-    def lack(self) -> str:
-        return "" if self.strands is not None or self._node is None else self._reported.removeprefix(f"{self._label}: ")
-
-    def _report(self, line: str) -> None:
-        """Tells once what the hair lacks, and again when it lacks it anew."""
-        if line and line != self._reported:
-            self.problems.append(line)
-        self._reported = line
+    def _report_lack(self, line: str) -> None:
+        self.report(line)
+        self.lack = line.removeprefix(f"{self.label}: ")
 
     def _drop(self) -> None:
-        if self._services is not None:
-            self._grounds.forget(self._services)
+        self._surfaces.forget(self.world.services)
         self._stop()
         self._release()
 
     def _stop(self) -> None:
-        """Has nothing grow any more."""
-        self._is_given_up = self._is_asked = False
-        if self._growing is not None:
-            self._growing.cancel()
-            self._growing = None
+        """Cancels the generation."""
+        self._is_cancelled = self._is_asked = False
+        if self._generation is not None:
+            self._generation.cancel()
+            self._generation = None
 
     def _release(self) -> None:
-        if self.strands is not None:
-            self.strands.release()
-            self.strands = self.grown = None
-        self._drop_rival()
-        self._grown = ()
+        self.disown(self.rival, self.strands)
+        self.strands = self.grown = self.rival = None
+        self._sources = ()
 
 
 def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
@@ -465,7 +450,7 @@ def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
 
 
 def _same_growth(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Whether the same grows: of the same things, by equal settings at the same place."""
+    """Whether two keys give the same strands: the same objects, equal settings, and the same placement."""
     if len(one) != len(other) or not _same(one[:-2], other[:-2]) or one[-2] != other[-2]:
         return False
     return one[-1] is other[-1] or (one[-1] is not None and other[-1] is not None and np.allclose(one[-1], other[-1]))

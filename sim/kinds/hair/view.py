@@ -1,4 +1,4 @@
-"""What is seen of hair: its ribbons, where it stands now."""
+"""HairView: draws the hair of a node."""
 
 import numpy as np
 
@@ -7,8 +7,7 @@ from sim.characters.character import Character, SkinPart
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import NOTHING, Counts, View, World
-from sim.kinds.hair.distance_view import DistanceView
-from sim.kinds.hair.highlights import GuideHighlights
+from sim.kinds.hair.highlights import DistanceView, GuideHighlights
 from sim.kinds.hair.ribbons import Ribbons
 from sim.kinds.hair.roots import RootSurface
 from sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
@@ -20,14 +19,13 @@ from sim.render.render_view import DisplayOptions
 from sim.scene.scene import Node
 
 MASS, MASS_PIXELS = (0.93, 0.86, 0.70), 3.0
-"""Colour of the masses, sRGB, and their width [px]."""
+"""Colour (sRGB) and width [px] of points."""
 
 
 class HairView(View):
-    """Draws the hair of one node, as soon as there is some."""
-
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._marks, self._heat = GuideHighlights(context, library), DistanceView(context, library)
+        self._marks = self.owns(GuideHighlights(context, library))
+        self._heat = self.owns(DistanceView(context, library))
         self._node = Node(id="", settings=HairSettings())
         self._system: HairSystem | None = None
         self._world: World | None = None
@@ -75,12 +73,7 @@ class HairView(View):
         strands = self._strands
         return NOTHING if strands is None else Counts(vertices=strands.shown.count * strands.settings.knots)
 
-    def release(self) -> None:
-        self._marks.release()
-        self._heat.release()
-
     def _masses(self, strands: Strands) -> tuple[Item, ...]:
-        """The knots of the guides as points, where they are to be seen."""
         if strands.settings.show is not HairDisplay.MASSES:
             return ()
         shown = strands.shown

@@ -1,5 +1,3 @@
-"""Settings of a light.  Pure; knows no OpenGL."""
-
 from typing import Annotated, ClassVar
 
 from sim.scene.params import Effect, Role, Scale, Settings, param
@@ -16,14 +14,11 @@ class LightSettings(Settings, frozen=True, kw_only=True):
         0.96,
         0.9,
     )
-    intensity: Annotated[
-        float,
-        param("Irradiance on a surface that faces the light at its reach.", lo=0.0, hi=1e3, soft=(0.0, 5.0), step=0.1,
-              effect=Effect.VIEW),
-    ] = 1.6  # fmt: skip
-    reach: Annotated[
-        float,
-        param("Distance at which the light has its nominal intensity.", unit="m", lo=1e-3, hi=1e6,
-              soft=(0.1, 100.0), scale=Scale.LOG, effect=Effect.VIEW),
-    ] = 4.0  # fmt: skip
+    intensity: Annotated[float, param(
+        "Irradiance of a facing surface at the reference distance.", lo=0.0, hi=1e3, soft=(0.0, 5.0), step=0.1,
+        effect=Effect.VIEW)] = 1.6  # fmt: skip
+    reach: Annotated[float, param(
+        "Distance at which the light has its nominal intensity.", label="Reference distance", unit="m", lo=1e-3,
+        hi=1e6,
+        soft=(0.1, 100.0), scale=Scale.LOG, effect=Effect.VIEW)] = 4.0  # fmt: skip
     shadow: Annotated[bool, param("Cast a shadow.", effect=Effect.VIEW)] = True

@@ -1,4 +1,4 @@
-"""What is seen of a light: what it lights, and its disc."""
+"""LightView: the light of a node, and its disc in the viewport."""
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -12,8 +12,6 @@ RADIUS, ALPHA = 8.0, 0.95
 
 
 class LightView(View):
-    """Shines where its node stands."""
-
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
         self._light: PointLight | None = None
         self._marks: tuple[Mark, ...] = ()

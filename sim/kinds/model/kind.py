@@ -1,4 +1,4 @@
-"""The kind of models: characters and things that are read from files, posed and skinned by `sim.characters`."""
+"""Models read from files, posed and skinned by `sim.characters`."""
 
 from sim.characters.settings import ModelSettings
 from sim.kinds.contract import FileUse, Kind
@@ -6,7 +6,6 @@ from sim.scene.params import Settings, paths_of
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
-    """The model file, and textures in place of its own."""
     assert isinstance(settings, ModelSettings)
     textures = dict.fromkeys(path for look in settings.materials for path in paths_of(look))
     without = "materials of {names} are without it"

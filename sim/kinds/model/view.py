@@ -1,4 +1,4 @@
-"""What drawing needs of a figure: static buffers, materials, vertex arrays, bones."""
+"""ModelView: draws a character with its materials and bones."""
 
 from typing import Any
 
@@ -29,11 +29,10 @@ _THROUGH: tuple[Stage, ...] = (*_SOLID, "glass")
 
 
 class ModelView(CharacterView):
-    """Draws the skinned vertices of one figure.
+    """Draws one character.
 
     Attributes:
-        character: The pose and the vertices, owned by whoever took it after the upload.
-        settings: Settings of the node.
+        character: Pose and vertices; the caller of `upload` owns it.
         segments: Bones of the overlay; None without a skeleton.
     """
 
@@ -55,11 +54,6 @@ class ModelView(CharacterView):
         self._weight_joint: int | None = None
 
     def upload(self, prepared: PreparedModel, images: MipImages) -> Task[None]:
-        """Hands a model to the GPU, its figure included.
-
-        Raises:
-            GLError: From a step, if the driver cannot hold the model.
-        """
         model, context = prepared.model, self._context
         buffers = yield from upload_skinning(context, prepared.records)
         self._static = yield from MeshBuffers.upload(context, model.mesh)
@@ -74,10 +68,7 @@ class ModelView(CharacterView):
         self._materials.dress(settings.materials, world.services.get(SharedTextures).of(world.textures))
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
-        """The skinned surface; compared, in the heat map, or as it is; and bones, all or the selected one.
-
-        The heat map marks the selected bone by itself.
-        """
+        """The surface; and bones, all or the selected one, which the weight display highlights by itself."""
         surface, settings = self._surface(display), display.settings
         is_marked = self._joint(display.overlay.selected) is not None and settings.display is not DisplayMode.WEIGHTS
         return (surface, self._skeleton(display)) if settings.bones or is_marked else (surface,)
@@ -91,7 +82,7 @@ class ModelView(CharacterView):
         return Counts(model.mesh.vertex_count, model.mesh.triangle_count, joints)
 
     def arrays(self, second: bool = False) -> SurfaceArrays:
-        """Vertex arrays of the first or second way of skinning; each can show its distance to the other."""
+        """Vertex arrays of the first or second skinning method; each can show its distance to the other."""
         compared = self.character.compared
         if self._arrays is None or compared != self._compared:
             self._release_arrays()
@@ -102,7 +93,7 @@ class ModelView(CharacterView):
         return self._arrays[1 if second else 0]
 
     def show_weights(self, joint: int | None) -> None:
-        """Puts the weights of a joint into the scalar stream; zeros for None."""
+        """Writes the weights of a joint into the scalar stream; zeros for None."""
         if joint == self._weight_joint:
             return
         self._weight_joint = joint
@@ -119,7 +110,6 @@ class ModelView(CharacterView):
         self._materials.release()
 
     def _surface(self, display: DisplayOptions) -> SurfaceItem:
-        """The surface; the last one while nothing about it changes."""
         scalar, scale = self._scalar(display)
         arrays, ranges, warps = self.arrays(display.second), self._ranges_now(), self.character.pose.warps
         emission = (0.0, 0.0, 0.0) if warps is None else vector(warps.light)
@@ -150,7 +140,7 @@ class ModelView(CharacterView):
         return known[1]
 
     def _scalar(self, display: DisplayOptions) -> tuple[Scalar, float]:
-        """What the colour ramp shows, and its coordinate per unit."""
+        """The quantity of the colour ramp, and ramp coordinates per unit."""
         settings, overlay = display.settings, display.overlay
         if settings.comparison is SkinningComparison.DIFFERENCE and settings.display is not DisplayMode.NORMALS:
             span = overlay.difference_scale or self.character.model.mesh.bounds.extent / 20.0

@@ -14,8 +14,8 @@ from sim.gl import buffer as buffers
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.hair.growth import growth_on_ellipsoid
-from sim.kinds.hair.packed import PackedStrands
 from sim.kinds.hair.presets import with_preset
+from sim.kinds.hair.records import PackedStrands
 from sim.kinds.hair.settings import HairForm, HairSettings, HairSource
 from sim.kinds.hair.system import HairSystem
 from sim.kinds.light.settings import LightSettings

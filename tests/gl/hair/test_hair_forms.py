@@ -8,14 +8,20 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import pytest
+from pyglm import glm
 
+from app.files.project_file import load_project
+from resources import path
+from sim.assets.model import Bounds
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
-from sim.kinds.hair.presets import with_preset
+from sim.kinds.hair.hair_passes import LAYERS_MAX, HairTarget, shown_of
+from sim.kinds.hair.presets import PRESETS, with_preset
 from sim.kinds.hair.settings import HairDisplay, HairForm, HairLook, HairSettings, HairSource
 from sim.kinds.hair.system import HairSystem
 from sim.kinds.light.settings import LightSettings
+from sim.render.projection import Projection
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.picking import project_points
@@ -266,3 +272,42 @@ def test_an_undercoat_covers_what_is_between_few_strands_in_the_colour_of_the_ro
     assert bare < 0.5
     assert bare + 0.3 < half < 0.9
     assert covered > 0.99
+
+
+def _drawn_share(settings: HairSettings, box: Bounds, strands: int) -> float:
+    sheet = HairTarget(Projection(glm.dmat4(1.0), SIZE), box, settings.length)
+    return shown_of(settings, sheet, strands, 1, covers=False) / strands
+
+
+def test_absurdly_wide_strands_are_limited_by_their_area() -> None:
+    box = Bounds(np.full(3, -0.5), np.full(3, 0.5))
+    wide = msgspec.structs.replace(LONG, length=0.3, root_radius=1e-4, tip_radius=0.5)
+    assert _drawn_share(wide, box, 24_000) == pytest.approx(LAYERS_MAX * 6.0 / (0.3 * 0.5001 * 24_000), rel=0.01)
+    assert _drawn_share(msgspec.structs.replace(wide, tip_radius=0.0), box, 1_000_000) == 1.0
+
+
+@pytest.mark.parametrize("project", sorted(path("projects").glob("*.sinew")), ids=lambda file: file.stem)
+def test_no_strand_of_a_shipped_project_is_left_out(project: Path) -> None:
+    for node in load_project(project).scene.of_kind("hair"):
+        settings = node.settings
+        # Heads are at least 0.15 m wide, the fox 0.3 m; strands reach beyond.
+        size = 0.15 + 2.0 * settings.length + (0.15 if project.stem == "fur" else 0.0)
+        assert (
+            _drawn_share(settings, Bounds(np.zeros(3), np.full(3, size)), settings.children or settings.guides) == 1.0
+        )
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_on_a_head_are_drawn_whole(name: str) -> None:
+    settings = with_preset(HairSettings(), name)
+    box = Bounds(np.zeros(3), np.full(3, 0.15 + 2.0 * settings.length))
+    assert _drawn_share(settings, box, settings.children or settings.guides) == 1.0
+
+
+def test_wide_strands_still_cover_the_picture(context: Context) -> None:
+    stage = Stage(context)
+    stage.show(LONG, children=20_000, tip_radius=0.5)
+    limited = stage.picture(3.0)
+    assert (np.abs(limited - limited[0, 0]).max(axis=2) > 10).mean() > 0.5
+    assert stage.engine.system("h").strands.drawn._made < 5_000
+    stage.release()

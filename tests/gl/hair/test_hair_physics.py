@@ -9,8 +9,7 @@ import pytest
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.hair.settings import HairSolver
-from sim.kinds.hair.solver import GRAVITY, layer_stiffness
-from sim.kinds.hair.stability import longest_substep, stability
+from sim.kinds.hair.solver import GRAVITY, layer_stiffness, longest_substep, stability
 from sim.maths import quaternion
 from sim.scene.clock import STEP_TIME
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of, still

@@ -78,7 +78,7 @@ def expected(engine: Engine, character: ModelSettings, strands: Strands) -> tupl
 
 @pytest.mark.parametrize("source", [HairSource.FACES, HairSource.VERTICES, HairSource.FILE])
 @pytest.mark.parametrize(
-    "figure",
+    "character",
     [
         ModelSettings(path="humanoid/humanoid.ezm", clip="walk", skinning=SkinningMethod.LBS),
         ModelSettings(path="humanoid/humanoid.ezm", clip="turn", skinning=SkinningMethod.DQS, unit_scale=0.5),

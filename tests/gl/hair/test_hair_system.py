@@ -16,7 +16,7 @@ from sim.characters.settings import ModelSettings, SkinningMethod
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
-from sim.kinds.hair.distance_view import DistancePoints
+from sim.kinds.hair.highlights import DistancePoints
 from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.settings import ComparisonSolverChoice, HairDisplay, HairSettings, HairSolver, HairSource
 from sim.kinds.hair.system import HairSystem

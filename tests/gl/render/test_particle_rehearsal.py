@@ -28,7 +28,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[Drawn]:
     draw = VertexArray.draw
 
     def record(self: VertexArray, program: Program, mode: str = "triangles", **rest: int) -> None:
-        if self.label in ("particles drawn", "laid over"):
+        if program.label.startswith("emitter/") or "compose.frag" in program.label:
             bits = int(GL.glGetFramebufferAttachmentParameteriv(
                 GL.GL_DRAW_FRAMEBUFFER, GL.GL_COLOR_ATTACHMENT0, GL.GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE
             )) if "cast" not in program.label else 0  # fmt: skip

@@ -12,7 +12,7 @@ from sim.scene.params import Effect
 from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import BONES, FakeTarget, SignalLog, ref, sample_scene
-from widgets.inspector.form_items import SettingItem, items_of
+from widgets.inspector.form import SettingRow
 from widgets.inspector.inspector import Inspector
 
 
@@ -37,14 +37,14 @@ def select(inspector, node):
 
 def shown(inspector):
     """Names of the rows of the node's own settings that can be seen."""
-    rows = [item for item in items_of(inspector.tree) if isinstance(item, SettingItem)]
-    own = [item for item in rows if item.param.ref.part in ("cloth", "collider")]
-    return {item.param.ref.name for item in own if not item.isHidden() and not item.parent().isHidden()}
+    rows = [item for item in inspector.tree.all_items() if isinstance(item, SettingRow)]
+    own = [item for item in rows if item.ref.part in ("cloth", "collider")]
+    return {item.ref.name for item in own if not item.isHidden() and not item.parent().isHidden()}
 
 
 def row(inspector, name):
-    rows = (item for item in items_of(inspector.tree) if isinstance(item, SettingItem))
-    return next(item for item in rows if item.param.ref.name == name)
+    rows = (item for item in inspector.tree.all_items() if isinstance(item, SettingRow))
+    return next(item for item in rows if item.ref.name == name)
 
 
 def choices(inspector, name):
@@ -125,7 +125,7 @@ def is_shown(inspector, name):
 
 def test_what_a_node_rides_on_is_chosen_from_the_scene(inspector, target):
     select(inspector, "s")
-    assert choices(inspector, "node") == ["Nothing", "dude", "cape", "lamp", "flag"]
+    assert choices(inspector, "node") == ["None", "dude", "cape", "lamp", "flag"]
     assert not is_shown(inspector, "bone")
     combo = row(inspector, "node").editor.combo
     combo.setCurrentIndex(1)
@@ -140,7 +140,7 @@ def test_what_a_node_rides_on_is_chosen_from_the_scene(inspector, target):
 def test_what_rides_on_a_node_cannot_carry_it(inspector, target):
     ride(target, "f")
     select(inspector, "f")
-    assert choices(inspector, "node") == ["Nothing", "dude", "cape", "lamp"]
+    assert choices(inspector, "node") == ["None", "dude", "cape", "lamp"]
 
 
 def test_a_bone_that_is_gone_is_marked(inspector, target):

@@ -17,9 +17,8 @@ from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from tests.gui.panels.fakes import SignalLog, drag, wheel
 from widgets.inspector.editor import ValueEditor
-from widgets.inspector.editors import choice_text, editor_for
-from widgets.inspector.form import groups_of
-from widgets.inspector.name_choices import Choices
+from widgets.inspector.editors import Choices, choice_text, editor_for
+from widgets.inspector.inspector import groups_of
 from widgets.inspector.number_editors import ValueSlider
 
 CLASSES = (Node, Transform, PlaybackSettings, ViewSettings, *[kind.settings for kind in KINDS.values()], *DEFORMERS)
@@ -65,11 +64,11 @@ def test_every_choice_has_a_text_of_its_own(record):
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_groups_hold_every_visible_parameter_once_in_order(cls):
-    grouped = [record for group in groups_of(cls, "General") for record in group.records]
+    grouped = [record for records in groups_of(cls, "General").values() for record in records]
     wanted = [record for record in params_of(cls) if record.declared.role not in (Role.HIDDEN, Role.LIST)]
     assert sorted(record.name for record in grouped) == sorted(record.name for record in wanted)
-    for group in groups_of(cls, "General"):
-        assert [wanted.index(record) for record in group.records] == sorted(map(wanted.index, group.records))
+    for records in groups_of(cls, "General").values():
+        assert [wanted.index(record) for record in records] == sorted(map(wanted.index, records))
 
 
 def test_an_integer_stays_one(show):

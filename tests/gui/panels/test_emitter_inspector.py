@@ -10,9 +10,9 @@ from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSetti
 from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import FakeTarget, sample_scene
-from widgets.inspector.form_items import SectionItem, SettingItem, items_of
+from widgets.inspector.form import FormSection, SettingRow
 from widgets.inspector.inspector import Inspector
-from widgets.kinds.emitter.population import Population, PopulationBar, brief_number, whole_number
+from widgets.kinds.emitter.widgets import Population, PopulationBar, brief_number, whole_number
 
 
 @pytest.fixture
@@ -28,12 +28,12 @@ def inspector(target, statuses, show):
 
 
 def settings_items(inspector):
-    return [item for item in items_of(inspector.tree) if isinstance(item, SettingItem)]
+    return [item for item in inspector.tree.all_items() if isinstance(item, SettingRow)]
 
 
 def shown(inspector):
-    own = [item for item in settings_items(inspector) if item.param.ref.part == "emitter"]
-    return {item.param.ref.name for item in own if not item.isHidden() and not item.parent().isHidden()}
+    own = [item for item in settings_items(inspector) if item.ref.part == "emitter"]
+    return {item.ref.name for item in own if not item.isHidden() and not item.parent().isHidden()}
 
 
 def set_emitter(target, **values):
@@ -55,7 +55,7 @@ def idle(settings):
 
 
 def test_the_sections_of_an_emitter(inspector):
-    titles = [item.text(0) for item in items_of(inspector.tree) if isinstance(item, SectionItem)]
+    titles = [item.text(0) for item in inspector.tree.all_items() if isinstance(item, FormSection)]
     assert titles == ["Node", "Transform", "Attachment", "Source", "Emission", "Motion", "Collision", "Look"]
 
 
@@ -131,13 +131,13 @@ def test_rows_come_and_go_with_the_settings_and_work(inspector, target):
     assert "source_size" not in shown(inspector)
     set_emitter(target, source=EmitterSource.BOX)
     assert "source_size" in shown(inspector)
-    item = next(item for item in settings_items(inspector) if item.param.ref.name == "source_size")
+    item = next(item for item in settings_items(inspector) if item.ref.name == "source_size")
     assert item.editor.isVisible()
     item.editor.fields[0].reset()
     item.editor.edited.emit((1.0, 2.0, 3.0))
     assert target.scene.node("e").settings.source_size == (1.0, 2.0, 3.0)
     set_emitter(target, stateless=True)
-    collision = next(item for item in items_of(inspector.tree) if item.text(0) == "Collision")
+    collision = next(item for item in inspector.tree.all_items() if item.text(0) == "Collision")
     assert collision.isHidden()
 
 
@@ -161,17 +161,17 @@ def test_labels_fit_at_the_usual_width(inspector, target):
 def test_counts_are_shown_and_spoken(show):
     bar = show(PopulationBar(), 400, 40)
     bar.show_status(Population(alive=990, born_per_second=900.0, capacity=2000, needed_capacity=1390))
-    assert bar.texts() == ("990 / 2,000 alive", "900 born/s")
-    assert bar.accessibleName() == "990 / 2,000 alive, 900 born/s"
+    assert bar.texts() == ("990 / 2,000 alive", "900 spawned/s")
+    assert bar.accessibleName() == "990 / 2,000 alive, 900 spawned/s"
     assert "1,390" in bar.toolTip()
 
 
 def test_a_narrow_bar_says_it_shorter_and_never_clips(show):
     bar = show(PopulationBar(), 400, 40)
     bar.show_status(Population(1_234_567, 250_000.0, 2_000_000, 1))
-    assert bar.texts() == ("1,234,567 / 2,000,000 alive", "250,000 born/s")
+    assert bar.texts() == ("1,234,567 / 2,000,000 alive", "250,000 spawned/s")
     bar.resize(260, 40)
-    assert bar.texts() == ("1.2M / 2M alive", "250k born/s")
+    assert bar.texts() == ("1.2M / 2M alive", "250k spawned/s")
     bar.resize(bar.minimumSizeHint().width(), 40)
     assert bar.texts() == ("1.2M / 2M alive", "")
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 import pytest
-from pyqtgraph.parametertree import Parameter
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -17,7 +16,7 @@ from sim.scene.params import Effect
 from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import bind_pose, character, drag, ref, wheel
-from widgets.inspector.form_items import FactItem, NoteItem, SettingItem, items_of
+from widgets.inspector.form import FactRow, NoteRow, SettingRow
 from widgets.inspector.form_tree import FormTree
 from widgets.inspector.inspector import Inspector
 from widgets.protocols import ModelState, ModelStatus
@@ -31,12 +30,12 @@ def inspector(target, statuses, show):
     return show(Inspector(target, statuses.get))
 
 
-def row(inspector, wanted) -> SettingItem:
-    return next(item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref == wanted)
+def row(inspector, wanted) -> SettingRow:
+    return next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == wanted)
 
 
 def facts(inspector):
-    return {item.text(0): item.text(1) for item in items_of(inspector.tree) if isinstance(item, FactItem)}
+    return {item.text(0): item.text(1) for item in inspector.tree.all_items() if isinstance(item, FactRow)}
 
 
 def titles(inspector):
@@ -120,7 +119,7 @@ def test_news_of_the_scene_is_shown_and_edits_nothing(inspector, target, wanted,
     select(inspector, node="a")
     target.set_value(wanted, value)
     assert target.calls == [(wanted, value)]
-    assert row(inspector, wanted).param.value() == value
+    assert row(inspector, wanted).value == value
 
 
 def test_showing_a_selection_edits_nothing(inspector, target):
@@ -217,7 +216,7 @@ def test_menu_copies_value_and_json_path_and_resets(inspector, target):
 def bare(inspector):
     """Rows that could be seen and have no widgets, by how far below the top of what is in sight they begin [px]."""
     tree = inspector.tree
-    found = (item for item in items_of(tree) if isinstance(item, SettingItem) and not item.isHidden() and item.is_bare)
+    found = (item for item in tree.all_items() if isinstance(item, SettingRow) and not item.isHidden() and item.is_bare)
     return [tree.visualItemRect(item).top() for item in found if item.parent().isExpanded()]
 
 
@@ -281,7 +280,7 @@ def test_rows_of_what_is_gone_do_nothing_until_others_are_shown(inspector, targe
     binding.set_value(2.0)
     assert not target.calls
     tree.scrollToBottom()
-    found = (item for item in items_of(tree) if isinstance(item, SettingItem) and not item.isHidden() and item.is_bare)
+    found = (item for item in tree.all_items() if isinstance(item, SettingRow) and not item.isHidden() and item.is_bare)
     assert len(list(found)) == count
     QApplication.processEvents()
     assert INTENSITY not in [parameter.ref for parameter in tree.settings()]
@@ -320,7 +319,7 @@ def test_path_and_name_offer_no_reset(inspector):
 def test_tooltips_are_those_of_the_declaration(inspector):
     select(inspector, node="c")
     item = row(inspector, INTENSITY)
-    assert item.toolTip(0) == item.editor.toolTip() == item.param.record.tooltip
+    assert item.toolTip(0) == item.editor.toolTip() == item.record.tooltip
     assert "Default: 1.6" in item.toolTip(0)
 
 
@@ -359,13 +358,13 @@ def test_facts_of_a_model(inspector):
     assert shown["pose"] == "1 key, a pose"
     assert shown["skin"] == "skin.png"
     assert shown["coat"] == "coat.tga  missing"
-    notes = [item.label.text() for item in items_of(inspector.tree) if isinstance(item, NoteItem)]
+    notes = [item.label.text() for item in inspector.tree.all_items() if isinstance(item, NoteRow)]
     assert notes == ["Two bones share a name."]
 
 
 def test_a_missing_model_says_so_and_keeps_its_settings(inspector):
     select(inspector, node="b")
-    notes = [item.label.text() for item in items_of(inspector.tree) if isinstance(item, NoteItem)]
+    notes = [item.label.text() for item in inspector.tree.all_items() if isinstance(item, NoteRow)]
     assert notes == ["cape.ezm: no such file"]
     assert "File" in titles(inspector)
 
@@ -413,9 +412,9 @@ def test_facts_and_transforms_of_a_bone(inspector, statuses):
     assert world.child(0).text(1) == "10.0000  4.0000  0.0000 m"
     shown = facts(inspector)
     assert shown["Parent"] == "l_arm"
-    assert shown["Moves"] == "10 vertices"
+    assert shown["Influences"] == "10 vertices"
     select(inspector, node="a", bone="tip")
-    assert facts(inspector)["Moves"] == "no vertices"
+    assert facts(inspector)["Influences"] == "no vertices"
 
 
 def test_the_pose_is_asked_for_only_while_a_bone_is_visible(inspector, statuses, qtbot):
@@ -510,7 +509,7 @@ def test_rows_that_were_replaced_are_freed(inspector):
         QApplication.processEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
-        return sum(isinstance(one, Parameter | SettingItem | QWidget) for one in gc.get_objects())
+        return sum(isinstance(one, SettingRow | QWidget) for one in gc.get_objects())
 
     counts = []
     for _ in range(3):

@@ -8,7 +8,7 @@ from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import Node, ParamRef, Scene, with_value
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import FakeTarget
-from widgets.inspector.form_items import SettingItem, items_of
+from widgets.inspector.form import SettingRow
 from widgets.inspector.inspector import Inspector
 
 INTENSITY = ParamRef("lamp", "light", "intensity")
@@ -32,9 +32,7 @@ def inspector(qtbot, target):
 
 
 def row(inspector, name="intensity"):
-    return next(
-        item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref.name == name
-    )
+    return next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref.name == name)
 
 
 def test_past_values_are_shown_marked_and_cannot_be_edited(inspector):
@@ -44,11 +42,11 @@ def test_past_values_are_shown_marked_and_cannot_be_edited(inspector):
     assert inspector.past.isVisible()
     assert inspector.past.label.text() == "As it was"
     changed, same = row(inspector), row(inspector, "visible")
-    assert changed.param.value() == 0.25
+    assert changed.value == 0.25
     assert changed.text(0) == "≠ Intensity"
     assert f"Now: {LightSettings().intensity:g}" in changed.toolTip(0)
     assert same.text(0) == "Visible"
-    assert not any(item.editor.isEnabled() for item in items_of(inspector.tree) if isinstance(item, SettingItem))
+    assert not any(item.editor.isEnabled() for item in inspector.tree.all_items() if isinstance(item, SettingRow))
     reset = inspector.tree.menu_for(changed).actions()[0]
     assert (reset.text(), reset.isEnabled()) == ("Reset to default", False)
 
@@ -57,7 +55,7 @@ def test_back_to_now(inspector):
     inspector.show_past(THEN)
     inspector.show_now()
     assert not inspector.past.isVisible()
-    assert row(inspector).param.value() == LightSettings().intensity
+    assert row(inspector).value == LightSettings().intensity
     assert row(inspector).text(0) == "Intensity"
     assert row(inspector).editor.isEnabled()
 
@@ -68,13 +66,13 @@ def test_edits_of_now_change_marks_not_values(inspector, target):
     assert row(inspector).text(0) == "Intensity"
     target.set_value(INTENSITY, 0.5)
     assert row(inspector).text(0) == "≠ Intensity"
-    assert row(inspector).param.value() == 0.25
+    assert row(inspector).value == 0.25
 
 
 def test_a_node_that_was_not_there_says_so(inspector):
     inspector.show_past(Scene())
     assert inspector.header.title.text() == "Lamp"
-    assert inspector.header.subtitle.text() == "It was not there then."
+    assert inspector.header.subtitle.text() == "It did not exist at this time."
     assert not inspector.tree.settings()
 
 

@@ -11,10 +11,9 @@ from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import FakeTarget, SignalLog, sample_scene
-from widgets.inspector.form import FactParameter, SectionParameter
-from widgets.inspector.form_items import FactItem, SettingItem, WidgetItem, items_of
+from widgets.inspector.form import FactRow, FormSection, SettingRow, WidgetRow
+from widgets.inspector.head import NodeStatus, head_button
 from widgets.inspector.inspector import Inspector
-from widgets.inspector.node_head import NodeStatus, head_button
 
 
 class Room(Panel):
@@ -26,7 +25,7 @@ class Room(Panel):
         self.rows = {"substeps": lambda: QLabel("below")}
 
     def facts(self, node):
-        return [SectionParameter("Facts", [FactParameter("name", "Name", node.name)])]
+        return [FormSection("Facts", [FactRow("Name", node.name)])]
 
     def forget(self):
         self.forgotten += 1
@@ -50,7 +49,7 @@ def room():
 @pytest.fixture
 def inspector(target, statuses, show, room):
     inspector = show(Inspector(target, statuses.get))
-    inspector.set_rooms({"cloth": room})
+    inspector.set_panels({"cloth": room})
     return inspector
 
 
@@ -80,14 +79,14 @@ def test_what_a_room_adds_is_shown_for_its_kind_alone(inspector, room):
 
 def test_rows_and_facts_of_a_room_are_made_anew_with_the_others(inspector, room):
     select(inspector, "f")
-    item = next(item for item in items_of(inspector.tree) if isinstance(item, WidgetItem))
-    assert item.parent().child(item.parent().indexOfChild(item) - 1).param.ref.name == "substeps"
-    facts = {item.text(0): item.text(1) for item in items_of(inspector.tree) if isinstance(item, FactItem)}
+    item = next(item for item in inspector.tree.all_items() if isinstance(item, WidgetRow))
+    assert item.parent().child(item.parent().indexOfChild(item) - 1).ref.name == "substeps"
+    facts = {item.text(0): item.text(1) for item in inspector.tree.all_items() if isinstance(item, FactRow)}
     assert facts == {"Name": "flag"}
     forgotten = room.forgotten
     select(inspector, "e")
     assert room.forgotten > forgotten
-    assert not any(isinstance(item, WidgetItem) for item in items_of(inspector.tree))
+    assert not any(isinstance(item, WidgetRow) for item in inspector.tree.all_items())
 
 
 def test_what_stands_still_says_why_and_offers_what_can_be_done(inspector):
@@ -98,9 +97,9 @@ def test_what_stands_still_says_why_and_offers_what_can_be_done(inspector):
     head.show_status(NodeStatus(stopped="stopped at 1 s: too far"))
     assert head.notice.isVisible()
     assert head.notice.label.text() == "Stopped at 1 s: too far"
-    assert "this cloth" in head.notice.resume_button.toolTip()
-    head.notice.reset_button.click()
-    head.notice.resume_button.click()
+    assert "this cloth" in head.resume_button.toolTip()
+    head.reset_button.click()
+    head.resume_button.click()
     assert log == [("reset_requested",), ("resume_requested",)]
     head.show_status(NodeStatus())
     assert not head.notice.isVisible()
@@ -126,13 +125,13 @@ def test_counts_move_nothing_and_make_no_rows(inspector, room, qtbot):
     head, status = inspector.head, NodeStatus(note="It is being read.")
     head.show_status(status)
     qtbot.wait(50)
-    rows = [item for item in items_of(inspector.tree) if isinstance(item, SettingItem)]
+    rows = [item for item in inspector.tree.all_items() if isinstance(item, SettingRow)]
     before = [part.geometry() for part in (head, inspector.tree, *head.findChildren(QToolButton))]
     for _ in range(4):
         head.show_status(dataclasses.replace(status))
         qtbot.wait(1)
     assert [part.geometry() for part in (head, inspector.tree, *head.findChildren(QToolButton))] == before
-    assert [item for item in items_of(inspector.tree) if isinstance(item, SettingItem)] == rows
+    assert [item for item in inspector.tree.all_items() if isinstance(item, SettingRow)] == rows
 
 
 @pytest.mark.parametrize("node", ["e", "f"])

@@ -16,8 +16,8 @@ from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import SignalLog, character, ref
 from widgets.icons import glyph, kind_icon
 from widgets.outliner import Outliner, OutlinerAction
-from widgets.outliner_delegate import EYE_WIDTH
 from widgets.outliner_model import NOTE_ROLE, ListPlace, OutlinerModel
+from widgets.outliner_view import EYE_WIDTH
 from widgets.protocols import ModelState, ModelStatus
 from widgets.theme import colours
 
@@ -68,7 +68,7 @@ def test_the_tree_of_a_scene(outliner):
         ("dude", [skeleton, ("Materials", [("skin", []), ("coat", [])])]),
         ("cape", []),
         ("lamp", []),
-        ("View", []),
+        ("Viewport Settings", []),
     ]
 
 
@@ -83,7 +83,7 @@ def test_the_model_keeps_qts_rules_through_every_change(target, statuses, qapp):
     model.set_scene(msgspec.structs.replace(target.scene, nodes=target.scene.nodes[1:]))
     model.set_scene(Scene())
     assert tester.model() is model
-    assert tree_of(model) == [("View", [])]
+    assert tree_of(model) == [("Viewport Settings", [])]
 
 
 def test_bones_of_no_vertices_are_dim_and_others_tell_their_count(outliner):
@@ -93,7 +93,7 @@ def test_bones_of_no_vertices_are_dim_and_others_tell_their_count(outliner):
     assert hips.data(Qt.ItemDataRole.ForegroundRole) is None
     assert tip.data(NOTE_ROLE) == ""
     assert tip.data(Qt.ItemDataRole.ForegroundRole).color().name() == colours().dim
-    assert "moves no vertices" in tip.data(Qt.ItemDataRole.ToolTipRole)
+    assert "influences no vertices" in tip.data(Qt.ItemDataRole.ToolTipRole)
 
 
 def test_states_of_models(outliner, statuses):
@@ -177,7 +177,7 @@ def test_the_filter_keeps_parents_and_goes_back(outliner):
     outliner.filter_line.setText("r hand")
     assert [name for name, _ in tree_of(outliner.proxy)] == ["dude"]
     outliner.filter_line.clear()
-    assert [name for name, _ in tree_of(outliner.proxy)] == ["dude", "cape", "lamp", "View"]
+    assert [name for name, _ in tree_of(outliner.proxy)] == ["dude", "cape", "lamp", "Viewport Settings"]
     assert not view.isExpanded(proxy_index(outliner, "a", "skeleton"))
     assert outliner.log == []
 
@@ -417,7 +417,7 @@ def test_what_rides_on_a_node_stands_below_it_with_the_name_of_its_bone(outliner
     spark = Node(id="s", name="spark", settings=EmitterSettings(), attachment=Attachment(node="c"))
     target.replace(Scene(nodes=(*target.scene.nodes, spark)))
     attached(target, c=("a", "r_hand"))
-    assert [name for name, _ in tree_of(outliner.model)] == ["dude", "cape", "View"]
+    assert [name for name, _ in tree_of(outliner.model)] == ["dude", "cape", "Viewport Settings"]
     assert names_below(outliner, "a") == ["lamp", "Skeleton", "Materials"]
     assert names_below(outliner, "c") == ["spark"]
     assert outliner.model.entry_of(("c",)).note == "r_hand"
@@ -427,7 +427,7 @@ def test_what_rides_on_a_node_stands_below_it_with_the_name_of_its_bone(outliner
 
 def test_what_rides_on_a_missing_node_stands_at_the_top(outliner, target):
     attached(target, c=("gone", ""))
-    assert [name for name, _ in tree_of(outliner.model)] == ["dude", "cape", "lamp", "View"]
+    assert [name for name, _ in tree_of(outliner.model)] == ["dude", "cape", "lamp", "Viewport Settings"]
 
 
 def test_riders_stay_while_the_model_that_carries_them_comes_and_goes(target, statuses, qapp):

@@ -8,8 +8,7 @@ from sim.maths.ramps import Ramp, ramp_colours
 from sim.scene.camera import Camera
 from tests.gui.panels.fakes import SignalLog, drag, mouse
 from widgets.axis_gizmo import VIEWS, AxisGizmo
-from widgets.divider import Divider
-from widgets.overlay import Legend, StatisticsOverlay
+from widgets.overlay import Divider, Legend, StatisticsOverlay
 
 
 @pytest.fixture

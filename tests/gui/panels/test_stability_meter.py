@@ -59,7 +59,7 @@ def test_both_remedies_tell_what_they_cost_before_they_are_taken(meter, qtbot):
 def test_a_cloth_that_no_number_of_substeps_mends_is_offered_a_softer_fabric(meter):
     meter.show_stability(measured(900.0, 4096))
     assert not meter.substeps_action.isEnabled()
-    assert "Not even 4,096 substeps" in meter.substeps_action.text()
+    assert "4,096 substeps are not enough" in meter.substeps_action.text()
     assert meter.softer_action.isEnabled()
 
 
@@ -75,7 +75,7 @@ def test_the_tooltip_explains_margin_and_figures(meter):
     tip = meter.toolTip()
     assert "strong stretch stiffens it and lowers the bound" in tip
     assert "Substep 0.5 ms, longest stable 1 ms." in tip
-    assert "Fewest substeps with the margin: 21." in tip
+    assert "Fewest stable substeps: 21." in tip
 
 
 def test_nothing_known_shows_a_dash_and_no_button(meter):

@@ -9,11 +9,10 @@ from sim.scene.scene import Node, Scene
 from sim.scene.vectors import STOP_MAX, values_at
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import LEFT, FakeTarget, mouse, ref, wheel
-from widgets.inspector.curve_plot import plain_top
-from widgets.inspector.curve_shapes import PRESETS
-from widgets.inspector.form_items import SettingItem, items_of
-from widgets.inspector.gradient_strip import seen_colour, strip_image
+from widgets.inspector.form import SettingRow
 from widgets.inspector.inspector import Inspector
+from widgets.inspector.stop_view import plain_top, seen_colour, strip_image
+from widgets.inspector.stops import PRESETS
 
 COLOUR = ref("e", "emitter", "colour_over_life")
 OPACITY = ref("e", "emitter", "opacity_over_life")
@@ -37,8 +36,8 @@ def inspector(target, statuses, show, qtbot):
     return inspector
 
 
-def row(inspector, wanted) -> SettingItem:
-    return next(item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref == wanted)
+def row(inspector, wanted) -> SettingRow:
+    return next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == wanted)
 
 
 @pytest.fixture
@@ -149,7 +148,7 @@ def test_delete_removes_the_chosen_stop_but_never_the_last(gradient, target):
     target.undo()
     target.undo()
     assert gradient.stops == STOPS
-    assert len(gradient.view.slider.ticks) == 3
+    assert len(gradient.view.stops) == 3
 
 
 def test_the_menu_of_a_stop_removes_it(gradient, target):
@@ -304,13 +303,13 @@ def test_places_tell_about_themselves(opacity, gradient):
 @pytest.mark.parametrize("wanted", [COLOUR, OPACITY])
 def test_the_label_stands_above_the_picture_and_is_marked(inspector, target, wanted):
     item = row(inspector, wanted)
-    target.set_value(wanted, item.param.record.default)
-    assert item.title.text() == item.param.record.label
+    target.set_value(wanted, item.record.default)
+    assert item.title.text() == item.record.label
     assert not item.title.font().bold()
-    target.set_value(wanted, item.param.record.default[:1])
+    target.set_value(wanted, item.record.default[:1])
     assert item.title.font().bold()
     item.reset_button.click()
-    assert value(target, wanted) == item.param.record.default
+    assert value(target, wanted) == item.record.default
     assert not item.title.font().bold()
 
 
@@ -377,7 +376,7 @@ def test_sliders_are_as_wide_as_they_can_be(inspector, qtbot, width):
     inspector.resize(width, 700)
     for index in range(inspector.tree.topLevelItemCount()):
         inspector.tree.topLevelItem(index).setExpanded(True)
-    rows = [item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and not item.isHidden()]
+    rows = [item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and not item.isHidden()]
     sliders = [item.editor for item in rows if getattr(item.editor, "slider", None) is not None]
     shown = [editor for editor in sliders if editor.isVisible()]
     assert len(shown) > 3

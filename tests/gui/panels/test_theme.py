@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QComboBox, QTreeView, QWidget
 
 from widgets import theme
 from widgets.icons import GLYPHS, GlyphLabel, glyph, icon
-from widgets.stop_mark import StopMark
+from widgets.overlay import StopMark
 from widgets.theme import DARK, LIGHT, Theme, ThemeMode
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
-from widgets.timeline.clip_entry import ClipEntry
+from widgets.timeline.ruler_scale import ClipEntry
 from widgets.timeline.timeline import Timeline
 
 WALK = ClipEntry("walk", 31, 1.0, np.arange(31) / 30.0)

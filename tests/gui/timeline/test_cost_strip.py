@@ -96,19 +96,19 @@ def test_the_tooltip_tells_values_pictures_and_source(timeline, strip):
         timeline.ruler, QHelpEvent(QHelpEvent.Type.ToolTip, place, timeline.ruler.mapToGlobal(place))
     )
     assert QToolTip.text().splitlines() == [
-        "Frame 12: median 6.00 ms, worst 7.00 ms of 3 pictures",
+        "Frame 12: median 6.00 ms, slowest 7.00 ms of 3 measurements",
         "simulate: 4.00 ms",
         "draw: 2.00 ms",
-        "GPU times by wall clock around finished work; the dashed line is 16.7 ms (60 fps).",
+        f"GPU times: {TimeSource.CLOCK.value}; dashed line: 16.7 ms (60 fps).",
     ]
     QApplication.sendEvent(timeline.ruler, QHelpEvent(QHelpEvent.Type.ToolTip, QPoint(5, 5), QPoint(5, 5)))
-    assert strip.tip_at(99.0) == "This frame was not measured yet."
+    assert strip.tip_at(99.0) == "This frame has not been measured yet."
 
 
 def test_nothing_measured_yet_is_said(timeline, strip):
     strip.show_costs(FrameCollector().costs(), TimeSource.TIMER)
     QApplication.processEvents()
-    assert strip.tip_at(0.5) == "What each frame costs appears here while the scene plays."
+    assert strip.tip_at(0.5) == "Frame times appear here while the scene plays."
     timeline.set_clips((), "")
     timeline.ruler.grab()
 

@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from sim.scene.strips import Strip
 from widgets.timeline.ruler_scale import fitted
-from widgets.timeline.track_rows import BarRow, StripRow, strip_bars
-from widgets.timeline.tracks import Tracks
+from widgets.timeline.tracks import BarRow, StripRow, Tracks, strip_bars
 
 CLIPS = ["walk", "run", "wave"]
 NODES = 7
@@ -100,7 +99,7 @@ def test_a_strip_without_end_says_so_in_words(tracks):
     (bar,) = tracks.strips[0].bars
     assert bar.text == "walk, repeats ∞"
     assert bar.end == math.inf
-    assert "∞: the clip is played over and over" in tracks.tip_at(tracks.place_of("a", 0).center())
+    assert "∞: the clip repeats" in tracks.tip_at(tracks.place_of("a", 0).center())
     tracks.set_strips([row(Strip(clip="walk", repeats=2.0))])
     assert tracks.strips[0].bars[0].text == "walk × 2"
     assert "∞" not in tracks.tip_at(tracks.place_of("a", 0).center())

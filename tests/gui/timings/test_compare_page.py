@@ -10,8 +10,7 @@ from sim.profile.comparison import compare, verdict
 from sim.profile.history import Quantity, TimingRecording
 from sim.profile.sample import TimeSource
 from tests.gui.timings.fake_frames import STATUS, recording, sample
-from widgets.timings.choice import Level
-from widgets.timings.frames import TOTAL, FrameTable
+from widgets.timings.frames import TOTAL, FrameTable, Level
 from widgets.timings.view import TimingsView
 
 
@@ -43,7 +42,7 @@ def test_without_recordings_it_says_how_to_make_them(show):
     view = show(TimingsView())
     view.toolbar.compare_button.click()
     assert view.compare_page.empty.isVisible()
-    assert "Record twice" in view.compare_page.empty.hint.text()
+    assert "two recordings" in view.compare_page.empty.hint.text()
     view.toolbar.compare_button.click()
     assert view.empty.isVisible()
 
@@ -129,7 +128,7 @@ def test_the_choice_stays_when_recordings_come_and_go(page, qtbot):
     page.list.setCurrentItem(page.list.topLevelItem(0))
     actions = {action.text(): action for action in page.list.menu().actions()}
     with qtbot.waitSignal(page.remove_requested) as removed:
-        actions["Forget"].trigger()
+        actions["Remove"].trigger()
     assert removed.args == ["again"]
     page.set_recordings([])
     assert page.empty.isVisible()
@@ -147,7 +146,7 @@ def test_lost_times_are_left_out(show):
     a = noisy("a", 2.0)
     lost = replace(a.samples[0], slices=tuple(replace(one, gpu=math.nan) for one in a.samples[0].slices))
     view.set_recordings([replace(a, samples=(lost, *a.samples[1:])), noisy("b", 2.0, seed=5)])
-    assert view.compare_page.pair.compared(TOTAL).frames_a == 199
+    assert view.compare_page.comparisons[TOTAL].frames_a == 199
 
 
 def test_the_menu_of_a_recording_chooses_and_exports_it(page, show, qtbot):

@@ -14,10 +14,9 @@ from sim.profile.history import Quantity, QuantityHistory
 from sim.profile.sample import TimerStatus, TimeSource, Vsync
 from tests.gui.timings.fake_frames import LEAVES, STATUS, history_of, sample, walk
 from widgets.theme import tabular
-from widgets.timings.choice import Level, PlottedTimes, TimingsOptions, Unit
-from widgets.timings.frames import TOTAL, FrameTable
+from widgets.timings.frames import TOTAL, FrameTable, Level, PlottedTimes, TimingsOptions, Unit
+from widgets.timings.plot_parts import TimeWindow
 from widgets.timings.view import TimingsView
-from widgets.timings.window import TimeWindow
 
 
 def area(view):
@@ -55,7 +54,7 @@ def drag(view, begin, end, modifier=Qt.KeyboardModifier.NoModifier):
 
 
 def row(view, path):
-    return next(one for one in view.frames_page.table.pass_model.rows if one.path == path)
+    return next(one for one in view.frames_page.table.rows if one.path == path)
 
 
 def append(history, count, **options):
@@ -167,7 +166,7 @@ def test_figures_of_the_window_are_those_of_its_frames(view, history):
     expected = np.percentile(inside, (50, 95, 99))
     np.testing.assert_allclose((times.p50, times.p95, times.p99), expected)
     assert times.maximum == inside.max()
-    assert view.frames_page.characters.rate == pytest.approx(60.0)
+    assert view.frames_page.statistics.rate == pytest.approx(60.0)
     assert view.frames_page.summary.text().startswith(f"{len(inside):,} frames shown · 60.0 fps")
 
 
@@ -194,7 +193,7 @@ def test_a_dragged_region_has_its_own_figures(view, history):
 
 
 def test_shares_add_up_and_lost_times_are_left_out(view, history):
-    rows = view.frames_page.characters.rows
+    rows = view.frames_page.statistics.rows
     assert sum(one.share for one in rows[1:]) == pytest.approx(1.0)
     append(history, 1, leaves=LEAVES | {"apply": math.nan})
     view.redraw()
@@ -205,13 +204,13 @@ def test_shares_add_up_and_lost_times_are_left_out(view, history):
 
 def test_columns_sort_and_the_total_stays_on_top(view):
     table = view.frames_page.table
-    table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
-    rows = table.pass_model.rows
+    table.header().setSortIndicator(2, Qt.SortOrder.DescendingOrder)
+    rows = table.rows
     assert rows[0].path == TOTAL
     medians = [one.times.p50 for one in rows[1:]]
     assert medians == sorted(medians, reverse=True)
-    table.sortByColumn(-1, Qt.SortOrder.DescendingOrder)
-    assert table.pass_model.rows[1].path == "apply"
+    table.header().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+    assert table.rows[1].path == "apply"
 
 
 def test_the_table_shows_the_values_under_the_mouse(view, history):
@@ -219,7 +218,7 @@ def test_the_table_shows_the_values_under_the_mouse(view, history):
     QTest.mouseMove(plot(view).viewport(), place_of(view, -3.0))
     index = area(view).pointed_index()
     assert history.begins()[index] - history.begins()[-1] == pytest.approx(-3.0, abs=0.05)
-    table = view.frames_page.table.pass_model
+    table = view.frames_page.table.model()
     shown = table.index(0, 1).data()
     assert shown == f"{FrameTable(history).total(Quantity.GPU)[index] * 1e3:.2f}"
     assert plot(view).cross[0].isVisible()
@@ -287,9 +286,9 @@ def test_a_frame_that_others_choose_is_marked_without_a_signal(view, history, qt
 
 def legend_place(view, path):
     table = view.frames_page.table
-    number = [one.path for one in table.pass_model.rows].index(path)
-    table.scrollTo(table.pass_model.index(number, 0))
-    return table.viewport(), table.visualRect(table.pass_model.index(number, 0)).center()
+    number = [one.path for one in table.rows].index(path)
+    table.scrollTo(table.model().index(number, 0))
+    return table.viewport(), table.visualRect(table.model().index(number, 0)).center()
 
 
 def test_a_click_hides_a_pass_and_another_one_shows_it(view):
@@ -337,7 +336,7 @@ def test_both_puts_the_processor_beside_the_card(view):
     assert np.nanmax(cpu.columns.total) == pytest.approx(0.4 * np.nanmax(gpu.columns.total))
     bar.shown_box.setCurrentText("CPU")
     assert not gpu.isVisible()
-    assert area(view).headers[Quantity.CPU].title.startswith("CPU [ms] · processor clock")
+    assert area(view).headers[Quantity.CPU].title.startswith("CPU [ms] · CPU clock")
 
 
 def test_shares_fill_the_plot(view):
@@ -402,12 +401,12 @@ def test_counts_of_the_instrument_are_shown_in_the_end(view, qtbot):
 
 def test_every_axis_and_tooltip_names_the_source(view):
     view.set_choice(replace(view.choice, shown=PlottedTimes.BOTH))
-    for quantity, source in ((Quantity.GPU, "GPU timer"), (Quantity.CPU, "processor clock")):
+    for quantity, source in ((Quantity.GPU, "GPU timer"), (Quantity.CPU, "CPU clock")):
         assert source in area(view).headers[quantity].title
         assert source in plot(view, quantity).toolTip()
     assert "GPU timer" in view.frames_page.histogram.header.title
     assert "GPU timer" in view.frames_page.histogram.toolTip()
-    model = view.frames_page.table.pass_model
+    model = view.frames_page.table.model()
     for column in range(model.columnCount()):
         assert "GPU timer" in model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
         assert "GPU timer" in model.index(1, column).data(Qt.ItemDataRole.ToolTipRole)

@@ -12,7 +12,7 @@ from app.files.node_text import nodes_of, nodes_text
 from app.files.project_json import ProjectError
 from sim.characters.settings import ModelSettings
 from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.group.settings import GroupSettings
+from sim.kinds.group.kind import GroupSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.params import ParamError
 from sim.scene.scene import Attachment, Node, ParamRef, Scene

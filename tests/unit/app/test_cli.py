@@ -38,7 +38,7 @@ def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tup
     ("arguments", "expected"),
     [
         (["--nonsense"], "--nonsense"),
-        (["info"], "PATH"),
+        (["info"], "MODEL|PROJECT"),
         (["info", "a.ezm", "b.ezm"], "b.ezm"),
         (["pose", "a.ezm"], "--output"),
         (["pose", "a.ezm", "--output", "a.fbx"], "'a.fbx' does not end in .npz or .obj or .ply"),

@@ -19,8 +19,15 @@ from sim.characters.reference import shaped_mesh, skin
 from sim.characters.settings import ModelSettings, SkinningMethod
 from sim.colliders.outline import outline
 from sim.colliders.state import ColliderPlacement, ColliderShape
-from sim.kinds.collider.fit import COLLIDERS_MAX, MOVED, FittedCollider, fit_colliders, group_weights
-from sim.kinds.collider.fit_shape import ellipsoid_distance_estimate, fit_shape
+from sim.kinds.collider.fit import (
+    COLLIDERS_MAX,
+    MOVED,
+    FittedCollider,
+    ellipsoid_distance_estimate,
+    fit_colliders,
+    fit_shape,
+    group_weights,
+)
 from sim.kinds.collider.place import placements, sized
 from sim.maths import quaternion
 from sim.scene.scene import Attachment, Node, Scene

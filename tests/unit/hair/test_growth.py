@@ -9,8 +9,8 @@ import pytest
 from sim.kinds.hair.groom import carried_loads
 from sim.kinds.hair.growth import growth_on_ellipsoid
 from sim.kinds.hair.guide_looks import guide_colours, widths_of
-from sim.kinds.hair.nearest import nearest_guides
 from sim.kinds.hair.presets import PRESETS, with_preset
+from sim.kinds.hair.roots import nearest_guides
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.maths.srgb import light_of
 

@@ -7,11 +7,9 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
-from sim.kinds.hair.growth import growth_on_ellipsoid, growth_on_model
-from sim.kinds.hair.root_settings import MAPPED, ImageChannel
-from sim.kinds.hair.settings import HairSettings, HairSource
-from sim.kinds.hair.surface_maps import SurfaceMaps, channel_of
-from sim.skin.surface_density import bone_density, surface_table
+from sim.kinds.hair.growth import SurfaceMaps, channel_of, growth_on_ellipsoid, growth_on_model
+from sim.kinds.hair.settings import MAPPED, HairSettings, HairSource, ImageChannel
+from sim.skin.surface_table import bone_density, surface_table
 
 FEW = HairSettings(guides=80, children=300, length_spread=0.0, length=0.1)
 

@@ -15,12 +15,11 @@ from sim.characters.settings import ModelSettings
 from sim.kinds.contract import AddPlace
 from sim.kinds.hair.kind import CROWD, HAIR, WIDER, covering, new_hair
 from sim.kinds.hair.presets import PRESETS, with_preset
-from sim.kinds.hair.root_settings import Region
-from sim.kinds.hair.settings import HairSettings
+from sim.kinds.hair.settings import HairSettings, Region
 from sim.scene.scene import Node, Scene
 from sim.scene.view_state import Selection, ViewState
 from sim.skin.scalp import head_joint, scalp
-from sim.skin.surface_density import skin_area, surface_table
+from sim.skin.surface_table import skin_area, surface_table
 
 HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
 HEADS = {

@@ -9,7 +9,7 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.scene.params import SettingsError
-from sim.skin.surface_density import SAMPLES, bone_density, face_brightness, surface_table
+from sim.skin.surface_table import SAMPLES, bone_density, face_brightness, surface_table
 
 WHOLE = 2.0**32
 

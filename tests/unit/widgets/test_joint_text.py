@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sim.assets.model import LocalPose
 from sim.maths import quaternion, transform
 from sim.maths.quaternion import to_euler_degrees
-from widgets.joint_text import local_placement, vector_text, world_placement
+from widgets.inspector.facts import local_placement, vector_text, world_placement
 
 angle = st.floats(-180.0, 180.0, allow_nan=False)
 
@@ -48,5 +48,5 @@ def test_placements():
     world = world_placement(pose, 0, moved)
     assert world.position == pytest.approx([11.0, 12.0, 13.0])
     assert world.scale == pytest.approx([2.0, 2.0, 2.0])
-    assert dict(world.rows())["Rotation"] == "0.00°  90.00°  0.00°"
+    assert world.texts()[1] == "0.00°  90.00°  0.00°"
     assert world_placement(pose, 0, None).position == pytest.approx([1.0, 2.0, 3.0])

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.number_text import NumberTextError, parse_number
-from widgets.number_value import format_number
+from widgets.number_text import NumberTextError, format_number, parse_number
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_scale import (
     MARGIN,
+    ClipEntry,
     RangeLimits,
     RulerScale,
     fitted,

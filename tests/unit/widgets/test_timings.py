@@ -9,13 +9,12 @@ import pytest
 
 from sim.profile.history import Quantity, QuantityHistory
 from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
-from widgets.timings.choice import Level, TimingsOptions, bands_of, roots_of
 from widgets.timings.colours import pass_colour
 from widgets.timings.distribution_plot import bin_edges, counts
-from widgets.timings.frames import FrameTable
-from widgets.timings.stack_picture import NOTHING, draw_line, frames_of_columns, snapped, stack_pixels, tops
+from widgets.timings.frames import FrameTable, Level, TimingsOptions, bands_of, roots_of
+from widgets.timings.plot_parts import SPAN_MAX, TimeWindow, next_top, round_top
+from widgets.timings.stack_plot import NOTHING, draw_line, frames_of_columns, snapped, stack_pixels, tops
 from widgets.timings.texts import ago, frame_facts, milliseconds
-from widgets.timings.window import SPAN_MAX, TimeWindow, next_top, round_top
 
 PATHS = ("simulate", "simulate/cloth", "simulate/cloth/Cape", "draw", "simulate/cloth/Flag", "draw/models")
 
@@ -39,9 +38,9 @@ def frames(begins, costs, pauses=()):
 def test_bands_follow_the_level_in_the_order_of_their_groups():
     names = {level: [band.label for band in bands_of(PATHS, level)] for level in Level}
     assert names[Level.GROUPS] == ["simulate", "draw"]
-    assert names[Level.KINDS] == ["simulate (rest)", "simulate/cloth", "draw (rest)", "draw/models"]
+    assert names[Level.KINDS] == ["simulate (other)", "simulate/cloth", "draw (other)", "draw/models"]
     assert names[Level.PASSES][:4] == [
-        "simulate (rest)", "simulate/cloth (rest)", "simulate/cloth/Cape", "simulate/cloth/Flag"
+        "simulate (other)", "simulate/cloth (other)", "simulate/cloth/Cape", "simulate/cloth/Flag"
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""How near a cloth is to blowing up: substep over the longest stable one, as a bar with a word, and remedies."""
+"""Stability of a cloth: the substep relative to the longest stable one, and remedies."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
@@ -8,6 +8,7 @@ from sim.kinds.cloth.settings import SUBSTEPS_MAX
 from sim.kinds.cloth.stability import MARGIN, ClothStability
 from sim.scene.clock import STEP_TIME
 from widgets.overlay import DIM, GROUND, TEXT, ViewportOverlay
+from widgets.parts import packed
 from widgets.theme import SPACE_WIDE, tabular
 
 _SPAN = 1.25
@@ -18,15 +19,14 @@ _STABLE, _NEAR, _UNSTABLE = QColor("#2f9e77"), QColor("#e0a030"), QColor("#d9503
 
 
 class StabilityMeterWidget(QWidget):
-    """A bar, and a button with a menu while the cloth has no margin.
+    """A bar, and a button with remedies if the cloth is not stable with a margin.
 
     Args:
-        parent: Parent widget.
-        on_picture: Whether it lies over the viewport, where the theme's colours do not hold.
+        on_picture: Whether it is over the viewport, where the theme does not apply.
 
     Signals:
         stable_requested: Number of substeps that make the cloth stable.
-        soft_requested: Factor of all stiffness that makes it stable with the substeps of now.
+        soft_requested: Factor of all stiffnesses that makes it stable with the current substeps.
     """
 
     stable_requested = Signal(int)
@@ -43,11 +43,7 @@ class StabilityMeterWidget(QWidget):
         self.substeps_action.triggered.connect(lambda: self.stable_requested.emit(self._known.substeps))
         self.softer_action.triggered.connect(lambda: self.soft_requested.emit(self._known.softening))
         self.button.setMenu(menu)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(SPACE_WIDE)
-        layout.addWidget(self.bar, 1)
-        layout.addWidget(self.button)
+        packed(QHBoxLayout(self), (self.bar, 1), self.button, spacing=SPACE_WIDE)
         self.show_stability(None)
 
     @property
@@ -55,7 +51,7 @@ class StabilityMeterWidget(QWidget):
         return self._stability
 
     def show_stability(self, stability: ClothStability | None) -> None:
-        """Shows a stability; None while it is not known."""
+        """Shows a stability, or None while it is unknown."""
         self._stability = stability
         self.bar.show_stability(stability)
         self.button.setVisible(stability is not None and stability.ratio >= MARGIN)
@@ -69,14 +65,14 @@ class StabilityMeterWidget(QWidget):
         assert self._stability is not None
         return self._stability
 
-    def _show_remedies(self, found: ClothStability) -> None:
-        """What each remedy costs; one that does not help is grey and says why."""
-        now = round(STEP_TIME / (found.ratio * found.h_max))
-        helps, softens = ratio_with(found, found.substeps) < 1.0, 0.0 < found.softening < 1.0
-        more = f"Substeps {now:,} → {found.substeps:,}: {found.substeps / now:,.3g} × the time of a step"
-        never = f"Not even {SUBSTEPS_MAX:,} substeps are enough; make the fabric softer or heavier."
-        softer = f"Soften the fabric to {100.0 * found.softening:.2g} % of its stiffness"
-        stiff = "No stiffness is low enough: air drag alone needs more substeps."
+    def _show_remedies(self, stability: ClothStability) -> None:
+        """Shows the cost of each remedy; one that does not help is disabled and says why."""
+        now = round(STEP_TIME / (stability.ratio * stability.h_max))
+        helps, softens = ratio_with(stability, stability.substeps) < 1.0, 0.0 < stability.softening < 1.0
+        more = f"Substeps {now:,} → {stability.substeps:,}: {stability.substeps / now:,.3g} × the time of a step"
+        never = f"{SUBSTEPS_MAX:,} substeps are not enough; make the fabric softer or heavier."
+        softer = f"Soften the fabric to {100.0 * stability.softening:.2g} % of its stiffness"
+        stiff = "Softening does not help: air drag alone needs more substeps."
         for action, is_on, text, why in (
             (self.substeps_action, helps, more, never), (self.softer_action, softens, softer, stiff)
         ):  # fmt: skip
@@ -89,7 +85,7 @@ class StabilityOverlay(ViewportOverlay):
     """The meter over the viewport.
 
     Signals:
-        resized: It takes more room or less, so its place has to be found anew.
+        resized: The size has changed.
     """
 
     resized = Signal()
@@ -98,12 +94,9 @@ class StabilityOverlay(ViewportOverlay):
         super().__init__(parent, takes_mouse=True)
         self.meter = StabilityMeterWidget(self, on_picture=True)
         self.meter.bar.setFixedWidth(self.fontMetrics().averageCharWidth() * 34)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.meter)
+        packed(QHBoxLayout(self), self.meter)
 
     def show_stability(self, stability: ClothStability | None) -> None:
-        """Shows a stability; hides without one."""
         self.meter.show_stability(stability)
         self.setVisible(stability is not None)
         self.adjustSize()
@@ -114,7 +107,7 @@ class StabilityOverlay(ViewportOverlay):
 
 
 class _MeterBar(QWidget):
-    """Filled in proportion, with ticks at the bound; number and word stand on it."""
+    """Bar with a tick at the stability limit, number and rating."""
 
     def __init__(self, parent: QWidget, on_picture: bool) -> None:
         super().__init__(parent)
@@ -161,7 +154,7 @@ class _MeterBar(QWidget):
         painter.drawRoundedRect(box, _RADIUS, _RADIUS)
         painter.setClipping(False)
         painter.fillRect(QRectF(end - 2.0, box.top() + 1.0, 2.0, box.height() - 2.0), colour)
-        # Ticks at the edges mark the bound: a whole line would run through the text.
+        # Ticks at the edges mark the limit: a whole line would cross the text.
         bound = round(box.left() + box.width() / _SPAN)
         painter.setPen(QPen(self._text_colour(), 1.0))
         painter.drawLine(bound, round(box.top()), bound, round(box.top()) + _TICK)
@@ -201,7 +194,6 @@ def meter_word(stability: ClothStability | None) -> str:
 
 
 def meter_colour(stability: ClothStability) -> QColor:
-    """Green below the margin, amber below the bound, red above."""
     if stability.ratio >= 1.0:
         return _UNSTABLE
     return _NEAR if stability.ratio >= MARGIN else _STABLE
@@ -209,12 +201,12 @@ def meter_colour(stability: ClothStability) -> QColor:
 
 def meter_tip(stability: ClothStability | None) -> str:
     lines = [
-        "Duration of a substep over the longest stable one, which springs, masses and damping decide.",
-        f"Below {MARGIN:g} the cloth is stable with a margin: strong stretch stiffens it and lowers the bound.",
-        "Above 1 it blows up.",
+        "Duration of a substep relative to the longest stable one, which depends on springs, masses and damping.",
+        f"Below {MARGIN:g} the cloth is stable with a margin, because strong stretch lowers the limit.",
+        "Above 1 it is unstable.",
     ]
     if stability is not None:
         substep = stability.ratio * stability.h_max
         lines.append(f"Substep {substep * 1e3:.3g} ms, longest stable {stability.h_max * 1e3:.3g} ms.")
-        lines.append(f"Fewest substeps with the margin: {stability.substeps:,}.")
+        lines.append(f"Fewest stable substeps: {stability.substeps:,}.")
     return "\n".join(lines)

@@ -1,6 +1,6 @@
-"""Sliders of morph targets: a search field, and a row for each target that fits it.
+"""Sliders of morph targets with a search field.
 
-Only the rows in sight are widgets, so that hundreds of targets cost no more than ten.
+Only visible rows are widgets, so that hundreds of targets cost no more than ten.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,25 +18,22 @@ ROWS_MAX = 10
 
 
 class TargetRow(QWidget):
-    """Solo, name, weight and reset of one target.
-
-    Args:
-        record: Declaration of a weight.
+    """Solo, name, weight and reset of a target.
 
     Attributes:
-        name: The target that it stands for now.
+        name: The target that is shown.
     """
 
     def __init__(self, record: Param) -> None:
         super().__init__()
         self.name = ""
         self._text = ""
-        self.solo = tool_button("solo", tip="Let this target act alone.", checkable=True)
+        self.solo = tool_button("solo", tip="Solo: isolate this target.", checkable=True)
         self.label = QLabel(self)
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setMinimumWidth(40)
         self.editor = NumberEditor(record, self)
-        self.reset = tool_button("reset", tip="Take the weight of the clip alone.")
+        self.reset = tool_button("reset", tip="Reset to the clip's weight.")
         policy = self.reset.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.reset.setSizePolicy(policy)
@@ -63,13 +60,13 @@ class TargetRow(QWidget):
 
 
 class TargetList(QWidget):
-    """The targets of one model.
+    """The morph targets of a model.
 
     Signals:
-        edit_started, edit_finished, edit_cancelled: A gesture on the weight of a target, by its name.
+        edit_started, edit_finished, edit_cancelled: A gesture on the weight of a target; the start carries its name.
         edited: Name and new weight.
-        reset_requested: All weights shall be those of the clip.
-        solo_requested: This target shall act alone, or all for "".
+        reset_requested: Reset all weights to the clip.
+        solo_requested: Name of the target to isolate, or "" for all.
     """
 
     edit_started = Signal(str)
@@ -88,7 +85,7 @@ class TargetList(QWidget):
         self.search.setPlaceholderText(f"Search {len(names)} targets")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
-        self.reset_all = tool_button("reset", "Reset all", "Take the weights of the clip alone.")
+        self.reset_all = tool_button("reset", "Reset all", "Reset all weights to the clip.")
         self.reset_all.clicked.connect(self.reset_requested)
         declared = Declaration(doc="Weight", lo=-limit, hi=limit, soft=(0.0, 1.0), step=0.01)
         record = Param("weight", float, 1, optional=False, default=0.0, declared=declared)
@@ -96,7 +93,7 @@ class TargetList(QWidget):
         self.bar = QScrollBar(Qt.Orientation.Vertical, self)
         dress(self.bar)
         self.bar.valueChanged.connect(self._show)
-        self.none = QLabel("No target has such a name.", self)
+        self.none = QLabel("No matching targets.", self)
         self.none.setEnabled(False)
         column = packed(QVBoxLayout(), *self.rows, self.none, spacing=2)
         column.addStretch(1)
@@ -106,7 +103,7 @@ class TargetList(QWidget):
         self._filter("")
 
     def show_weights(self, weights: Mapping[str, float], solo: str) -> None:
-        """Shows what the settings add; what is the same stays untouched."""
+        """Shows the weights of the settings."""
         if (weights, solo) != (self._weights, self._solo):
             self._weights, self._solo = weights, solo
             self._show()

@@ -68,7 +68,7 @@ FAULTS = [
     (accessor(3, byteOffset=8), "accessors[3]: 3 elements need 44 bytes, bufferViews[3] has 36"),
     (
         accessor(3, count=4_000_000_000),
-        "accessors[3]: needs 44.7 GiB with all before it; what a file of this size holds may take 128.1 MiB in all",
+        "accessors[3]: needs 44.7 GiB with all before it; a file of this size may take 128.1 MiB in all",
     ),
     (accessor(3, componentType=1), "accessors[3].componentType: 1 is not allowed"),
     (accessor(3, type="VEC2"), f"{PRIMITIVE}.attributes.POSITION: accessors[3] is VEC2, VEC3 is needed"),

@@ -1,11 +1,14 @@
-"""How full an emitter is: a bar of the living with the counts upon it."""
+"""Widgets of emitters: a bar of living particles, and the handles in the viewport."""
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from sim.kinds.emitter.handles import EmitterHandles, Knob, KnobKind
+from widgets.overlay import HandlesCover
 from widgets.theme import SPACE_WIDE, colours, tabular
 
 _RADIUS = 3.0
@@ -15,14 +18,14 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """How full an emitter of particles is.
+    """How full an emitter is.
 
     Attributes:
-        alive: Particles that lived at the last count.
-        born_per_second: Births per second of scene time, as the settings have it [1/s].
-        capacity: Most particles at a time; 0 while nothing is built.
-        needed_capacity: Capacity below which lives are cut short.
-        warning: What the capacity is too small for, or "".
+        alive: Number of living particles.
+        born_per_second: Spawn rate of the settings [1/s of scene time].
+        capacity: Maximum number of particles; 0 before the emitter is built.
+        needed_capacity: Capacity that lets all particles live their whole life.
+        warning: Why the capacity is too small, or "".
     """
 
     alive: int = 0
@@ -33,9 +36,9 @@ class Population:
 
 
 class PopulationBar(QWidget):
-    """Filled in proportion to the capacity; as wordy as there is room for.
+    """A bar filled in proportion to the capacity.
 
-    How wordy depends on width and capacity alone, so that a changing count never moves the text.
+    The length of the texts depends on width and capacity only, so that a changing count does not move them.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -54,7 +57,7 @@ class PopulationBar(QWidget):
         self.update()
 
     def texts(self) -> tuple[str, str]:
-        """What stands on the left and on the right."""
+        """Texts on the left and on the right."""
         full = Population(
             alive=self._status.capacity,
             capacity=self._status.capacity,
@@ -72,7 +75,7 @@ class PopulationBar(QWidget):
         return metrics.horizontalAdvance(left) + metrics.horizontalAdvance(right) + 2 * SPACE_WIDE
 
     def sizeHint(self) -> QSize:
-        return QSize(self._advance("000k / 000k alive 000k born/s") + 4 * SPACE_WIDE, self._height())
+        return QSize(self._advance("000k / 000k alive 000k spawned/s") + 4 * SPACE_WIDE, self._height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(self._advance("00.0M / 00.0M alive") + 2 * SPACE_WIDE, self._height())
@@ -112,7 +115,6 @@ class PopulationBar(QWidget):
 
 
 def living_text(status: Population, brief: bool = False) -> str:
-    """How many live, of how many that can."""
     if not status.capacity:
         return "– alive"
     number = brief_number if brief else whole_number
@@ -120,30 +122,73 @@ def living_text(status: Population, brief: bool = False) -> str:
 
 
 def births_text(status: Population, brief: bool = False) -> str:
-    """How many are born each second."""
     if not status.capacity:
         return ""
     number = brief_number if brief else whole_number
-    return f"{number(status.born_per_second)} born/s"
+    return f"{number(status.born_per_second)} spawned/s"
 
 
 def population_tip(status: Population) -> str:
-    lines = ["Particles that live now, of the most that can live at a time, and births per second."]
+    lines = ["Living particles, maximum number of particles, and spawn rate."]
     if status.capacity:
         lines.append(f"{living_text(status)}, {births_text(status)}.")
-        lines.append(f"Capacity that lets every particle live its whole life: {status.needed_capacity:,}.")
+        lines.append(f"Capacity for the whole life of all particles: {status.needed_capacity:,}.")
     return "\n".join(lines)
 
 
 def whole_number(value: float) -> str:
-    """A count with separators; a small one that is no whole number keeps a digit."""
+    """A number with separators; below 100 with one digit if it is fractional."""
     return f"{value:,.1f}" if value < 100.0 and value != int(value) else f"{value:,.0f}"
 
 
 def brief_number(value: float) -> str:
-    """A count with three digits, such as 12.3k."""
+    """A number with three digits, such as 12.3k."""
     for unit, letter in _UNITS:
         if value >= unit:
             scaled = value / unit
             return f"{scaled:.{0 if scaled >= 99.5 else 1}f}".removesuffix(".0") + letter
     return whole_number(value)
+
+
+_LINE = QColor(255, 170, 70)
+_FAINT = QColor(255, 170, 70, 110)
+_SHADE = QColor(0, 0, 0, 120)
+_HELD = QColor(255, 214, 92)
+_KNOB = 4.5
+
+
+class EmitterOverlay(HandlesCover[EmitterHandles]):
+    """Arrow, cone and outline of an emitter with their knobs."""
+
+    def paint(self, painter: QPainter, handles: EmitterHandles) -> None:
+        for line in handles.outline:
+            self._stroke(painter, handles.view.pixels(line), QPen(_FAINT, 1.5))
+        for number, knob in enumerate(handles.knobs):
+            marked = number == self._marked
+            if len(knob.edge):
+                pen = QPen(_HELD if marked else _LINE, 3.0 if marked else 1.5)
+                self._stroke(painter, handles.view.pixels(knob.edge), pen)
+        for number, knob in enumerate(handles.knobs):
+            self._paint_knobs(painter, handles, knob, number == self._marked)
+
+    def _stroke(self, painter: QPainter, pixels: np.ndarray, pen: QPen) -> None:
+        if not np.isfinite(pixels).all():
+            return
+        line = QPolygonF([QPointF(x, y) for x, y in pixels.tolist()])
+        painter.setPen(QPen(_SHADE, pen.widthF() + 1.5))
+        painter.drawPolyline(line)
+        painter.setPen(pen)
+        painter.drawPolyline(line)
+
+    def _paint_knobs(self, painter: QPainter, handles: EmitterHandles, knob: Knob, marked: bool) -> None:
+        """Paints round knobs; square ones for the size, a larger one for the speed."""
+        painter.setPen(QPen(_SHADE, 1.0))
+        painter.setBrush(_HELD if marked else _LINE)
+        side = _KNOB * (1.35 if knob.kind is KnobKind.SPEED else 1.0) + (1.0 if marked else 0.0)
+        for x, y in handles.view.pixels(knob.points).tolist():
+            if not np.isfinite((x, y)).all():
+                continue
+            if knob.kind is KnobKind.SIZE:
+                painter.drawRect(round(x - side), round(y - side), round(2 * side), round(2 * side))
+            else:
+                painter.drawEllipse(QPointF(x, y), side, side)

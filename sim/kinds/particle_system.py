@@ -1,0 +1,114 @@
+"""ParticleSystem: base of kinds whose state is a list of particles."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.buffer_ring import PingPong
+from sim.gl.record import record
+from sim.gl.staging import BufferSpan
+from sim.gl.transform_feedback import padded_count
+from sim.kinds.contract import Array, Draggable, StepInputs, System, World
+from sim.kinds.packing import State, blended, unpacked_state
+from sim.maths.rays import nearest_to_ray
+from sim.maths.transform import inverse_affine
+from sim.scene.params import SettingsError
+from sim.scene.vectors import Vec3
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+
+PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
+"""position.xyz [m] | velocity.xyz [m/s], in the world; both w are free."""
+
+
+class ParticleSystem(System, Draggable):
+    """Particles with position and velocity that are attached to their node, or with it to a bone.
+
+    It provides arrays, cache, dragging, and teleports, at which the particles move rigidly with the node.  A kind
+    overrides `apply`, `step` and `reset`; it calls `allocate` when the number of particles is known, and runs its
+    kernel by `self.particles.run(...)`.
+
+    Attributes:
+        particles: Two buffers of `PARTICLE`; None before `allocate`.
+        count: Number of particles without padding.
+        placement: World transform of the node at the last step, shape (4, 4).
+    """
+
+    particles: PingPong | None = None
+    count = 0
+    placement: Float64 = np.eye(4)
+
+    @property
+    def is_ready(self) -> bool:
+        return self.particles is not None
+
+    def allocate(self, count: int) -> None:
+        """Replaces the particles by `count` new ones, all zero; call `reset` next."""
+        self.disown(self.particles)
+        self.count = count
+        self.particles = self.owns(PingPong(self.context, PARTICLE.zeros(padded_count(count)), label=self.label))
+
+    def place(self, positions: Float64) -> None:
+        """Puts the particles at rest at positions in the frame of the node [m], shape (count, 3)."""
+        self.placement = self.world.places.world_from_node(self.node)
+        records = PARTICLE.zeros(self._buffers.count)
+        records["position"][: self.count, :3] = positions @ self.placement[:3, :3].T + self.placement[:3, 3]
+        self._buffers.write(records)
+
+    def grabbed(self, inputs: StepInputs) -> tuple[int, Vec3]:
+        """The dragged particle of this node and its target [m]; -1 for none."""
+        grab = inputs.grab
+        return (grab.particle, grab.hand) if grab is not None and grab.node == self.node.id else (-1, (0.0, 0.0, 0.0))
+
+    def teleport(self, world: World) -> None:
+        placement = world.places.world_from_node(self.node)
+        if self.particles is not None and not np.array_equal(placement, self.placement):
+            motion = placement @ inverse_affine(self.placement)
+            records = self.particles.newest.read()
+            records["position"][:, :3] = records["position"][:, :3] @ motion[:3, :3].T + motion[:3, 3]
+            records["velocity"][:, :3] = records["velocity"][:, :3] @ motion[:3, :3].T
+            self.particles.write(records)
+        self.world, self.placement = world, placement
+
+    def arrays(self) -> Mapping[str, Array]:
+        shape = (self.count, 3)
+        return {
+            "positions": Array(lambda: self._read("position"), shape, np.float32, "points"),
+            "velocities": Array(lambda: self._read("velocity"), shape, np.float32, "velocities"),
+        }
+
+    def snapshot(self) -> State:
+        return State({}, BufferSpan(self._buffers.newest), self.placement)
+
+    def restore(self, state: bytes, world: World) -> None:
+        _, (records, placement) = unpacked_state(state)
+        if records.nbytes != self._buffers.newest.size:
+            raise SettingsError("the state has another number of particles")
+        self._buffers.write(records)
+        self.world, self.placement = world, placement
+
+    def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
+        (_, (first, _)), (_, (second, placement)) = unpacked_state(one), unpacked_state(other)
+        if len(first) == len(second):
+            second["position"] = blended(first["position"], second["position"], share)
+        return State({}, second, placement).packed()
+
+    def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:  # noqa: ARG002
+        return nearest_to_ray(self._read("position"), origin, direction)
+
+    def particle_position(self, particle: int) -> Vec3 | None:
+        if not 0 <= particle < self.count:
+            return None
+        x, y, z = self._read("position")[particle].tolist()
+        return x, y, z
+
+    @property
+    def _buffers(self) -> PingPong:
+        assert self.particles is not None
+        return self.particles
+
+    def _read(self, field: str) -> Float32:
+        found: Float32 = self._buffers.newest.read(count=self.count)[field][:, :3]
+        return found

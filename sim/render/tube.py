@@ -1,0 +1,101 @@
+"""Tube: a thick line through points on the GPU, drawn as a surface."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.assets.model import Material
+from sim.characters.skinning import SKINNED
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.texture import BufferTexture, Texture2D
+from sim.gl.transform_feedback import padded_count
+from sim.gl.vertex_array import Stream, VertexArray
+from sim.maths.srgb import light_of
+from sim.owner import Owner
+from sim.render.items import WHOLE, DrawChunk, Stage
+from sim.render.mesh_pass import SurfaceItem
+from sim.render.pass_context import PassContext
+from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
+from sim.scene.scene import Node
+from sim.scene.vectors import Vec3
+
+SIDES = 10
+
+
+class Tube(Owner):
+    """Vertices of a tube through points, and its material.
+
+    Args:
+        count: Number of points.
+        points: Returns the world positions of the points when the tube is drawn, in xyz of every `stride`-th texel.
+        stride: Texels of each point.
+    """
+
+    def __init__(
+        self, context: Context, library: ShaderLibrary, count: int, points: Callable[[], BufferTexture], stride: int = 1
+    ) -> None:
+        self._points, self._size = points, (count, stride)
+        size = padded_count(count * SIDES)
+        ring, side = np.divmod(np.arange((count - 1) * SIDES, dtype=np.uint32), SIDES)
+        first, second = ring * SIDES + side, ring * SIDES + (side + 1) % SIDES
+        quads = np.stack([first, second, second + SIDES, first, second + SIDES, first + SIDES], axis=1)
+        self._triangles = quads.reshape(-1, 3).astype(np.uint32)
+        self._context = context
+        self._empty = self.owns(VertexArray(context, label="tube"))
+        self._vertices = self.owns(Buffer(context, SKINNED.zeros(size), usage="copy", label="tube"))
+        self._kernel = Kernel(library, "viewport/tube.glsl", SKINNED, defines={"SIDES": SIDES}, records=size)
+        self._white = self.owns(Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white"))
+        constants = {"a_texcoord": (0.0, 0.0), "a_scalar": (0.0,), "a_other_position": (0.0, 0.0, 0.0)}
+        indices = self.owns(Buffer(context, self._triangles.ravel(), label="tube"))
+        streams = [Stream(self._vertices)]
+        self.triangles = self.owns(VertexArray(context, streams, indices=indices, constants=constants, label="tube"))
+        self._edges: VertexArray | None = None
+        self._material = material_on_gpu(Material("tube", None, None), self._white)
+
+    def edges(self, _shown: Spans) -> VertexArray:
+        """Lines along every edge, for wireframes."""
+        if self._edges is None:
+            indices = self.owns(Buffer(self._context, unique_edges(self._triangles).ravel(), label="tube edges"))
+            self._edges = self.owns(VertexArray(self._context, [Stream(self._vertices)], indices=indices, label="tube"))
+        return self._edges
+
+    def get(self, _index: int, _textured: bool) -> GpuMaterial:
+        return self._material
+
+    def item(self, node: Node, colour: Vec3, radius: float) -> "TubeItem":
+        """Draws, shadows and picks the tube.
+
+        Args:
+            colour: sRGB-encoded.
+            radius: In the world [m].
+        """
+        made = Material("tube", None, None, diffuse=light_of(colour), specular=(0.02, 0.02, 0.02), shininess=8.0)
+        self._material = material_on_gpu(made, self._white)
+        ranges = (DrawRange(0, 0, len(self._triangles), True),)
+        return TubeItem(
+            node=node, group=f"{node.kind}s", arrays=self, materials=self, ranges=ranges, world_from_model=np.eye(4),
+            tube=self, radius=radius,
+        )  # fmt: skip
+
+    def follow(self, radius: float) -> None:
+        """Moves the vertices to where the points are now."""
+        size = self._vertices.count
+        self._kernel.run(
+            self._empty, self._vertices, size, u_points=self._points(), u_count=self._size, u_radius=radius
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TubeItem(SurfaceItem):
+    """A tube, whose vertices are computed whenever it is drawn."""
+
+    tube: Tube
+    radius: float
+
+    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:
+        self.tube.follow(self.radius)
+        SurfaceItem.draw(self, stage, ctx, part)

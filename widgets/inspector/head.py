@@ -1,0 +1,342 @@
+"""Head of the inspector: title, banner of an earlier state, warnings, mute and solo, and presets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QMargins, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPalette
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QStackedLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sim.kinds import KINDS
+from sim.kinds.contract import Command, Panel
+from sim.scene.scene import Node
+from widgets.icons import GlyphLabel, icon
+from widgets.inspector.editors import QuietComboBox
+from widgets.parts import packed
+from widgets.texts import label_text, tip_text
+from widgets.theme import SPACE, SPACE_WIDE
+
+_TITLE_ICON = 24
+_ICON_SIDE = 18
+_COLUMNS = 2  # Buttons per line of a notice: more would need a wide inspector
+_NAME_MAX = 60
+
+
+class InspectorHeader(QWidget):
+    """Icon, bold title and dim subtitle."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._icon = GlyphLabel("view", _TITLE_ICON, self)
+        self._icon.set_role(QPalette.ColorRole.WindowText)
+        self.title = _plain_label(self)
+        font = self.title.font()
+        font.setBold(True)
+        self.title.setFont(font)
+        self.title.setWordWrap(False)
+        self.subtitle = _plain_label(self, dim=True)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(SPACE_WIDE, SPACE_WIDE, SPACE_WIDE, SPACE_WIDE)
+        layout.setHorizontalSpacing(SPACE_WIDE)
+        layout.setVerticalSpacing(SPACE // 2)
+        layout.addWidget(self._icon, 0, 0, 2, 1, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self.title, 0, 1)
+        layout.addWidget(self.subtitle, 1, 1)
+        layout.setColumnStretch(1, 1)
+
+    def show_subject(self, icon_name: str, title: str, subtitle: str) -> None:
+        self._icon.set_icon(icon_name)
+        self.set_title(title)
+        self.subtitle.setText(label_text(subtitle))
+
+    def set_title(self, title: str) -> None:
+        self.title.setText(label_text(title) or "unnamed")
+        self.title.setToolTip(tip_text(title))
+
+
+class HistoryBanner(QFrame):
+    """Says that the inspector shows settings of an earlier time; hidden until `show` is called."""
+
+    back_requested = Signal()  # Show the current settings again
+    restore_requested = Signal()  # Make the shown values the current ones
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
+        sign = GlyphLabel("mdi6.history", _ICON_SIDE, self)
+        sign.set_role(QPalette.ColorRole.WindowText)
+        self.label = _plain_label(self)
+        self.back_button = QPushButton("Back to now", self)
+        self.back_button.setToolTip("Show the current settings.")
+        self.restore_button = QPushButton("Restore these values", self)
+        self.back_button.clicked.connect(self.back_requested)
+        self.restore_button.clicked.connect(self.restore_requested)
+        buttons = packed(QHBoxLayout(), self.back_button, self.restore_button, spacing=SPACE)
+        buttons.addStretch(1)
+        texts = packed(QVBoxLayout(), self.label, buttons, spacing=SPACE)
+        layout = packed(QHBoxLayout(self), spacing=SPACE_WIDE, margins=QMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE))
+        layout.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(texts, 1)
+        self.hide()
+
+    def report(self, text: str, tip: str, *, restorable: bool) -> None:
+        """Sets the text and the tip; the restore button is enabled if the values differ from the current ones."""
+        self.label.setText(text)
+        self.setToolTip(tip)
+        self.restore_button.setToolTip(f"Restore the earlier values, as one step that can be undone.\n{tip}")
+        self.restore_button.setEnabled(restorable)
+
+
+class InspectorNotice(QWidget):
+    """A warning or error with buttons below; hidden while there is none.
+
+    Args:
+        mark: Severity, "warning" or "error".
+    """
+
+    def __init__(self, mark: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        sign = GlyphLabel(mark, _ICON_SIDE, self)
+        sign.set_tint(mark)
+        self.label = _plain_label(self)
+        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._buttons = QGridLayout()
+        self._buttons.setSpacing(SPACE)
+        self._buttons.setColumnStretch(_COLUMNS, 1)
+        texts = packed(QVBoxLayout(), self.label, self._buttons, spacing=SPACE)
+        layout = packed(QHBoxLayout(self), spacing=SPACE_WIDE)
+        layout.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(texts, 1)
+        self.hide()
+
+    def add_button(self, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setToolTip(tip)
+        self._buttons.addWidget(button, *divmod(self._buttons.count(), _COLUMNS))
+        return button
+
+    def show_reason(self, reason: str) -> None:
+        """Shows a reason; hides for ""."""
+        text = label_text(reason[:1].upper() + reason[1:])
+        if text != self.label.text():
+            self.label.setText(text)
+        self.setVisible(bool(reason))
+
+
+class PresetBar(QWidget):
+    """A combo box of presets with a menu; the name of a new preset is typed in the place of the combo box."""
+
+    chosen = Signal(str)  # Name of a preset to apply
+    saved = Signal(str)  # Name for the current values
+    deleted = Signal(str)  # Name of a user preset
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._own: tuple[str, ...] = ()
+        self.combo = QuietComboBox(self)
+        self.combo.setPlaceholderText("Custom")
+        self.combo.setToolTip("Apply a preset, as one edit.")
+        self.combo.activated.connect(lambda index: self.chosen.emit(self.combo.itemText(index)))
+        self.line = QLineEdit(self)
+        self.line.setPlaceholderText("Name of the preset, then Return")
+        self.line.setMaxLength(_NAME_MAX)
+        self.line.returnPressed.connect(self._save)
+        self.line.installEventFilter(self)
+        menu = QMenu(self)
+        menu.addAction(icon("save"), "Save preset…").triggered.connect(self.ask_name)
+        self.delete_action = menu.addAction(icon("delete"), "Delete preset")
+        self.delete_action.setEnabled(False)
+        self.delete_action.triggered.connect(lambda: self.deleted.emit(self.combo.currentText()))
+        self.button = QToolButton(self)
+        self.button.setIcon(icon("settings"))
+        self.button.setAutoRaise(True)
+        self.button.setMenu(menu)
+        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.button.setToolTip("Save or delete a preset")
+        self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        pages = QWidget(self)
+        self._stack = QStackedLayout(pages)
+        self._stack.addWidget(self.combo)
+        self._stack.addWidget(self.line)
+        packed(QHBoxLayout(self), QLabel("Preset", self), (pages, 1), self.button, spacing=SPACE_WIDE)
+
+    def set_names(self, shipped: Sequence[str], own: Sequence[str]) -> None:
+        """Lists the shipped presets, then those of the user."""
+        self._own = tuple(own)
+        current = self.combo.currentText()
+        self.combo.clear()
+        self.combo.addItems(list(shipped))
+        if own:
+            self.combo.insertSeparator(self.combo.count())
+            self.combo.addItems(list(own))
+        self.show_name(current)
+
+    def show_name(self, name: str) -> None:
+        """Shows the preset that matches the values; "" for none."""
+        self.combo.setCurrentIndex(self.combo.findText(name) if name else -1)
+        self.delete_action.setEnabled(name in self._own)
+        self.delete_action.setText(f"Delete “{name}”" if name in self._own else "Delete preset")
+
+    def ask_name(self) -> None:
+        """Opens the text field for the name of a new preset."""
+        name = self.combo.currentText()
+        self.line.setText(name if name in self._own else "")
+        self._stack.setCurrentWidget(self.line)
+        self.line.setFocus()
+        self.line.selectAll()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            if event.type() == QEvent.Type.KeyPress:
+                self._close_line()
+            return True
+        if event.type() == QEvent.Type.FocusOut:
+            self._close_line()
+        return super().eventFilter(watched, event)
+
+    def _save(self) -> None:
+        name = " ".join(self.line.text().split())
+        if name:
+            self._close_line()
+            self.saved.emit(name)
+
+    def _close_line(self) -> None:
+        self._stack.setCurrentWidget(self.combo)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStatus:
+    """State of the simulation of a node; texts are "" where there is nothing to report."""
+
+    stopped: str = ""  # Why its simulation stopped
+    warning: str = ""  # What is wrong with its settings
+    note: str = ""  # Whether it is muted or incomplete
+    remedy: Command | None = None  # A fix for the warning
+
+
+class NodeHead(QWidget):
+    """Status, mute and solo buttons, presets, and the widgets that the type of the selected node adds.
+
+    Signals:
+        reset_requested: Back to the first frame.
+        resume_requested: Continue from the last valid state.
+        switched: "muted" or "solo", and its new value.
+    """
+
+    reset_requested = Signal()
+    resume_requested = Signal()
+    switched = Signal(str, bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.status = NodeStatus()
+        self._own: dict[str, list[QWidget]] = {}
+        self.presets = PresetBar(self)
+        self.notice = InspectorNotice("error", self)
+        self.reset_button = self.notice.add_button("Reset", "Reset the simulation to the first frame.")
+        self.resume_button = self.notice.add_button("Resume", "")
+        self.reset_button.clicked.connect(self.reset_requested)
+        self.resume_button.clicked.connect(self.resume_requested)
+        self.warning = InspectorNotice("warning", self)
+        self.remedy_button = self.warning.add_button("", "")
+        self.remedy_button.clicked.connect(lambda: self.status.remedy and self.status.remedy.run())
+        self.note = _plain_label(self, dim=True)
+        self.mute_button, self.solo_button = self._switch("muted", "Mute"), self._switch("solo", "Solo")
+        self._heads = QVBoxLayout()
+        self._buttons = packed(QHBoxLayout(), self.mute_button, self.solo_button, spacing=SPACE)
+        self._buttons.addStretch(1)
+        packed(
+            QVBoxLayout(self), self.notice, self.warning, self.note, self._heads, self._buttons, self.presets,
+            spacing=SPACE_WIDE, margins=QMargins(SPACE_WIDE, 0, SPACE_WIDE, SPACE_WIDE),
+        )  # fmt: skip
+        self.show_status(self.status)
+        self.hide()
+
+    def set_panels(self, panels: Mapping[str, Panel]) -> None:
+        """Adds the buttons and the head of each type of node, by its name."""
+        for kind, panel in panels.items():
+            self._own[kind] = list(panel.buttons)
+            if panel.head is not None:
+                # The box is shown for its type; the head inside may hide itself.
+                box = QWidget(self)
+                packed(QVBoxLayout(box), panel.head)
+                self._heads.addWidget(box)
+                self._own[kind].append(box)
+            for button in panel.buttons:
+                self._buttons.insertWidget(self._buttons.count() - 1, button)
+
+    def show_node(self, node: Node) -> None:
+        """Shows the controls of a node; hides if its type has none."""
+        kind = KINDS[node.kind]
+        for name, widgets in self._own.items():
+            for widget in widgets:
+                widget.setVisible(name == kind.name)
+        if not (kind.can_be_muted or kind.presets or self._own.get(kind.name)):
+            self.hide()
+            return
+        label = kind.label.lower()
+        self.resume_button.setToolTip(f"Continue from the last valid state of this {label}.")
+        self.presets.setVisible(kind.presets is not None)
+        effect = "it is not simulated" if kind.system else "nothing collides with it"
+        self.mute_button.setToolTip(f"Mute this {label}: {effect}.")
+        self.solo_button.setToolTip(f"Mute every {label} that is not solo.")
+        for button, on in ((self.mute_button, node.muted), (self.solo_button, node.solo)):
+            button.setVisible(kind.can_be_muted)
+            button.setChecked(on)
+        self.show()
+
+    def show_status(self, status: NodeStatus) -> None:
+        self.status = status
+        self.notice.show_reason(status.stopped)
+        self.warning.show_reason(status.warning)
+        self.remedy_button.setVisible(status.remedy is not None)
+        if status.remedy is not None:
+            self.remedy_button.setText(status.remedy.text)
+            self.remedy_button.setToolTip(status.remedy.tip)
+        note = label_text(status.note)
+        if self.note.text() != note:
+            self.note.setText(note)
+        self.note.setVisible(bool(status.note))
+
+    def _switch(self, name: str, text: str) -> QToolButton:
+        button = head_button(name, text)
+        button.setCheckable(True)
+        # Not `toggled`, which is also emitted when the button follows the scene.
+        button.clicked.connect(lambda on: self.switched.emit(name, on))
+        return button
+
+
+def head_button(icon_name: str, text: str, tip: str = "") -> QToolButton:
+    """A button of the head: an icon with text."""
+    button = QToolButton()
+    button.setIcon(icon(icon_name))
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return button
+
+
+def _plain_label(parent: QWidget, *, dim: bool = False) -> QLabel:
+    """A wrapped label of plain text."""
+    label = QLabel(parent)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    if dim:
+        label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+    return label
