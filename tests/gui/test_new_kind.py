@@ -104,7 +104,7 @@ def test_a_knot_is_dragged_with_the_mouse(roped):
     roped.frame_all()
     picture(roped)
     with roped.viewport.gl_current():
-        knot = roped.client.engine.system(node.id).arrays()["positions"].read()[12]
+        knot = roped.client.engine.simulation.systems[node.id].arrays()["positions"].read()[12]
     place = place_of(roped, knot)
     start = QPointF(place.x(), place.y())
     mouse = Mouse(roped.viewport)
@@ -117,7 +117,7 @@ def test_a_knot_is_dragged_with_the_mouse(roped):
         roped.playback._clock.now += 1.0 / 60.0
         roped.playback.tick()
     with roped.viewport.gl_current():
-        moved = roped.client.engine.system(node.id).arrays()["positions"].read()[12]
+        moved = roped.client.engine.simulation.systems[node.id].arrays()["positions"].read()[12]
     mouse.release(start + QPointF(60.0, 0.0))
     assert roped.stepper.grab is None
     assert np.linalg.norm(moved - knot) > 0.05

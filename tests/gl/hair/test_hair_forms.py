@@ -309,5 +309,5 @@ def test_wide_strands_still_cover_the_picture(context: Context) -> None:
     stage.show(LONG, children=20_000, tip_radius=0.5)
     limited = stage.picture(3.0)
     assert (np.abs(limited - limited[0, 0]).max(axis=2) > 10).mean() > 0.5
-    assert stage.engine.system("h").strands.drawn._made < 5_000
+    assert stage.engine.simulation.systems["h"].strands.drawn._made < 5_000
     stage.release()
