@@ -118,7 +118,7 @@ class SpringSegments(LinesItem):
         LinesItem.draw(self, stage, ctx, part)
 
 
-class ClothView(Owner, View):
+class ClothView(View):
     """Draws one cloth."""
 
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:

@@ -9,7 +9,6 @@ from sim.assets.model import Bounds
 from sim.characters.character import Character
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
 from sim.gl.texture import Texture2D
 from sim.kinds.contract import NOTHING, Counts, Mark, View, World
 from sim.kinds.emitter.emitter import Emitter
@@ -36,7 +35,7 @@ RADIUS = 9.0
 COLOUR = (0.72, 0.90, 1.0, 0.95)
 
 
-class EmitterView(Owner, View):
+class EmitterView(View):
     """Draws one emitter; a muted emitter has only a star and an outline."""
 
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
