@@ -58,7 +58,7 @@ class Engine(Owner):
 
     Attributes:
         simulation: Systems and colliders.
-        views: What is drawn; also the characters and the world transforms.
+        views: Views of all nodes; also the characters and the world transforms.
         pictures: Schedules rendering.
         textures: Images that settings name, on the GPU.
     """

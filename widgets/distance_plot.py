@@ -75,18 +75,18 @@ class DistancePlot(QWidget):
         self.plot.plotItem.setLabel("left", self._unit)
         self.plot.setYRange(0.0, max(most * self._scale, 1e-3), padding=0.05)
         self._take_colours()
-        self._show_figures()
+        self._show_values()
 
     def set_now(self, time: float) -> None:
         """Sets the time of the playhead [s]."""
         self._now = time
         self._playhead.setPos(time)
-        self._show_figures()
+        self._show_values()
 
     def point_at(self, time: float | None) -> None:
         """Sets the time under the mouse [s], or None."""
         self._under_mouse = time
-        self._show_figures()
+        self._show_values()
 
     def distances_now(self) -> list[tuple[str, float, float]]:
         """Name, largest and mean distance [m] of each node at the current time, if it is known there."""
@@ -122,7 +122,7 @@ class DistancePlot(QWidget):
         if time is not None and self._curves:
             self.chosen.emit(max(time, 0.0))
 
-    def _show_figures(self) -> None:
+    def _show_values(self) -> None:
         names = [curve.name for curve in self._curves]
         parts = []
         for name, most, mean in self.distances_now():
@@ -152,7 +152,7 @@ class DistancePlot(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_stack"):
             self._take_colours()
-            self._show_figures()
+            self._show_values()
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)

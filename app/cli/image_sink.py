@@ -196,7 +196,7 @@ def sides(size: tuple[int, int]) -> str:
     return f"{size[0]} × {size[1]}"
 
 
-def is_film(path: Path) -> bool:
+def is_video(path: Path) -> bool:
     """Whether a file is a video."""
     return path.suffix.lower() in VIDEO_FORMATS.suffixes()
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import CommandError
-from app.cli.image_sink import is_film, is_numbered, picture_sink
+from app.cli.image_sink import is_numbered, is_video, picture_sink
 from app.cli.options import (
     add_back_end_option,
     add_format_options,
@@ -188,7 +188,7 @@ def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[
     Raises:
         CommandError: As `chosen_frames`, or if the rate is out of range.
     """
-    several = is_numbered(options.output) or is_film(options.output)
+    several = is_numbered(options.output) or is_video(options.output)
     if options.rate is None:
         frames = chosen_frames(scene, options.frames, numbered=several)
         if options.turntable is not None and len(frames) == 1 and several and options.frames is None:

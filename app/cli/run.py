@@ -203,7 +203,7 @@ class Baker:
         start = run.runner.time_of(preroll) - preroll * STEP_TIME
         self._writer = BakeWriter(self._folder, self._keys, start, renderer)
         if preroll:
-            self.add()  # what is shown at the start of the scene
+            self.add()  # the state at the start of the scene
 
     def add(self) -> None:
         """Adds the step that was done last, unless it was done before."""

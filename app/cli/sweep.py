@@ -165,8 +165,8 @@ def table(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], names: Se
     heads = [TIME_COLUMN if name == TIME else name for name in names]
     writer.writerow([*(cell_text(axis.label) for axis in axes), *heads, "steps", "stable", "problem"])
     for run in outcomes:
-        figures = [run.milliseconds if name == TIME else run.measures.get(name, math.nan) for name in names]
-        shown = ["" if math.isnan(figure) else f"{figure:.6g}" for figure in figures]
+        numbers = [run.milliseconds if name == TIME else run.measures.get(name, math.nan) for name in names]
+        shown = ["" if math.isnan(number) else f"{number:.6g}" for number in numbers]
         words = [cell_text(value_text(value)) for value in run.values]
         writer.writerow([*words, *shown, run.steps, "no" if run.problem else "yes", cell_text(run.problem)])
     return text.getvalue()

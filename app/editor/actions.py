@@ -60,7 +60,7 @@ class Menu:
 
 def command_action(command: Command) -> Action:
     """The action of a command of a kind."""
-    return Action(command.id, command.text, command.tip, command.run, command.keys, condition=command.lack)
+    return Action(command.id, command.text, command.tip, command.run, command.keys, condition=command.reason)
 
 
 class Actions:

@@ -171,14 +171,14 @@ class Docks(QObject):
         shown = [dock for spec in self._drawers if (dock := self._docks[spec.id]).isVisible() and not dock.isFloating()]
         # Qt reports all tabs as visible, but only the front one has a height.
         drawer = max(shown, key=lambda dock: dock.geometry().bottom(), default=None)
-        lack = window.height() // 2 - window.centralWidget().height()
-        if lack <= 0 or drawer is None or not timeline.isVisible() or timeline.isFloating():
+        shortage = window.height() // 2 - window.centralWidget().height()
+        if shortage <= 0 or drawer is None or not timeline.isVisible() or timeline.isFloating():
             return
-        given = min(lack, drawer.height() - drawer.minimumSizeHint().height())
-        heights = [timeline.height() - lack + given, drawer.height() - given]
+        given = min(shortage, drawer.height() - drawer.minimumSizeHint().height())
+        heights = [timeline.height() - shortage + given, drawer.height() - given]
         window.resizeDocks([timeline, drawer], [max(height, 1) for height in heights], Qt.Orientation.Vertical)
         window.layout().activate()
-        self._squeezed = timeline.height() if lack > given else 0
+        self._squeezed = timeline.height() if shortage > given else 0
 
     @contextmanager
     def _arranging(self) -> Iterator[None]:
@@ -237,10 +237,10 @@ class Docks(QObject):
         for _ in range(_PASSES):
             self._window.resizeDocks(docks, heights, Qt.Orientation.Vertical)
             self._window.layout().activate()
-            lack = max(height - dock.height() for height, dock in zip(requested, docks, strict=True))
-            if len(docks) < 2 or lack <= 0:
+            shortage = max(height - dock.height() for height, dock in zip(requested, docks, strict=True))
+            if len(docks) < 2 or shortage <= 0:
                 break
-            heights[1] += lack  # tabs need space too
+            heights[1] += shortage  # tabs need space too
         self.make_height()
 
     def reset(self) -> None:

@@ -75,11 +75,11 @@ class SelectedNode(QObject):
     def _status(self, node: Node, system: Any) -> NodeStatus:
         panel, refused = self._kinds.get(node.kind, _NO_PANEL), self._refusals.get(node.id)
         simulated = not KINDS[node.kind].can_be_muted or node.id in self._context.document.scene.simulated
-        lack = self._context.files.note_of(node.settings)
+        missing = self._context.files.note_of(node.settings)
         note = (
             mute_text(node, simulated)
             or hidden_text(node, self._context.document.scene)
-            or lack
+            or missing
             or panel.note(node, system)
         )
         if refused is not None and refused[0] is node.settings:
@@ -90,9 +90,9 @@ class SelectedNode(QObject):
             if not self._baking.is_of_now(node.id):
                 return NodeStatus(stop_reason(system), BAKED_BEFORE, note, self._detach)
             note = note or BAKED
-        remedy = panel.remedy(node, system) if warning_of(system) or lack else None
+        remedy = panel.remedy(node, system) if warning_of(system) or missing else None
         if remedy is not None and not warning_of(system):
-            return NodeStatus(stop_reason(system), lack, "" if note == lack else note, remedy)
+            return NodeStatus(stop_reason(system), missing, "" if note == missing else note, remedy)
         if not (note or warning_of(system) or stop_reason(system)):
             suggestions = (panel.suggestion(node) for panel in self._kinds.values())
             if (suggestion := next(filter(None, suggestions), None)) is not None:

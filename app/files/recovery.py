@@ -56,7 +56,7 @@ class ProcessLock:
             with contextlib.suppress(OSError):  # another process took it in between
                 self._path.unlink()
         else:
-            with contextlib.suppress(FileNotFoundError):  # the folder was cleared by hand
+            with contextlib.suppress(FileNotFoundError):  # the folder was cleared manually
                 self._path.unlink()
             os.close(self._handle)
         self._handle = None

@@ -28,7 +28,7 @@ class UnknownNode:
     """A node of an unknown type.
 
     Attributes:
-        content: The node as it stands in the file.
+        content: The JSON object of the node.
         after: Id of the known node before it, or None at the beginning.
     """
 

@@ -109,7 +109,7 @@ def refused(settings: RenderSettings, path: Path) -> str:
     return ""
 
 
-def missing_films() -> str:
+def missing_codecs() -> str:
     """Commands that install missing packages of video formats, a line for each, or ""."""
     lines: dict[str, list[str]] = {}
     for format in RENDER_FORMATS:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
-from app.output.settings import ExportSettings, RenderSettings, missing_films
+from app.output.settings import ExportSettings, RenderSettings, missing_codecs
 from sim.export.error import missing_package
 from sim.export.formats import SCENE_FORMATS, SceneFormat
 from sim.scene.clock import STEP_TIME
@@ -74,13 +74,13 @@ class OutputWindow(QDialog):
         self._options: dict[str, SettingsForm] = {}
         self._option_place = QVBoxLayout()
         self.tabs = QTabWidget()
-        drawn, films = QWidget(), _hint()
-        films.setText(missing_films())
-        films.setVisible(bool(films.text()))
-        self.missing_films = films
+        drawn, codecs = QWidget(), _hint()
+        codecs.setText(missing_codecs())
+        codecs.setVisible(bool(codecs.text()))
+        self.missing_codecs = codecs
         self.refusal = _hint()
         self.refusal.hide()
-        packed(QVBoxLayout(drawn), films, self.render_form, self.refusal, spacing=SPACE_WIDE)
+        packed(QVBoxLayout(drawn), codecs, self.render_form, self.refusal, spacing=SPACE_WIDE)
         self.tabs.addTab(_page(drawn, self.render_button), "Render Animation")
         shown = QWidget()
         packed(QVBoxLayout(shown), self.formats, self.missing, self.export_form, self._option_place, spacing=SPACE_WIDE)

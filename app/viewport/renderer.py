@@ -211,8 +211,8 @@ class ViewportRenderer(QObject):
             return beside.delay
         if self.engine is None:
             return None
-        is_told = self.engine.simulation.progress or self._reported[0] or self.is_compiling
-        waiting = (self.engine.pictures.delay, _LOOK if is_told else None)
+        is_reported = self.engine.simulation.progress or self._reported[0] or self.is_compiling
+        waiting = (self.engine.pictures.delay, _LOOK if is_reported else None)
         return min((delay for delay in waiting if delay is not None), default=None)
 
     @property

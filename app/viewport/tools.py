@@ -160,7 +160,7 @@ class ViewportTools(QObject):
             self._held.end(cancel=cancel)
         self._held = None
 
-    # --- what is there --------------------------------------------------------------------------------
+    # --- highlights -----------------------------------------------------------------------------------
 
     def _layers(self) -> tuple[list[Tool], list[Tool]]:
         """Tools that are asked before marks and bones, and those after them."""
@@ -192,7 +192,7 @@ def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:
 
 
 def _hovered(tools: Iterable[Tool], position: QPointF | None) -> tuple[Tool | None, str]:
-    """The first tool with something at a position, and its hint; the others are told to highlight nothing."""
+    """The first tool with something at a position, and its hint; the others highlight nothing."""
     found, said = None, ""
     for tool in tools:
         text = tool.hover(position if found is None else None)

@@ -46,7 +46,7 @@ CACHED_STEPS = 10
 
 
 @contextmanager
-def silent_gl() -> Iterator[None]:
+def muted_gl() -> Iterator[None]:
     """Makes every OpenGL function return None at once, for measurements only.
 
     Nothing may be created or read meanwhile.  Objects used inside may draw wrongly afterwards, since they cache state
@@ -118,7 +118,7 @@ def timing_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndCh
     return rows_on_gpu(_timing_rows, sizes, repeat, backend)
 
 
-def kept_rows(repeat: int, sizes: Sequence[int] = CLOTH_SIDES) -> list[Row]:
+def cached_rows(repeat: int, sizes: Sequence[int] = CLOTH_SIDES) -> list[Row]:
     """Steps of a cloth without a cache, with one, and with waiting for it; seeks in the cache; ghosts.
 
     A seek restores another cached step, from memory and, where the system allows it, from the disk.
@@ -131,7 +131,7 @@ def _frame_rows(context: Context, _library: ShaderLibrary, size: int, repeat: in
     case = partial(
         Case, system="frame", size=size, unit="vertices", step=bench.frame, steps=STEPS, finish=context.finish
     )
-    cases = [case(variant="whole"), case(variant="Python alone", within=silent_gl, clock=time.thread_time)]
+    cases = [case(variant="whole"), case(variant="Python alone", within=muted_gl, clock=time.thread_time)]
     rows = measure(cases, repeat=repeat)
     bench.release()
     return rows

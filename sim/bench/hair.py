@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 import numpy as np
 
-from sim.bench.frames import IMAGE, silent_gl
+from sim.bench.frames import IMAGE, muted_gl
 from sim.bench.plain import PlainHair
 from sim.bench.runner import Case, Row, measure, rows_on_gpu
 from sim.colliders.pack import arranged, pack_colliders
@@ -120,7 +120,7 @@ def _solver_rows(
     rows = measure(cases, repeat=repeat)
     python = case(
         variant="springs, Python alone", steps=PYTHON_STEPS, substeps=SUBSTEPS, step=hairs["springs"].step,
-        within=silent_gl, clock=time.thread_time,
+        within=muted_gl, clock=time.thread_time,
     )  # fmt: skip
     rows += measure([python], repeat=repeat)
     for owned in (*hairs.values(), plain):

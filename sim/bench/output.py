@@ -33,7 +33,7 @@ def _ignore(_line: str) -> None:
     pass
 
 
-def film_rows(repeat: int, sizes: Sequence[int] = IMAGES) -> list[Row]:
+def video_rows(repeat: int, sizes: Sequence[int] = IMAGES) -> list[Row]:
     """So many images as numbered PNG, then as every type of video."""
     return [row for size in sizes for row in _measured("film", size, "pictures", repeat, size, _video_writers)]
 

@@ -167,7 +167,7 @@ class BufferRing(Owner):
             dispatch.write(self._sides[now].buffer.name, 0, self.count, self._sides[before].buffer.name)
         self._newest, self._older = now, before
 
-    def mend(self, kernel: Kernel, names: tuple[str, str], span: tuple[float, float]) -> None:
+    def correct(self, kernel: Kernel, names: tuple[str, str], span: tuple[float, float]) -> None:
         """Replaces the newest records by the output of a kernel that reads both states; see `run`."""
         program, spare = kernel.program, self._spare
         program[names[0]], program[names[1]], program[SPAN] = self.texture, self.texture_before, span

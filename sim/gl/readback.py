@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Fence(GLObject):
-    """Tells when the GPU has finished all commands submitted so far.
+    """Signals when the GPU has finished all commands submitted so far.
 
     Args:
         flush: Whether to send the commands to the GPU now; otherwise the first look at `passed` does.

@@ -74,9 +74,7 @@ class Background(Service):
     def __init__(self, *_: object) -> None:
         self.is_on = False
         self._threads: ThreadPoolExecutor | None = None
-        self._jobs: weakref.WeakSet[BackgroundJob[Any]] = (
-            weakref.WeakSet()
-        )  # what is done belongs to whoever asked for it
+        self._jobs: weakref.WeakSet[BackgroundJob[Any]] = weakref.WeakSet()  # the result belongs to the caller
 
     def start(self, work: Callable[[Pause], T]) -> BackgroundJob[T]:
         if self.is_on and self._threads is None:

@@ -409,7 +409,7 @@ class System(Owner):
         return True
 
     def apply(self, node: Node, world: World) -> None:
-        """Takes a changed node or scene; `changed_effects` tells whether settings need a reset or a rebuild.
+        """Takes a changed node or scene; `changed_effects` returns whether settings need a reset or a rebuild.
 
         Raises:
             SettingsError: If the settings are unusable; the system keeps the previous ones.
@@ -706,7 +706,7 @@ class Command:
         text: Text of the menu entry; an ampersand marks the access key.
         tip: A sentence.
         keys: Shortcuts in portable notation; menus show the first one.
-        lack: Returns why the command does not apply now, a sentence, or "".
+        reason: Returns why the command does not apply now, a sentence, or "".
     """
 
     id: str
@@ -714,7 +714,7 @@ class Command:
     tip: str
     run: Callable[[], object]
     keys: tuple[str, ...] = ()
-    lack: Callable[[], str] = lambda: ""
+    reason: Callable[[], str] = lambda: ""
 
 
 @dataclass(frozen=True, slots=True)

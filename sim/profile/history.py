@@ -126,10 +126,10 @@ class QuantityHistory:
     def _grow(self) -> None:
         """Makes room; a new array, so that views of the old one stay valid."""
         height, width = self._table.shape
-        kept = min(self._end, FRAMES_MAX)
+        stored = min(self._end, FRAMES_MAX)
         table = np.zeros((height, min(2 * width, 2 * FRAMES_MAX)))
-        table[:, :kept] = self._table[:, self._end - kept : self._end]
-        self._table, self._end = table, kept
+        table[:, :stored] = self._table[:, self._end - stored : self._end]
+        self._table, self._end = table, stored
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class Frame:
         camera: Where it is seen from.
         view: View settings of the scene.
         lights: Up to `LIGHT_LIMIT`; the first may cast the shadow.
-        subject: Sphere around what is shown.
+        subject: Bounding sphere of all visible objects.
         width, height: Size of the picture [px].
     """
 

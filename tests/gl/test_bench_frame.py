@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.bench.frames import frame_rows, silent_gl
+from sim.bench.frames import frame_rows, muted_gl
 from sim.gl.bootstrap import GL
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
@@ -13,7 +13,7 @@ def test_silent_calls_do_nothing_and_come_back() -> None:
     with Context.headless() as context:
         picture = Framebuffer(context, (1, 1))
         picture.clear((1.0, 1.0, 1.0, 1.0))
-        with silent_gl():
+        with muted_gl():
             assert GL.glClear(GL.GL_COLOR_BUFFER_BIT) is None
             picture.clear((0.0, 0.0, 0.0, 0.0))
         assert picture.read_pixels().tolist() == [[[255, 255, 255, 255]]]
@@ -26,7 +26,7 @@ def test_functions_come_back_after_a_failure() -> None:
     before = GL.glFlush
 
     def fail() -> None:
-        with silent_gl():
+        with muted_gl():
             raise RuntimeError("inside")
 
     with pytest.raises(RuntimeError, match="inside"):

@@ -152,7 +152,7 @@ def test_a_model_is_written_in_the_format_that_is_typed(qtbot, editor, tmp_path)
 def test_a_film_that_cannot_be_is_refused_before_it_is_begun(editor, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     window = OutputWindow(editor.output.queue, editor.output.render, editor.output.export)
-    assert ".mp4 .webm .mkv .mov: needs the package av: pip install sinew[video]" in window.missing_films.text()
+    assert ".mp4 .webm .mkv .mov: needs the package av: pip install sinew[video]" in window.missing_codecs.text()
     editor.output._window = window
     for name, alpha, reason in (
         ("a.mp4", False, "MP4 needs the package av: pip install sinew[video]"), ("a.webp", False, ""),

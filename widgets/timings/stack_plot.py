@@ -203,7 +203,7 @@ class StackPlot(pg.PlotWidget):
     """Plot of frames; the vertical axis is in milliseconds or percent.
 
     Attributes:
-        columns: What is shown, or None before the first frame.
+        columns: The bands, or None before the first frame.
         top: Upper end of the scale as a time [s].
         auto_top: Whether the scale follows the peaks.
     """

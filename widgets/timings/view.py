@@ -154,10 +154,10 @@ def _box(tip: str, entries: Sequence[tuple[str, object]]) -> QComboBox:
 INTERVAL = 100
 """Time between two refreshes [ms]."""
 
-_FIGURES_INTERVAL = 500
+_STATISTICS_INTERVAL = 500
 """Shortest time between two updates of the statistics [ms]."""
 
-_FIGURES_SHARE = 100
+_STATISTICS_SHARE = 100
 """Pause after an update of the statistics, as a multiple of its duration."""
 
 
@@ -211,9 +211,9 @@ class TimingsView(QWidget):
         self._held: FrameTable | None = None
         self._choice = self._before_click = TimingsOptions()
         self._drawn_version = -1
-        self._since_figures, self._since_status = QElapsedTimer(), QElapsedTimer()
+        self._since_statistics, self._since_status = QElapsedTimer(), QElapsedTimer()
         self._since_status.start()
-        self._figures_pause = 0
+        self._statistics_pause = 0
         self.status = TimerStatus()
         self.toolbar, self.honesty = Toolbar(self), SourceLabel(self)
         self.frames_page, self.compare_page = FramesPage(self), ComparePage(self)
@@ -239,7 +239,7 @@ class TimingsView(QWidget):
         is_urgent = (status.enabled, status.source) != (self.status.enabled, self.status.source)
         self.status = status
         # Its counts change with every frame, faster than they can be read.
-        if is_urgent or self._since_status.elapsed() > _FIGURES_INTERVAL:
+        if is_urgent or self._since_status.elapsed() > _STATISTICS_INTERVAL:
             self._show_status()
 
     def _show_status(self) -> None:
@@ -301,7 +301,7 @@ class TimingsView(QWidget):
         self._drawn_version = self._history.version
         self._show_page()
         self.frames_page.draw(FrameTable(self._history), self._choice)
-        if self._since_figures.elapsed() >= self._figures_pause:
+        if self._since_statistics.elapsed() >= self._statistics_pause:
             self._count()
 
     def redraw(self) -> None:
@@ -312,16 +312,16 @@ class TimingsView(QWidget):
 
     def _count(self) -> None:
         """Updates the statistics; the longer that takes, the less often it is done."""
-        self._since_figures.start()
+        self._since_statistics.start()
         self.frames_page.count()
-        self._figures_pause = max(_FIGURES_INTERVAL, _FIGURES_SHARE * self._since_figures.elapsed())
+        self._statistics_pause = max(_STATISTICS_INTERVAL, _STATISTICS_SHARE * self._since_statistics.elapsed())
 
     def _refresh_if_seen(self) -> None:
         # A panel behind another tab is not hidden, but has no visible region.
         if self.visibleRegion().isEmpty():
             return
         self.refresh()
-        if self._since_status.elapsed() > _FIGURES_INTERVAL:
+        if self._since_status.elapsed() > _STATISTICS_INTERVAL:
             self._show_status()
 
     def _show_page(self) -> None:

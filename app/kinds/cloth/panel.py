@@ -77,7 +77,7 @@ class ClothPanel(Panel):
         self._offer_remedies(self.overlay.meter)
         self.rows = {"substeps": self._make_meter}
         tip = "Pin or unpin the selected particles, or the one under the mouse."
-        self.commands = (Command("simulate.pin", "&Pin / Unpin", tip, self.tool.toggle_pins, ("P",), self._lack),)
+        self.commands = (Command("simulate.pin", "&Pin / Unpin", tip, self.tool.toggle_pins, ("P",), self._reason),)
         self.adds = (Submenu("Cl&oth from Section", self.list_sections),)
 
     # --- following ------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class ClothPanel(Panel):
     def fill_section_menu(self, menu: QMenu, section: str) -> None:
         menu.addAction(f"&Cloth from {menu_text(section)}").triggered.connect(lambda: self.add_section_cloth(section))
 
-    def _lack(self) -> str:
+    def _reason(self) -> str:
         return "" if self._context.document.scene.of_kind("cloth") else "There is no cloth in the scene."
 
     def add_section_cloth(self, section: str) -> None:

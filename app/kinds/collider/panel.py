@@ -21,9 +21,9 @@ class ColliderPanel(Panel):
     def __init__(self, context: EditorContext) -> None:
         self._context = context
         tip = "Make colliders for the bones of the active model."
-        self.adds = (None, Command("add.fit", "&Fit Colliders to Skeleton", tip, self.fit, lack=self._lack))
+        self.adds = (None, Command("add.fit", "&Fit Colliders to Skeleton", tip, self.fit, reason=self._reason))
 
-    def _lack(self) -> str:
+    def _reason(self) -> str:
         model = self._context.active.model
         return "" if model is not None and model.skeleton is not None else "Open a model with bones first."
 

@@ -44,7 +44,7 @@ class EmitterPanel(Panel):
         self.tools = (self.tool,)
         tip = "Give the selected emitter another random seed."
         self.commands = (Command("emitter.reseed", "Re&seed Emitter", tip, self.reseed, ("Alt+R",),
-                                 lambda: context.lack("emitter")),)  # fmt: skip
+                                 lambda: context.reason("emitter")),)  # fmt: skip
 
     def follow(self, node: Node | None, system: Any) -> None:
         emitter = system.emitter if node is not None and system is not None else None

@@ -61,20 +61,20 @@ class HairPanel(Panel):
         self.brush = BrushTool(context)
         self.tools = (self.brush, self.tool)
         self.head = self.brush.bar
-        lack = functools.partial(context.lack, "hair")
+        reason = functools.partial(context.reason, "hair")
         wider, narrower = (functools.partial(self.brush.widen, steps) for steps in (1.0, -1.0))
         comb, cut = (functools.partial(self.brush.toggle, brush) for brush in (Brush.COMB, Brush.CUT))
         self.commands = (
-            Command("hair.comb", "&Comb Hair", "Comb the selected hair with the mouse, or stop.", comb, ("C",), lack),
-            Command("hair.cut", "Cut &Hair", "Cut the selected hair with the mouse, or stop.", cut, ("K",), lack),
-            Command("hair.wider", "&Wider Brush", "Make the brush wider.", wider, ("]",), lack),
-            Command("hair.narrower", "&Narrower Brush", "Make the brush narrower.", narrower, ("[",), lack),
+            Command("hair.comb", "&Comb Hair", "Comb the selected hair with the mouse, or stop.", comb, ("C",), reason),
+            Command("hair.cut", "Cut &Hair", "Cut the selected hair with the mouse, or stop.", cut, ("K",), reason),
+            Command("hair.wider", "&Wider Brush", "Make the brush wider.", wider, ("]",), reason),
+            Command("hair.narrower", "&Narrower Brush", "Make the brush narrower.", narrower, ("[",), reason),
             Command(
                 "hair.reset_groom",
                 "Reset &Groom",
                 "Discard all brush strokes.",
                 self.brush.reset,
-                lack=lack,
+                reason=reason,
             ),
         )
         self.adds = (Submenu("H&air on Section", self.list_sections),)
@@ -109,7 +109,7 @@ class HairPanel(Panel):
         if system is None:
             return "Compiling shaders…"
         if not system.is_ready:
-            return system.lack or "Loading its model…"
+            return system.missing_text or "Loading its model…"
         return ""
 
     def remedy(self, node: Node, system: Any) -> Command | None:

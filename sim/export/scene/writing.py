@@ -27,7 +27,7 @@ TOLERANCE = 1e-5
 CHARACTERS = "characters"
 """Option of formats with skins."""
 
-Told = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 def files_of(recording: SceneRecording, path: Path, format: SceneFormat) -> list[tuple[Path, tuple[Track, ...]]]:
@@ -43,8 +43,8 @@ def write_scene(
     path: Path,
     format: SceneFormat,
     options: msgspec.Struct | None,
-    reported: Told,
-    warned: Told,
+    reported: Report,
+    warned: Report,
 ) -> None:
     """Writes a recording; each file appears complete and verified, or not at all.
 
@@ -108,7 +108,7 @@ def _require_room(recording: SceneRecording, path: Path) -> None:
 
 
 def _written(
-    recording: SceneRecording, path: Path, format: SceneFormat, options: msgspec.Struct | None, warned: Told
+    recording: SceneRecording, path: Path, format: SceneFormat, options: msgspec.Struct | None, warned: Report
 ) -> str:
     _require_room(recording, path)
     with contextlib.ExitStack() as stack:

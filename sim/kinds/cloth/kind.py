@@ -52,7 +52,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "self_collision": False,
     },
 }  # fmt: skip
-"""By name.  The figures of the materials are of the order of textile tests (KES-F: weight, tensile, shear and bending
+"""By name.  The values of the materials are of the order of textile tests (KES-F: weight, tensile, shear and bending
 rigidity), softened along the threads so that a step needs tens, not thousands, of substeps.  "Demo" is the soft sheet
 of the OpenGL cookbooks, of one kilogram a particle under a thousandth of gravity: ten of its steps make a frame."""
 

@@ -61,7 +61,7 @@ class PinTarget(enum.Enum):
 
 
 class ClothLook(enum.Enum):
-    """What is drawn: the surface, the strain of the surface or of the threads, or the particles."""
+    """How it is drawn: the surface, the strain of the surface or of the threads, or the particles."""
 
     SURFACE = "surface"
     STRAIN = "strain"

@@ -92,7 +92,7 @@ class ColliderView(View):
         return Bounds(centre - reach, centre + reach)
 
     def _place(self) -> ColliderPlacement:
-        """Where it stands now; its bodies go along, while they keep their size."""
+        """Moves the bodies to the present transform; their size stays."""
         if self._placed is None or not self._is_placed:
             assert self._node is not None
             assert self._world is not None

@@ -1,6 +1,6 @@
 """A brush on the groom: combs, smooths, cuts and lengthens the strands within a circle of the picture; pure.
 
-Strands are shaped in the frames of their roots.  Each is seen where it stands, and, with a mirror, a second time where
+Strands are shaped in the frames of their roots.  Each is seen at its own position and, with a mirror, a second time where
 its mirror image stands; what the brush does to both is added, so that mirrored strands become mirrored.
 """
 
@@ -129,7 +129,7 @@ class BrushedGroom:
     Args:
         groom: As it was before.
         longest: Lengths that strands do not grow beyond [m], shape (N,).
-        seen: Where the roots are seen, first as they stand.
+        seen: Frames of the roots: the real ones first, then their mirror images.
 
     Attributes:
         groom: As it is now.

@@ -42,7 +42,7 @@ def steps_of(sample: FrameSample, name: str) -> int:
 def middle_costs(samples: Sequence[FrameSample], name: str) -> dict[str, float]:
     """Medians over frames that have all times, their sum as "Sum"; nothing without such frames.
 
-    Steps count in frames that simulate some, what is drawn in those that draw it.
+    Steps count in frames that simulate some, and drawing counts in frames that draw.
     """
     rows = [costs_of(sample, name) for sample in samples]
     whole = [row for row in rows if all(map(math.isfinite, row.values()))]

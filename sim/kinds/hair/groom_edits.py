@@ -1,4 +1,4 @@
-"""What was combed and cut by hand: shapes and lengths of guides, as they are kept in settings and in project files.
+"""Edits by combing and cutting: shapes and lengths of guides, as they are kept in settings and in project files.
 
 Shapes are kept with the places of their roots, in the space of the surface: they hold for other guides, too, between
 the nearest of those that they were made with.  Lengths are factors of what the settings say.

@@ -33,10 +33,10 @@ PLAIN = "Short"
 """Preset of hair that is added without one."""
 
 ON_HEADS = frozenset(("Long", "Wavy", "Curls", "Bob", "Short", "Ponytail"))
-"""Presets that grow on the scalp of a figure."""
+"""Presets that grow on the scalp of a character."""
 
 UNDERCOAT = 1.0
-"""Undercoat of hair that is added to a figure."""
+"""Undercoat of hair that is added to a character."""
 
 COVER = 3.0
 """Strands that lie over one another where new hair grows, at least if not more than these are needed."""
@@ -77,7 +77,7 @@ def new_hair(preset: str, place: AddPlace) -> Node:
 
 
 def sized(settings: HairSettings, place: AddPlace) -> HairSettings:
-    """Hair as long and as thick as suits the figure that is selected as a whole, and as much as covers what is."""
+    """Hair as long and as thick as suits the selected character, and as much as covers it."""
     size = 1.0 if place.box is None or place.view.selection.bone else place.fitting(_FIGURE)
     found = msgspec.structs.replace(with_lengths(settings, size), curl_turns=settings.curl_turns / size)
     return found if place.area is None else covering(found, place.area)
@@ -86,11 +86,11 @@ def sized(settings: HairSettings, place: AddPlace) -> HairSettings:
 def covering(settings: HairSettings, area: float) -> HairSettings:
     """Hair with more strands, which are thicker, where its own would leave much of an area [m²] bare."""
     width = settings.root_radius + settings.tip_radius
-    lack = COVER * area / max(settings.children * settings.length * width, 1e-12)
-    if settings.children == 0 or lack <= 1.0:
+    ratio = COVER * area / max(settings.children * settings.length * width, 1e-12)
+    if settings.children == 0 or ratio <= 1.0:
         return settings
-    wider = min(lack**0.5, WIDER)
-    more = lack / wider
+    wider = min(ratio**0.5, WIDER)
+    more = ratio / wider
     return msgspec.structs.replace(
         settings,
         children=min(round(settings.children * more), CROWD),

@@ -118,7 +118,7 @@ class GeneratedStrands:
     """Result of generating strands.
 
     Attributes:
-        as_grown: The guides without edits by hand.
+        as_grown: The guides without edits.
         growth: With these edits.
         coverage: Creates the surface that shells copy.
     """

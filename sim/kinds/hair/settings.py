@@ -205,7 +205,7 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
 
     groom: Annotated[
         tuple[GroomEdits, ...],
-        param("Strands edited by hand.", group="Groom", role=Role.HIDDEN, bounded=False),
+        param("Combed and cut strands.", group="Groom", role=Role.HIDDEN, bounded=False),
         msgspec.Meta(max_length=1),
     ] = ()  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Shapes of strands: bounded bends, resampling, and edits by hand."""
+"""Shapes of strands: bounded bends, resampling, and edits."""
 
 from dataclasses import replace
 

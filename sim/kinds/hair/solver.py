@@ -89,7 +89,7 @@ class StrandSolver:
         pull = self._pull(settings, tables, met, pulled)
         for index in range(count):
             state.run(kernel, ("u_now", "u_before"), index, 1, count)
-            state.mend(pull, ("u_solved", "u_now"), (index / count, (index + 1) / count))
+            state.correct(pull, ("u_solved", "u_now"), (index / count, (index + 1) / count))
 
     def _kernel(self, file: str, defines: dict[str, object], by_compute: Mapping[str, object] | None = None) -> Kernel:
         key = (file, *defines.values())

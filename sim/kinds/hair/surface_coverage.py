@@ -29,7 +29,7 @@ class SurfaceCoverage:
         triangles: Numbers of these, shape (F, 3).
         rest: Places of the vertices at rest, in metres of the world, shape (V, 3).
         density: Strands for each square metre there, shape (V,).
-        is_own: Whether the surface belongs to the coat, not to a figure.
+        is_own: Whether the surface belongs to the coverage, not to a character.
     """
 
     surface: RootSurface

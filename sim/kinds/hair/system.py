@@ -65,8 +65,8 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
     Attributes:
         strands: None until they have been generated, and while the model that they grow on is missing.
         rival: The same strands with another solver, while the settings compare two.
-        grown: The guides without edits by hand.
-        lack: What the hair is missing, a sentence, or "".
+        grown: The guides without edits.
+        missing_text: What the hair is missing, a sentence, or "".
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -74,7 +74,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         self.strands: Strands | None = None
         self.rival: ComparisonSolver | None = None
         self.grown: Groom | None = None
-        self.lack = ""
+        self.missing_text = ""
         self._shows_groom = False
         self._key: tuple[object, ...] = ()
         self._sources: tuple[object, ...] = ()
@@ -143,11 +143,11 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         if not self.is_due and _same(self._key, key):
             return
         self._key = key
-        self._report_lack(missing(node, world, character))
+        self._report_missing(missing(node, world, character))
         try:
             ground = self._surfaces.find(node, world, character, strands, images)
         except SettingsError as error:
-            self._report_lack(f"{self.label}: {error}; nothing grows")
+            self._report_missing(f"{self.label}: {error}; nothing grows")
             ground = None
         if ground is None:
             self._drop()
@@ -363,7 +363,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
             found, buffers = growing.take()
         except SettingsError as error:
             self._release()
-            self._report_lack(f"{self.label}: {error}")
+            self._report_missing(f"{self.label}: {error}")
             return
         self._report_growth(settings, ground, found.growth)
         skin = self._skin(character) if character is not None else None
@@ -412,10 +412,10 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
 
     def _report_growth(self, settings: HairSettings, ground: GrowthSurface, growth: Growth) -> None:
         if growth.longest <= SHORTEST:
-            self._report_lack(f"{self.label}: none of its strands has a length; nothing is seen of it")
+            self._report_missing(f"{self.label}: none of its strands has a length; nothing is seen of it")
         if ground.strands is not None and (every := every_of(settings, ground.strands)) > settings.file_every:
             name, count = Path(settings.file).name, ground.strands.count
-            self._report_lack(f"{self.label}: {name} has {count:,} strands; one in {every} is simulated")
+            self._report_missing(f"{self.label}: {name} has {count:,} strands; one in {every} is simulated")
 
     def _regroom(self, settings: HairSettings) -> None:
         assert self.strands is not None
@@ -423,9 +423,9 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         if settings.groom != self.strands.settings.groom:
             self.strands.regroom(edited(self.grown, self.strands.growth.surface, settings.groom))
 
-    def _report_lack(self, line: str) -> None:
+    def _report_missing(self, line: str) -> None:
         self.report(line)
-        self.lack = line.removeprefix(f"{self.label}: ")
+        self.missing_text = line.removeprefix(f"{self.label}: ")
 
     def _drop(self) -> None:
         self._surfaces.forget(self.world.services)

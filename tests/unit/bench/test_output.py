@@ -1,12 +1,12 @@
 """The benchmark of what is written measures every format that can be written here."""
 
-from sim.bench.output import export_rows, film_rows
+from sim.bench.output import export_rows, video_rows
 from sim.export.error import missing_package
 from sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS
 
 
 def test_rows() -> None:
-    films, exports = film_rows(1, (2,)), export_rows(1, (9,))
+    films, exports = video_rows(1, (2,)), export_rows(1, (9,))
     names = [[one.name for one in formats if not missing_package(one)] for formats in (VIDEO_FORMATS, SCENE_FORMATS)]
     assert [row.variant for row in films] == [
         "PNG, numbered",

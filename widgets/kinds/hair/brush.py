@@ -37,7 +37,7 @@ class BrushBar(QWidget):
             button.clicked.connect(lambda on, name=name: self.chosen.emit(name if on else ""))
         self.mirror = tool_button("mdi6.reflect-horizontal", "Mirror", "Brush both sides of the model.", checkable=True)
         self.mirror.toggled.connect(self.mirrored)
-        self.reset = tool_button("reset", tip="Reset the groom: remove all combing and cutting by hand.")
+        self.reset = tool_button("reset", tip="Reset the groom: remove all combing and cutting.")
         self.reset.clicked.connect(self.reset_requested)
         row = packed(QHBoxLayout(), *self.buttons.values(), self.mirror, spacing=SPACE)
         row.addStretch(1)

@@ -1,0 +1,141 @@
+"""Names and texts use the standard terms of the field; each word below has the one that replaces it."""
+
+import ast
+import collections
+import io
+import re
+import tokenize
+
+import pytest
+
+from tests.architecture.sources import REPO_ROOT, sources
+
+NAMES = {
+    "kept": "cached", "heard": "simulated", "silent": "muted", "told": "reported", "tell": "report", "figure": "character",
+    "figures": "characters", "halt": "stop", "halted": "stopped", "halts": "stop reports", "solids": "colliders",
+    "lamp": "light", "lamps": "lights", "worn": "bound", "wearing": "skin binding", "carriage": "teleport", "desk": "context",
+    "veil": "blend mode", "shelf": "queue", "grip": "knob", "rehearse": "warm up", "rehearsal": "shader warmup",
+    "foresee": "prefetch poses", "crowd": "instances", "swell": "lod scale", "coat": "coverage", "film": "video or cache",
+    "films": "videos", "mend": "fix", "whereabouts": "lookup", "stand": "pose snapshot", "shot": "render view",
+    "let": "evict or release", "whoever": "caller", "nobody": "none", "lack": "missing or validation",
+}  # fmt: skip
+"""Words that are part of no identifier."""
+
+KNOWN_NAMES = {
+    "solids": {"solids"},  # a key of project files
+    "shot": {"singleShot", "_single_shot", "SingleShotConnection"},
+    "kept": {"libraries_kept_quiet"},
+}  # fmt: skip
+"""Identifiers with such a word that somebody else chose, or that files hold."""
+
+PHRASES = {
+    r"what (?:is|was|are) (?:drawn|shown|there)": "name the objects",
+    r"what there is": "name the objects",
+    r"whoever|whomever": "the caller, or the class",
+    r"\bnobody\b": "no caller, no user",
+    r"lets? go of": "evicts, releases",
+    r"lets? .{1,20} go\b": "releases",
+    r"has it (?:compile|grow|done)": "an active verb",
+    r"(?:is|are) gone\b": "no longer exists",
+    r"as (?:it|they) stands?\b": "current",
+    r"where (?:it|they|everything|the scene|nodes|this|one) stands?\b": "the transform or time",
+    r"kept steps?": "cached steps",
+    r"\bby hand\b": "manually, by the user",
+    r"looked through": "scanned",
+    r"asked about": "queried",
+    r"gone on from": "continued",
+    r"put back": "restored",
+    r"goes? on\b|going on\b": "continues",
+    r"\bin force\b": "active",
+    r"take[ns]? by hand": "forked",
+    r"the card\b": "the GPU",
+    r"\bmanieth\b": "n-th",
+    r"\bbeside your work\b": "in the background",
+    r"\bequal to the bit\b": "bit-identical",
+    r"\bbelieved\b": "trusted",
+    r"in secret": "off screen",
+    r"\bfilms?\b": "video, or cache",
+    r"\bfigures? (?:walks?|stands?|with|that|has|have|of)\b": "character",
+    r"\bthe figure\b|\ba figure\b|(?<!tabular )\bfigures\b": "character (or number)",
+    r"\bdesk\b|\bveil\b|\bshelf\b|\bcarriage\b": "see the names",
+    r"\bis told\b|\bare told\b|\btells\b": "is reported, shows",
+    r"\bheard\b": "simulated",
+    r"(?<!\")\bhalted\b(?!\")": "stopped",
+    r"\bnothing at all\b": "nothing",
+}
+"""Phrases that stand in no docstring, comment, message, text of the window, guide or README."""
+
+SAME = {
+    "Sampler": "of a glTF document and of a material",
+    "Recovery": "of projects after a crash, and of a stopped cloth",
+}
+"""Class names that exist more than once, with the reason."""
+
+
+def words_of(name: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", re.sub(r"([A-Z])", r"_\1", name).lower()))
+
+
+def banned_names(text: str) -> list[str]:
+    found = {
+        token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.NAME
+    }
+    return sorted(
+        f"{name}: {NAMES[word]}"
+        for name in found
+        for word in words_of(name) & NAMES.keys()
+        if name not in KNOWN_NAMES.get(word, ())
+    )
+
+
+def prose_of(text: str) -> str:
+    """Docstrings, comments and string literals with a space of a Python file."""
+    parts = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and " " in token.string):
+            parts.append(token.string)
+    return "\n".join(parts)
+
+
+def banned_phrases(prose: str) -> list[str]:
+    flat = " ".join(prose.split())
+    return [
+        f"{match[0]!r}: {better}"
+        for pattern, better in PHRASES.items()
+        for match in re.finditer(pattern, flat, flags=re.IGNORECASE)
+    ]
+
+
+def test_identifiers_use_the_words_of_the_field() -> None:
+    found = {source.name: banned_names(source.text) for source in sources("app", "widgets", "sim")}
+    assert {name: names for name, names in found.items() if names} == {}
+
+
+def test_docstrings_and_texts_use_plain_phrases() -> None:
+    found = {source.name: banned_phrases(prose_of(source.text)) for source in sources("app", "widgets", "sim")}
+    assert {name: phrases for name, phrases in found.items() if phrases} == {}
+
+
+def test_guide_and_readme_use_plain_phrases() -> None:
+    pages = [REPO_ROOT / "README.md", *(REPO_ROOT / "resources" / "guide").glob("*.md")]
+    found = {page.name: banned_phrases(page.read_text(encoding="utf-8")) for page in pages}
+    assert {name: phrases for name, phrases in found.items() if phrases} == {}
+
+
+def test_a_class_name_exists_once() -> None:
+    places = collections.defaultdict(list)
+    for source in sources("app", "widgets", "sim"):
+        for node in source.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(source.name)
+    assert {name: found for name, found in places.items() if len(found) > 1 and name not in SAME} == {}
+
+
+@pytest.mark.parametrize("text", ["halted = 1", "def let_go(self): pass", "x.figure"])
+def test_a_banned_name_is_found(text: str) -> None:
+    assert len(banned_names(text)) == 1
+
+
+@pytest.mark.parametrize("prose", ["Lets go of all.", "Draws what is\ndrawn.", "The figure walks."])
+def test_a_banned_phrase_is_found(prose: str) -> None:
+    assert banned_phrases(prose)
