@@ -36,9 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeat", type=positive, default=5, metavar="R", help="repetitions (default: %(default)s)")
     add_back_end_option(parser, BackEndChoice.TF, "; the system backends compares the two")
     parser.add_argument("--compare", type=Path, metavar="OLD", help="report written by --json to compare with")
-    parser.add_argument(
-        "--json", type=output_file(REPORTS), metavar="FILE", help="also write the measurements to this file"
-    )
+    parser.add_argument("--json", type=output_file(REPORTS), metavar="FILE", help="also write the results to this file")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -173,7 +173,7 @@ STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; }
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; }
 h1 { font-weight: 600; } h2 { font-size: 1.1rem; margin-top: 2.2rem; }
-number { margin: 0; } img { width: 100%; border-radius: 6px; } figcaption { opacity: .7; font-size: .85rem; }
+figure { margin: 0; } img { width: 100%; border-radius: 6px; } figcaption { opacity: .7; font-size: .85rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .28rem .7rem .28rem 0; border-bottom: 1px solid var(--line); vertical-align: top;
@@ -192,10 +192,10 @@ def page(title: str, picture: str, caption: str, parts: Mapping[str, Sequence[Se
     """
     shown = _escaped(title)
     head = f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{shown}</title>"
-    number = f"<number><img alt='{shown}' src='data:image/png;base64,{picture}'>"
-    number += f"<figcaption>{_escaped(caption)}</figcaption></number>"
+    image = f"<figure><img alt='{shown}' src='data:image/png;base64,{picture}'>"
+    image += f"<figcaption>{_escaped(caption)}</figcaption></figure>"
     tables = "".join(f"<h2>{_escaped(heading)}</h2>{_table(rows)}" for heading, rows in parts.items())
-    body = f"<h1>{shown}</h1>{number}{tables}"
+    body = f"<h1>{shown}</h1>{image}{tables}"
     return f"<!doctype html>\n<html lang='en'><head>{head}<style>{STYLE}</style></head><body>{body}</body></html>\n"
 
 

@@ -281,7 +281,7 @@ Indices = npt.NDArray[np.intp]
 
 COLLIDERS_MAX = 24
 SMALL_PART = 0.09
-"""Longest extent, as a fraction of the character's, below which what a bone moves goes to its parent: fingers, face, twist."""
+"""Longest extent, as a fraction of the character's, below which the vertices of a bone go to its parent."""
 
 MOVED = 0.1
 """Weight from which on a vertex belongs to the limb that a collider may reach over."""

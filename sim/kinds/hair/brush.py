@@ -1,7 +1,7 @@
 """A brush on the groom: combs, smooths, cuts and lengthens the strands within a circle of the picture; pure.
 
-Strands are shaped in the frames of their roots.  Each is seen at its own position and, with a mirror, a second time where
-its mirror image stands; what the brush does to both is added, so that mirrored strands become mirrored.
+Strands are shaped in the frames of their roots.  With a mirror, each strand is brushed a second time at its mirror image;
+the sum of both edits applies, so that mirrored strands stay mirrored.
 """
 
 from dataclasses import dataclass, replace
