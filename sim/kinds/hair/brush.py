@@ -1,6 +1,6 @@
-"""A brush on the groom: combs, smooths, cuts and lengthens the strands within a circle of the picture; pure.
+"""A brush on the groom: combs, smooths, cuts and lengthens the strands within a circle of the image; pure.
 
-Strands are shaped in the frames of their roots.  With a mirror, each strand is brushed a second time at its mirror image;
+Strands are shaped in the frames of their roots.  With a mirror, each strand is brushed again at its mirror image;
 the sum of both edits applies, so that mirrored strands stay mirrored.
 """
 
