@@ -6,7 +6,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QItemSelection, Signal
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
-from sim.characters.look_settings import PART as MATERIAL
+from sim.characters.settings import MATERIAL_PART
 from sim.scene.change import Change, ChangeKind
 from sim.scene.scene import NodeId, ParamRef
 from sim.scene.view_state import Selection, selection_of
@@ -244,7 +244,7 @@ class Outliner(QWidget):
 
 
 def _is_shown(ref: ParamRef) -> bool:
-    return ref.part in ("node", "attachment") or ref.name in ("path", "materials") or ref.part.startswith(MATERIAL)
+    return ref.part in ("node", "attachment") or ref.name in ("path", "materials") or ref.part.startswith(MATERIAL_PART)
 
 
 def _keys_of(selection: Selection) -> list[Key]:

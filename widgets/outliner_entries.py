@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel
-from sim.characters.look_settings import MaterialLook
-from sim.characters.materials import dressed_materials, lost_images
+from sim.characters.materials import missing_images, overridden_materials
+from sim.characters.settings import MaterialLook
 from sim.kinds import KINDS
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view_state import Selection, selection_of
@@ -259,8 +259,8 @@ def describe_materials(entry: Entry, node: Node) -> list[Entry]:
     if group is None or entry.listed is None:
         return []
     entry.looks = node.settings.materials
-    lost = {name for image in lost_images(entry.listed, entry.looks) for name in image.materials}
-    for row, material in zip(group.children, dressed_materials(entry.listed, entry.looks), strict=True):
+    lost = {name for one in missing_images(entry.listed, entry.looks) for name in one.materials}
+    for row, material in zip(group.children, overridden_materials(entry.listed, entry.looks), strict=True):
         row.icon = "texture-missing" if material.name in lost else "material"
         row.mark, row.note = ("warning", "no image") if material.name in lost else ("", "")
         files = ", ".join(file for _, file in material.lost)

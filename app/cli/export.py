@@ -25,7 +25,7 @@ from app.cli.tracks import STEPS_PER_SECOND, TrackRecorder
 from app.files.project_file import is_project
 from sim.assets.build import build_model
 from sim.assets.load import read_raw
-from sim.characters.materials import lost_images, lost_lines
+from sim.characters.materials import missing_images, missing_lines
 from sim.export.atomic_file import naming
 from sim.export.error import require_package
 from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS, Characters
@@ -132,7 +132,7 @@ def convert(options: argparse.Namespace) -> None:
         raw = read_raw(options.path, progress=progress)
     MODEL_WRITERS.of(options.output).save(raw, options.output)
     model = build_model(raw)
-    print_warnings(options.path, [*raw.warnings, *lost_lines(lost_images(model, ()))])
+    print_warnings(options.path, [*raw.warnings, *missing_lines(missing_images(model, ()))])
     held = (counted(len(model.mesh.triangles), "triangle"), counted(len(model.clips), "clip"))
     print_line(f"{options.output}: {', '.join(held)}, {size_text(options.output.stat().st_size)}")
 

@@ -16,7 +16,7 @@ from app.files.project_file import is_project, load_project
 from sim.assets.build import build_model
 from sim.assets.info import info_text, model_info, table
 from sim.assets.load import read_raw
-from sim.characters.materials import lost_images, lost_lines
+from sim.characters.materials import missing_images, missing_lines
 from sim.kinds import KINDS
 from sim.printable import printable, printable_json
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
             raw = read_raw(options.path, progress=progress)
         model = build_model(raw)
         info = model_info(raw, model)
-        info["warnings"] += lost_lines(lost_images(model, ()))
+        info["warnings"] += missing_lines(missing_images(model, ()))
         text = info_text({**info, "warnings": []})
     print(printable_json(json.dumps(info, indent=2, ensure_ascii=False)) if options.json else text)
     print_warnings(options.path, info["warnings"])

@@ -17,7 +17,7 @@ from sim.assets.images import ImageBudget, ImageError, MipImage, load_image, mip
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh, upright_mesh
 from sim.assets.strands import StrandSet, load_strands
-from sim.characters.materials import TOLD_MAX, MissingImage, lost_images, lost_lines
+from sim.characters.materials import REPORTED_MAX, MissingImage, missing_images, missing_lines
 from sim.characters.placement import active_clip
 from sim.characters.settings import ModelSettings
 from sim.kinds import KINDS
@@ -162,10 +162,10 @@ def _report_missing(scene: Scene, models: Mapping[NodeId, CharacterModel]) -> No
     for node_id, model in models.items():
         settings = scene.node(node_id).settings
         looks = settings.materials if isinstance(settings, ModelSettings) else ()
-        for image in lost_images(model, looks):
+        for image in missing_images(model, looks):
             found.setdefault(model.path, {}).setdefault(image.file, {}).update(dict.fromkeys(image.uses))
     for path, files in found.items():
-        print_warnings(path, lost_lines([MissingImage(file, tuple(uses)) for file, uses in files.items()]))
+        print_warnings(path, missing_lines([MissingImage(file, tuple(uses)) for file, uses in files.items()]))
 
 
 def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
@@ -201,9 +201,9 @@ def _images_of(sources: Iterable[tuple[Path, ImageSource]], budget: ImageBudget)
             images[texture] = load_image(texture, budget)
         except ImageError as error:
             failures[texture] = None
-            if len(failures) <= TOLD_MAX:
+            if len(failures) <= REPORTED_MAX:
                 print_warnings(owner, [f"texture {error}"])
         print_warnings(owner, budget.take_notes())
-    if len(failures) > TOLD_MAX:
-        print_warnings(owner, [f"{len(failures) - TOLD_MAX:,} more textures cannot be read"])
+    if len(failures) > REPORTED_MAX:
+        print_warnings(owner, [f"{len(failures) - REPORTED_MAX:,} more textures cannot be read"])
     return images

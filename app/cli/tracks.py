@@ -13,7 +13,7 @@ from app.cli.failure import CommandError
 from app.cli.run import SceneRun
 from app.cli.scene import OpenedScene
 from sim.characters.character import Character
-from sim.characters.materials import dressed_materials
+from sim.characters.materials import overridden_materials
 from sim.characters.settings import DoubleSided, ModelSettings, SkinningMethod, section_list
 from sim.export.npz import FrameArrays
 from sim.export.scene.recording import JointMotion, SceneRecording, Track
@@ -83,7 +83,7 @@ class CharacterTrack:
         assert isinstance(node.settings, ModelSettings)
         self._settings = node.settings
         mesh = character.model.mesh
-        materials = dressed_materials(character.model, node.settings.materials)
+        materials = overridden_materials(character.model, node.settings.materials)
         is_bumped = mesh.tangents is not None and any(material.normal_image is not None for material in materials)
         self._frames, self._normals = (FrameArrays(folder, (mesh.vertex_count, 3), np.float32) for _ in range(2))
         self._tangents = FrameArrays(folder, (mesh.vertex_count, 4), np.float32) if is_bumped else None
@@ -127,7 +127,7 @@ class CharacterTrack:
             backs=tuple(one.is_open if sides is DoubleSided.AUTO else sides is DoubleSided.ON for one in sections),
             flat=tuple(section.is_flat for section in sections),
             colours=colours[None] if colours is not None and model.mesh.is_coloured else None,
-            materials=dressed_materials(model, self._settings.materials),
+            materials=overridden_materials(model, self._settings.materials),
             rig=self._pose.rig(self._character, self._settings), normals=self._normals.read(),
             tangents=self._tangents.read() if self._tangents is not None else None,
             unrigged="deformers are no part of a skin" if self._pose.is_warped else "",

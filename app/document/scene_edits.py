@@ -9,8 +9,7 @@ from app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from app.document.document import Document
 from app.files.node_text import nodes_of, nodes_text
 from sim.assets.model import Bounds
-from sim.characters.pose_settings import PART, BonePose
-from sim.characters.settings import SkinningMethod
+from sim.characters.settings import BONE_PART, BonePose, SkinningMethod
 from sim.kinds import KINDS, group_kind
 from sim.kinds.contract import AddPlace
 from sim.scene.params import params_of
@@ -140,7 +139,9 @@ class SceneEdits:
             named = bones[0][1] if len(bones) == 1 else f"{len(bones)} bones"
             rest = [(record.name, record.default) for record in params_of(BonePose)]
             refs = [
-                (ParamRef(node_id, f"{PART}{bone}", name), value) for node_id, bone in bones for name, value in rest
+                (ParamRef(node_id, f"{BONE_PART}{bone}", name), value)
+                for node_id, bone in bones
+                for name, value in rest
             ]
             self._document.set_as_one(f"Reset the pose of {named}", dict(refs))
 

@@ -16,7 +16,7 @@ from sim.assets.images import ImageBudget, ImageError, MipImage, load_mip_image
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel, ImageSource
 from sim.assets.raw import LoadCancelled, ModelError
-from sim.characters.materials import TOLD_MAX
+from sim.characters.materials import REPORTED_MAX
 from sim.characters.prepared import PreparedModel, prepare_model
 from sim.printable import printable
 from sim.scene.scene import NodeId
@@ -180,10 +180,10 @@ class ModelLoader(QObject):
                     images[source] = load_mip_image(source, self._budget, pause=request.stop_here)
                 except ImageError as error:
                     failed += 1
-                    if failed <= TOLD_MAX:
+                    if failed <= REPORTED_MAX:
                         warnings.append(f"texture {error}")
-            if failed > TOLD_MAX:
-                warnings.append(f"{failed - TOLD_MAX:,} more textures cannot be read")
+            if failed > REPORTED_MAX:
+                warnings.append(f"{failed - REPORTED_MAX:,} more textures cannot be read")
             warnings += self._budget.take_notes()
             loaded = LoadedModel(model, images, prepare_model(model), tuple(warnings), digest)
         except BaseException:

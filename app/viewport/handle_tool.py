@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, QPointF, Qt, Signal
 from app.document.document import Document
 from app.document.history import Gesture
 from app.viewport.renderer import ViewportRenderer
-from sim.animation.pose_offsets import frame_below
-from sim.characters.pose_settings import PART, BonePose
+from sim.animation.pose import frame_below
+from sim.characters.settings import BONE_PART, BonePose
 from sim.kinds.contract import Tool
 from sim.scene.handles import HandleMode, Handles, HandleView, dragged, handles_of, moved_along
 from sim.scene.params import bounded
@@ -151,9 +151,9 @@ class HandleTool(QObject, Tool):
         )
 
     def _bone(self, node: Node, bone: str) -> _HandleTarget | None:
-        """The pose offset of a bone, relative to the clip."""
+        """The pose of a bone, relative to where the clip alone would have it."""
         character = self._client.engine.views.characters.get(node.id) if self._client.engine else None
-        posed = node.settings.part(f"{PART}{bone}")
+        posed = node.settings.part(f"{BONE_PART}{bone}")
         if (
             character is None
             or character.pose is None
@@ -166,7 +166,7 @@ class HandleTool(QObject, Tool):
             return None
         transform = Transform(position=posed.position, rotation=posed.rotation, scale=posed.scale)
         name = f"{bone} of {node.name}"
-        return _HandleTarget(node.id, f"{PART}{bone}", transform, character.world_from_model @ below, name)
+        return _HandleTarget(node.id, f"{BONE_PART}{bone}", transform, character.world_from_model @ below, name)
 
     def _handles(self) -> Handles | None:
         handled = self._handled()

@@ -1,6 +1,6 @@
-// Target of one held particle that is tied to a point of a moving surface.
+// Target of one held particle that is attached to a point of a moving surface.
 // Inputs: vertices of the surface (model space), the triangle's corners, weights of the foot point, height above it [m];
-// placement of the surface. Outputs: target in the world [m] and 1, or zeros.
+// world transform of the surface. Outputs: target in the world [m] and 1, or zeros.
 
 uniform samplerBuffer u_vertices;
 uniform int u_texels;

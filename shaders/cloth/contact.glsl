@@ -1,8 +1,8 @@
 // Contact of a particle with all colliders, grouped by shape: planes that do not turn, then ellipsoids, then the others.
 // Inputs: colliders as packed by sim/colliders/pack.py in that order, moment as a fraction of the step, substep [s];
 // world space, metres. Outputs: corrected position and velocity.
-// PLANES and OVALS are the numbers of the first two groups; the rest is looked through for what is near. Software drivers
-// run every branch, so that few solids of a known shape cost less without a search and without the other shapes.
+// PLANES and OVALS are the numbers of the first two groups; the others are searched for near ones. Software drivers
+// run every branch, so that a few colliders of known shapes are faster without a search and without the other shapes.
 
 #include "common/plane.glsl"
 
@@ -18,7 +18,7 @@ Contact oval_contact(samplerBuffer colliders, int index, vec3 point, float fract
     return Contact(near.w, normal, velocity, surface.x, surface.y);
 }
 
-// Looks through colliders `first` to `count` for those that are near.
+// Contacts with the near ones of colliders `first` to `count`.
 void search_contacts(
     samplerBuffer colliders, int first, int count, inout Particle moved, float fraction, float clearance, float substep
 ) {

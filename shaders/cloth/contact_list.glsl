@@ -1,12 +1,12 @@
 // Finds the particles that one particle may touch within a span of time, in the order of the tree.
-// Inputs: state of all particles, the tree over them, leaves near each leaf, rest places. Outputs: numbers of particles,
+// Inputs: state of all particles, the tree over them, leaves near each leaf, rest positions. Outputs: numbers of particles,
 // LISTED at most; the particle itself after the last. A pair that is near at rest is left out: springs hold it apart.
 
 #include "cloth/tree.glsl"
 
 uniform samplerBuffer u_state;
-uniform samplerBuffer u_rest;      // rest place, number of the leaf of each particle
-uniform samplerBuffer u_places;    // rest place, number of the particle in each place, or -1
+uniform samplerBuffer u_rest;      // rest position, number of the leaf of each particle
+uniform samplerBuffer u_places;    // rest position, number of the particle in each place, or -1
 uniform usamplerBuffer u_leaves;   // leaves near each leaf, see cloth/near_list.glsl
 uniform int u_first_place;         // node that is the first place
 uniform int u_count;               // particles; records after them are padding

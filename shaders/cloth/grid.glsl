@@ -27,7 +27,7 @@ struct GridPlace {
     float column_share;
 };
 
-// AIR needs DAMPED: without it nobody asks for the velocities of neighbours.
+// AIR needs DAMPED: only with it are the velocities of neighbours read.
 Particle particle_at(int id) {
 #ifdef DAMPED
     return Particle(texelFetch(u_state, 2 * id).xyz, texelFetch(u_state, 2 * id + 1).xyz);
@@ -72,7 +72,7 @@ vec3 cell_air(Particle own, Particle beside, Particle opposite, Particle below, 
     return air_force(area, air - moving, drag.x, drag.y, 0.25);
 }
 
-// All springs, and the air where there is any.
+// All springs, and the air with AIR.
 vec3 neighbour_forces(int id, Particle own, vec3 air, vec2 drag) {
     GridPlace place = grid_place(id);
     bvec4 near = place.near;

@@ -1,5 +1,5 @@
-// Keeps the newest sound state of one particle: what is shown, and what a cloth that blew up goes back to.
-// Inputs: newest state, state kept so far (two texels a particle, the last number is the step that went wrong or 0),
+// Keeps the newest sound state of one particle: it is drawn, and a cloth that failed is restored to it.
+// Inputs: newest state, last sound state (two texels a particle, the last number is the step that failed or 0),
 // largest strain of the cloth. Outputs: the record to keep from now on.
 
 uniform samplerBuffer u_state;

@@ -1,6 +1,6 @@
 #version 330 core
-// Marks of particles of a cloth, points in world space [m]: with HELD of those that are held, otherwise of those that
-// touch a solid; the others are nowhere.
+// Highlights of particles of a cloth, points in world space [m]: held particles with HELD, otherwise particles that
+// touch a collider; the others are clipped.
 
 #include "viewport/frame.glsl"
 #include "common/collide.glsl"
@@ -8,7 +8,7 @@
 uniform float u_size;               // [px]
 
 #ifdef HELD
-in vec4 a_pin;                      // place, and 1 where the particle is held
+in vec4 a_pin;                      // position, and 1 if the particle is held
 #else
 uniform samplerBuffer u_colliders;  // as packed by sim/colliders/pack.py
 uniform int u_collider_count;

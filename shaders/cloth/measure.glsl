@@ -16,7 +16,7 @@ uniform vec3 u_gravity;            // [m/s2]
 uniform int u_count;               // particles; records after them are padding
 
 const float BEYOND = 1e30;
-const float WORLD_END = 1e7;       // [m] and [m/s]; a comparison with it also finds what is not a number
+const float WORLD_END = 1e7;       // [m] and [m/s]; comparisons with it also fail for NaN
 
 bool is_sound(vec3 v) {
     return abs(v.x) < WORLD_END && abs(v.y) < WORLD_END && abs(v.z) < WORLD_END;

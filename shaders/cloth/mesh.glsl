@@ -15,7 +15,7 @@ uniform vec2 u_bend_limits;        // shortening times rest length [m2], longest
 
 const int SLOTS = THREADS + BENDS;
 
-// AIR needs DAMPED: without it nobody asks for the velocities of neighbours.
+// AIR needs DAMPED: only with it are the velocities of neighbours read.
 Particle particle_at(int id) {
 #ifdef DAMPED
     return Particle(texelFetch(u_state, 2 * id).xyz, texelFetch(u_state, 2 * id + 1).xyz);
@@ -32,7 +32,7 @@ float bend_low(float rest) {
     return -u_bend_limits.x / max(rest, CLOTH_TINY);
 }
 
-// All springs, and the air where there is any.
+// All springs, and the air with AIR.
 vec3 neighbour_forces(int id, Particle own, vec3 air, vec2 drag) {
     vec3 total = vec3(0.0);
     for (int i = 0; i < THREADS; ++i) {

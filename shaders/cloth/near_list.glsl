@@ -1,5 +1,5 @@
-// Finds the nodes of a level of the tree whose particles may touch those of one node, itself among them.
-// Inputs: the tree, the same lists of the level above: what is near has parents that are near. Outputs: numbers of nodes,
+// Finds the nodes of a level of the tree whose particles may touch those of one node, including itself.
+// Inputs: the tree, the same lists of the level above: near nodes have near parents. Outputs: numbers of nodes,
 // counted in their level, fewer than LISTED; END after the last.
 
 #include "cloth/tree.glsl"

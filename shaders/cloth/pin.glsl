@@ -1,5 +1,5 @@
-// Holds one particle or lets it go, where it is now, without the processor knowing where that is.
-// Inputs: state of all particles, pins so far, what to do (0 free, 1 as before, 2 hold here), a move of the pins kept.
+// Pins one particle at its current position, which only the GPU knows, or unpins it.
+// Inputs: state of all particles, pins so far, what to do (0 free, 1 as before, 2 hold here), a motion of the pins that stay.
 // Outputs: target [m] and 1, or zeros. World space.
 
 uniform samplerBuffer u_state;

@@ -1,7 +1,7 @@
-// What the touch of other particles of the same cloth changes of the motion of one.
-// Inputs: state of all particles (position, 1/share | velocity, 0), lists of those that may touch, distance kept [m],
-// substep [s]. Outputs: change of velocity [m/s], and of place [m] without velocity.
-// A pair that comes nearer than the distance in this substep loses a part of the speed at which it does, one that is
+// Change of the motion of one particle by contacts with other particles of the same cloth.
+// Inputs: state of all particles (position, 1/share | velocity, 0), lists of those that may touch, clearance [m],
+// substep [s]. Outputs: change of velocity [m/s], and of position [m] without velocity.
+// A pair that comes nearer than the clearance in this substep loses a part of the speed at which it does, one that is
 // nearer is moved apart a little: the same for both, by their masses, so that momentum stays and no energy comes about.
 // The parts are such that many touches at once do not overshoot. Sums are of whole numbers: they do not depend on the
 // order, so that a mirrored cloth moves as the mirror image bit for bit.
@@ -9,16 +9,16 @@
 // M. Macklin et al. 2014, "Unified particle physics for real-time applications", for the split of speed and place.
 
 uniform usamplerBuffer u_contacts;
-uniform vec2 u_self;               // distance kept [m], coefficient of friction
+uniform vec2 u_self;               // clearance [m], coefficient of friction
 
 const float ABSORBED = 0.2;        // part of the speed at which a pair closes that a substep takes away
 const float PUSHED = 0.1;          // part of the overlap that a substep undoes
-const float FINE = 4194304.0;      // steps of a whole number in a distance kept
-const float LARGEST = 8.0;         // change that still adds up, in distances kept (a substep)
+const float FINE = 4194304.0;      // integer steps in a clearance
+const float LARGEST = 8.0;         // largest change that is added, in clearances (a substep)
 
 struct Touch {
-    ivec3 velocity;                // in distances kept a substep, times FINE
-    ivec3 place;                   // in distances kept, times FINE
+    ivec3 velocity;                // in clearances a substep, times FINE
+    ivec3 place;                   // in clearances, times FINE
 };
 
 ivec3 whole(vec3 change) {

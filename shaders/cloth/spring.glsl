@@ -1,6 +1,6 @@
 // Force and energy of one damped spring.
 // Inputs: offset of the first end from the second [m], their relative velocity [m/s], constants of the spring.
-// Outputs: force on the first end [N]; energy [J]. World space. A spring of zero length pulls nowhere and is no error.
+// Outputs: force on the first end [N]; energy [J]. World space. A spring of zero length has no force.
 // References: L. Verlet 1967; K.-J. Choi, H.-S. Ko 2002 for springs that push up to a limit (bend springs of a material).
 
 const float CLOTH_TINY = 1e-20;   // lengths [m] and areas [m2] below it have no direction
@@ -24,7 +24,7 @@ vec3 spring_force(vec3 apart, vec3 relative, Spring spring) {
     return apart * (-(spring.stiffness * (reach - spring.rest) + spring.damping * rate) * inverse);
 }
 
-// The same with the lengthening held between two limits [m].
+// The same with the lengthening clamped [m].
 vec3 limited_force(vec3 apart, vec3 relative, Spring spring, float low, float high) {
     float reach = sqrt(dot(apart, apart));
     float inverse = 1.0 / max(reach, CLOTH_TINY);

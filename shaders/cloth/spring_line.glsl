@@ -1,5 +1,5 @@
 // Ends and strain of one spring, for drawing: two vertices of a line.
-// Inputs: kept state of all particles, the spring's ends and rest length. Outputs: end, strain | end, strain; metres.
+// Inputs: drawn state of all particles, the spring's ends and rest length. Outputs: end, strain | end, strain; metres.
 
 uniform samplerBuffer u_state;
 

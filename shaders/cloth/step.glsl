@@ -6,7 +6,7 @@
 // parts.
 // References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl, cloth/self_contact.glsl.
 
-// Included once and for both: the include below is text, whatever the preprocessor leaves out.
+// Included here once: an include is text even inside a branch that the preprocessor removes.
 #include "cloth/spring.glsl"
 #include "cloth/air.glsl"
 #ifdef GRID
@@ -29,11 +29,11 @@ uniform vec3 u_gravity;            // [m/s2]
 uniform float u_air_drag;          // [1/s]
 uniform vec3 u_wind;               // [m/s]
 uniform vec2 u_drag;               // half the air's density times the coefficients, normal and tangential
-uniform float u_clearance;         // kept from colliders [m]
-uniform vec2 u_progress;           // part of what is left of the step that this substep is; fraction of the step at its end
-uniform int u_grabbed;             // particle that follows the hand, or -1
+uniform float u_clearance;         // distance from colliders [m]
+uniform vec2 u_progress;           // this substep as a part of the rest of the step; fraction of the step at its end
+uniform int u_grabbed;             // particle that is dragged, or -1
 uniform vec4 u_hand;               // its target [m], and how far it may move in a substep [m]
-uniform float u_hand_pull;         // largest force of the hand [N]
+uniform float u_hand_pull;         // largest force of dragging [N]
 #ifdef PINS
 uniform samplerBuffer u_pins;      // target [m], 1 if held
 #endif
@@ -50,7 +50,7 @@ vec3 air_at(vec3 point) {
 #endif
 }
 
-// Brings a held particle towards its target, so that it arrives with the last substep of the step.
+// Moves a held particle to its target, so that it arrives with the last substep of the step.
 void hold(vec3 before, vec3 target, float reach, out vec3 position, out vec3 velocity) {
     vec3 way = (target - before) * u_progress.x;
     way *= min(1.0, reach / max(sqrt(dot(way, way)), CLOTH_TINY));
@@ -58,8 +58,8 @@ void hold(vec3 before, vec3 target, float reach, out vec3 position, out vec3 vel
     velocity = way / u_substep;
 }
 
-// Moves a particle with the hand: slower the harder the fabric pulls back, and where it pulls harder than the hand can,
-// the particle slips, so that no hand tears the cloth.
+// Moves a dragged particle: slower the harder the fabric pulls back; beyond the largest force it slips, so that dragging
+// cannot tear the cloth.
 void follow_hand(vec3 before, vec3 force, inout vec3 position, inout vec3 velocity) {
     float pull = dot(force, u_hand.xyz - before) > 0.0 ? 0.0 : sqrt(dot(force, force));
     if (pull < u_hand_pull) {

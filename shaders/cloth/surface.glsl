@@ -1,5 +1,5 @@
 // Place and smooth normal of one drawn vertex of a cloth.
-// Inputs: particle behind the vertex, kept state, faces; world space, metres. Outputs: position, 1 | unit normal, 0.
+// Inputs: particle of the vertex, drawn state, faces; world space, metres. Outputs: position, 1 | unit normal, 0.
 // The normal is the mean of the faces around the particle, weighted by area.
 
 // Included once and for both: the include below is text, whatever the preprocessor leaves out.

@@ -1,6 +1,6 @@
 #version 330 core
 // Depth of an opaque particle as a light sees it: a disc, or the form of a streak or a picture.
-// PICK: which object covers a pixel; of what is seen through, the middle alone, so that what is behind can be had.
+// PICK: which object covers a pixel; of transparent particles only the middle, so that objects behind can be picked.
 
 #define PICTURE (LOOK == 1)
 #define STREAK (LOOK == 2)

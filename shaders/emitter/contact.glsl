@@ -1,6 +1,6 @@
 // Contact of a particle with all colliders, continuous, so that nothing fast passes through.
 // Inputs: colliders as packed by sim/colliders/pack.py, planes that do not turn first (PLANES of them), where the
-// particle was, span as fractions of the step and in seconds; world space. Outputs: its place and velocity after it.
+// particle was, span as fractions of the step and in seconds; world space. Outputs: its position and velocity after it.
 // RESPONSE selects: 1 bounce, 2 die, 3 stick. OTHERS: how many there are beside the planes; a loop over a known number
 // takes half the time. SEARCH: so many that it pays to look first which of them are near. BALLS: all others are spheres,
 // whose turning does not matter for where they are.
@@ -11,7 +11,7 @@
 const float STICK_SLOP = 1e-3;   // m; a particle this near to its distance from a surface stays on it
 
 // As swept_contact, with one look at the surface instead of two: where the path enters it, or else where the path ends.
-// From there the distance goes on along the tangent plane, so that a path which leaves stays outside.
+// From there the distance continues along the tangent plane, so that a path which leaves stays outside.
 #ifdef BALLS
 Contact path_contact(samplerBuffer colliders, int index, vec3 start, vec3 end, float from, float to, float substep) {
     int base = index * COLLIDER_TEXELS;

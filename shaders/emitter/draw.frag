@@ -42,7 +42,7 @@ uniform float u_least;            // opacity below which nothing is drawn; edges
 uniform sampler2D u_scene_depth;  // window depth of everything opaque
 uniform vec2 u_depth_terms;       // third row of the projection: its third and fourth element
 uniform float u_softness;         // [m]
-uniform vec4 u_height;            // world y of a place in clip coordinates, as its product; zeros without a ground
+uniform vec4 u_height;            // world y of a point in clip coordinates, as its product; zeros without a ground
 uniform vec2 u_viewport;          // size of the target [px]
 flat in vec2 v_middle;            // height of the middle over the ground, half the width [m]
 #endif
@@ -50,7 +50,7 @@ flat in vec2 v_middle;            // height of the middle over the ground, half 
 #if BLENDING == 1
 #include "viewport/weighted.glsl"
 
-layout(location = 0) out vec4 o_sum;      // weighted colour; what is left to see of the background, as a product
+layout(location = 0) out vec4 o_sum;      // weighted colour; transmittance of the background, as a product
 layout(location = 1) out vec4 o_weight;   // weight
 uniform float u_middle;                   // depth whose weight is 1 [m]
 #else
@@ -104,7 +104,7 @@ vec2 from_core(vec2 offset) {
 #endif
 }
 
-// Colour, and opacity of this place.
+// Colour and opacity at this fragment.
 vec4 surface(vec2 offset) {
 #if PICTURE
     return v_colour * picture(offset);

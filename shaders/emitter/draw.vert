@@ -2,7 +2,7 @@
 // One particle of an emitter as a point sprite, with SPRITES, or as a quad, an instance of four vertices.
 // LOOK: 0 round, 1 picture, 2 streak; BLENDING: 0 additive, 1 alpha, 2 opaque; CAST draws what a light sees.
 // Inputs: the state, two texels a slot (see emitter/step.glsl), and the table of its life (sim/particles/gradient.py).
-// Outputs: place in the particle from -1 to 1, linear colour and opacity, depth [m], cell of the atlas, form of a streak.
+// Outputs: position in the particle from -1 to 1, linear colour and opacity, depth [m], cell of the atlas, form of a streak.
 // Size of a sprite: width [m] * scale * height of the picture / (2 w), the same with and without perspective.
 
 // Includes are text, once each, whatever the preprocessor leaves out: what all variants need comes first.
@@ -64,7 +64,7 @@ const float STEP_TIME = 1.0 / 60.0;
 const float LAST_TEXEL = 255.0;
 // Anything narrower [px] is drawn this wide and as much fainter, so that it does not flicker.
 const float NARROWEST = OPAQUE ? 1.0 : 1.5;
-const float FARTHEST = 1e12;       // also what is not a number is not drawn [m]
+const float FARTHEST = 1e12;       // NaN is not drawn either [m]
 
 void hide() {
     gl_Position = vec4(2.0, 2.0, 2.0, 1.0);

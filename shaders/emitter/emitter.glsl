@@ -13,18 +13,18 @@ layout(std140) uniform Emitter {
     vec4 gravity;            // xyz [m/s2]; w drag [1/s]
     vec4 air;                // xyz wind [m/s]; w part of the source's velocity that is inherited
     vec4 pace;               // of a whole substep: what drag leaves of a velocity, time that counts for acceleration [s]
-                             // | z duration of a step [s]; w distance kept from colliders [m]
-    vec4 whirl;              // whirls per metre, their speed [m/s]
-    vec4 whirl_shift;        // xyz how far they went with the wind in their lattice, as part of a cell
-    vec4 attractor;          // xyz place [m]; w square of its radius [m2]
+                             // | z duration of a step [s]; w distance from colliders [m]
+    vec4 turbulence;         // cells per metre, speed [m/s]
+    vec4 turbulence_shift;        // xyz how far they went with the wind in their lattice, as part of a cell
+    vec4 attractor;          // xyz position [m]; w square of its radius [m2]
     vec4 pull;               // xyz axis of the vortex times its strength, w strength of the pull, both times radius2
     vec4 angles;             // middle and span of yaw, middle and span of pitch [rad]
     vec4 shape;              // xyz edges of a box [m]; w radius [m]
     vec4 cone;               // 1 - cosine of half the opening; y empty part of the radius
     vec4 life;               // mean [steps] and variance of the lifetime, mean [m/s] and variance of the speed
-    ivec4 numbers;           // seed, capacity, seed of the whirls
-    ivec4 whirl_cells;       // xyz how far they went, in whole cells
-    ivec4 whirl_phases;      // xyz how far they have changed
+    ivec4 numbers;           // seed, capacity, seed of the turbulence
+    ivec4 turbulence_cells;       // xyz how far they went, in whole cells
+    ivec4 turbulence_phases;      // xyz how far they have changed
     ivec4 births;            // slot of the first birth, how many, generation of the first, births left out before it
     ivec4 counts;            // segments, faces of the source, texels of a vertex
     vec4 segments[SEGMENT_MAX];   // number of the first birth from the first of all, its moment, spacing [steps]
@@ -32,7 +32,7 @@ layout(std140) uniform Emitter {
 
 const uint GENERATION_MASK = 0xffffffu;
 
-// The place and motion of a particle, as the contact functions take it.
+// Position and velocity of a particle, as the contact functions take them.
 struct Particle {
     vec3 position;
     vec3 velocity;

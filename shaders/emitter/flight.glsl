@@ -1,7 +1,7 @@
 // The flight of a particle to the end of a substep: forces, drag, and what it meets.
-// Inputs: the block of the emitter, colliders, the substep; world space, SI. Outputs: place, velocity, life.
+// Inputs: the block of the emitter, colliders, the substep; world space, SI. Outputs: position, velocity, life.
 // Semi-implicit Euler with exact drag: v' = v exp(-c h) + a (1 - exp(-c h)) / c, x' = x + h v'.
-// WHIRLS, ATTRACTOR and COLLIDERS are optional parts; RESPONSE is that of emitter/contact.glsl.
+// TURBULENCE, ATTRACTOR and COLLIDERS are optional parts; RESPONSE is that of emitter/contact.glsl.
 
 #include "emitter/emitter.glsl"
 #include "emitter/motion.glsl"

@@ -1,9 +1,9 @@
 // What moves a particle, and how far: gravity, drag in moving air, attractor and vortex.
 // Inputs: world points [m], velocities [m/s], times [s]. Outputs: accelerations, and the pace of a span of time.
-// WHIRLS and ATTRACTOR are optional parts. Functions are named as in tests/oracles/particles.py.
-// Reference: R. Bridson et al. 2007, "Curl-noise for procedural fluid flow", for the whirls.
+// TURBULENCE and ATTRACTOR are optional parts. Functions are named as in tests/oracles/particles.py.
+// Reference: R. Bridson et al. 2007, "Curl-noise for procedural fluid flow", for the turbulence.
 
-#ifdef WHIRLS
+#ifdef TURBULENCE
 #include "common/curl_noise.glsl"
 #endif
 
@@ -18,11 +18,11 @@ vec3 attraction(vec3 point) {
 
 vec3 acceleration(vec3 point) {
     vec3 air = emitter.air.xyz;
-#ifdef WHIRLS
-    vec3 place = point * emitter.whirl.x;
-    uvec3 phases = uvec3(emitter.whirl_phases.xyz);
-    air += emitter.whirl.y * curl_noise(
-        place, emitter.whirl_shift.xyz, emitter.whirl_cells.xyz, uint(emitter.numbers.z), phases
+#ifdef TURBULENCE
+    vec3 place = point * emitter.turbulence.x;
+    uvec3 phases = uvec3(emitter.turbulence_phases.xyz);
+    air += emitter.turbulence.y * curl_noise(
+        place, emitter.turbulence_shift.xyz, emitter.turbulence_cells.xyz, uint(emitter.numbers.z), phases
     );
 #endif
     vec3 total = emitter.gravity.xyz + emitter.gravity.w * air;
@@ -33,7 +33,7 @@ vec3 acceleration(vec3 point) {
 }
 
 // What drag leaves of a velocity after a time, the time that counts for an acceleration, and half its square as far
-// as an acceleration counts for the place: exp(-c t), (1 - exp(-c t)) / c, (t - y) / c.
+// as an acceleration counts for the position: exp(-c t), (1 - exp(-c t)) / c, (t - y) / c.
 vec3 pace_of(float drag, float time) {
     float x = drag * time;
     float left = exp(-x);

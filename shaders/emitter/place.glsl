@@ -1,6 +1,6 @@
 // Places that particles start from, with the direction away from the source there.
 // Inputs: random numbers, 0 up to and without 1, or bits; sizes [m]. Outputs: points and unit normals in the source's frame.
-// SOURCE selects: 0 point, 1 sphere, 2 box, 3 disc, 4 line, 5 surface. Functions are named as in sim/particles/places.py.
+// SOURCE selects: 0 point, 1 sphere, 2 box, 3 disc, 4 line, 5 surface. Functions are named as in tests/oracles/particles.py.
 // Reference: R. Osada et al. 2002, "Shape distributions", for the points of a triangle.
 
 const vec3 UPWARD = vec3(0.0, 1.0, 0.0);

@@ -1,6 +1,6 @@
-// Moves one particle over a substep and lets it die. FULL: the dead are born again at once.
+// Moves one particle over a substep and lets it die. FULL: dead particles are spawned again at once.
 // Inputs: the block of the emitter, state of the particle, the substep; world space, SI. Outputs: the state:
-// place, life left at the end of the step [steps], negative for the dead | velocity, how often the slot was used before.
+// position, life left at the end of the step [steps], negative if dead | velocity, earlier uses of the slot.
 // See emitter/flight.glsl.
 
 // Includes are text, once each, whatever the preprocessor leaves out: what both parts need comes first.
@@ -20,7 +20,7 @@ void bear_again(uint slot, inout Particle own, inout float life, inout uint gene
         uint number = hash_number(slot, generation);
         Start start = birth_start(number, moment);
         own = Particle(start.position, start.velocity);
-        // At the very start everything is born at once, so that it should not all die at once, nor in this very step.
+        // At the start all particles are born at once; they must not die at once, nor in this step.
         float share = birth_numbers(uint(emitter.numbers.x), number, DIRECTION_GROUP).z;
         life = (generation == 0u ? max(share * start.life, 1.0) : start.life) - (1.0 - moment);
         span = rest_of_substep(moment);

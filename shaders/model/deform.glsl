@@ -1,10 +1,10 @@
 // Morph targets of one vertex: adds weighted differences to the bind pose, before skinning.
 // Inputs: slots, one for each target that acts: texel of its first differences, first vertex, number of vertices less
 // one, bits of the weight; differences of position, normal and, with TANGENT, tangent, target after target, vertex by
-// vertex.  The first slots are uniforms, those that nothing is in have the weight 0; MANY_MORPHS has more in a buffer.
+// vertex.  The first slots are uniforms, unused ones have the weight 0; MANY_MORPHS has more in a buffer.
 // Output: the surface in bind space, its directions of length 1.
 // Every fetch is unconditional: the row is clamped, and the weight is 0 outside the run of a target.  No loop over the
-// first slots: software renderers read what is indexed by a variable, and test for the end, for every vertex anew.
+// first slots: software renderers evaluate variable indices and the end condition again for every vertex.
 
 #ifdef TANGENT
 #define DELTA_TEXELS 3

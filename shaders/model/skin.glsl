@@ -1,7 +1,7 @@
-// Skins one vertex of a character, after its morph targets and deformers where it has any.
+// Skins one vertex of a character, after its morph targets and deformers.
 // Inputs: rest record (position and normal, optional tangent, bind space), joints and weights, palette of the pose; with
-// MORPHS the differences of all targets and a slot for each that acts, MANY_MORPHS where these are many; with WARP_CASES the deformers.
-// Outputs: the same record in model space, file units. METHOD is skin_lbs, skin_dqs or skin_dqs_scale, and none for a
+// MORPHS the differences of all targets and a slot for each that acts, MANY_MORPHS if there are many; with WARP_CASES the deformers.
+// Outputs: the same record in model space, file units. METHOD is skin_lbs, skin_dqs or skin_dqs_scale, undefined for a
 // model without joints.
 // Reference: see model/blend.glsl, model/deform.glsl and model/warps.glsl.
 

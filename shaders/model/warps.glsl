@@ -1,7 +1,7 @@
-// All deformers of a figure, one after the other, after its morph targets and before skinning.
+// All deformers of a character, one after the other, after its morph targets and before skinning.
 // Inputs: for each deformer 4 texels: its number and that of its mask or -1, then its values; for each mask and vertex the
-// slope of the weight in the bind pose, and the weight; in the mask `seams`, unless it is -1, the direction in which a vertex
-// goes whose place has several normals, and 1. WARP_CASES is a `case` for every deformer that there is, such as
+// gradient of the weight in the bind pose, and the weight; in the mask `seams`, unless it is -1, the mean of the
+// normals at positions with several normals, and 1. WARP_CASES is a `case` for every deformer, such as
 // `case 0: warp = bulge(a, b, c, p, n, s); break;`.
 // Output: the surface in bind space, its directions of length 1.
 

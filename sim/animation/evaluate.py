@@ -1,4 +1,4 @@
-"""Pose of a character at a time: sample, compose, multiply along the hierarchy, make the palette."""
+"""Poses of a character: sample the clip, compose, multiply along the hierarchy, build the palette."""
 
 import math
 from collections.abc import Sequence
@@ -6,15 +6,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.pose import Pose
-from sim.animation.pose_offsets import Offset, with_offsets
+from sim.animation.pose import Offset, Pose, with_offsets
 from sim.animation.root_motion import root_motion, without_travel
 from sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
-from sim.maths.local_to_model import model_from_local
+from sim.maths.hierarchy import model_from_local
 from sim.maths.transform import compose
 
 TOGETHER = 960
-"""Joints of all moments that are evaluated at once; more cost more each, as memory is asked for anew every time."""
+"""Joints of all times that are evaluated at once; beyond this, memory allocation makes each slower."""
 
 
 def evaluate_pose(
@@ -30,14 +29,13 @@ def evaluate_pose(
     """Pose of the skeleton of `model`, and weights of its morph targets.
 
     Args:
-        model: A character; without a skeleton it has weights alone.
+        model: A character; without a skeleton the pose has weights alone.
         clip: One of its clips, or None for the bind pose.
         time: Time in the clip [s], clamped to it.
-        interpolation: How the clip is read between its keys.
-        lock_root: Keep the motion joint over the ground where it was at the start of the clip; see
-            `sim.animation.root_motion`.  Nothing changes for clips that stay in place.
+        interpolation: Interpolation between keys.
+        lock_root: Removes the travel of the root over the ground; see `sim.animation.root_motion`.
         up_axis: Axis of the file that points up, "y" or "z".
-        offsets: What is done to single joints on top of that.
+        offsets: Offsets of single joints on top.
 
     Raises:
         ValueError: If the clip was made for another number of joints.
@@ -66,10 +64,9 @@ def evaluate_poses(
     lock_root: bool = False,
     up_axis: str = "y",
 ) -> list[Pose]:
-    """What `evaluate_pose` gives for each of many moments, the same bits, most of it made together.
+    """The poses of `evaluate_pose` at many times, bit-identical, evaluated together.
 
-    Raises:
-        ValueError: If the clip was made for another number of joints.
+    Raises ValueError if the clip was made for another number of joints.
     """
     skeleton = model.skeleton
     motion = root_motion(skeleton, clip, up_axis) if lock_root and skeleton is not None else None
@@ -102,12 +99,7 @@ def _many(
 
 
 def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
-    """The pose in which the file stores the skeleton: the one the mesh was bound in, unless the file differs.
-
-    Args:
-        model: A character.
-        offsets: What is done to single joints on top of it.
-    """
+    """The pose in which the file stores the skeleton, usually the one that the mesh was bound in."""
     skeleton, targets = model.skeleton, model.mesh.targets
     weights = NO_WEIGHTS if targets is None else targets.rest_weights
     if skeleton is None:
@@ -117,7 +109,7 @@ def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
 
 
 def assembled(model: CharacterModel, local: LocalPose, offsets: Sequence[Offset] = ()) -> Pose:
-    """The pose of local transforms and weights, with what is done to single joints on top of them."""
+    """The pose of local transforms and morph weights, with offsets of single joints on top."""
     skeleton = model.skeleton
     if skeleton is None:
         return _boneless(local)
@@ -152,7 +144,7 @@ def _posed(
 def _palette(
     model: CharacterModel, skeleton: Skeleton, model_from_joint: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Palette (P, ..., 4, 4) and centres (P, 3) of joints (B, ..., 4, 4); all moments of an entry are one product."""
+    """Palette (P, ..., 4, 4) and centres (P, 3) of joints (B, ..., 4, 4)."""
     entries = model.skin.palette if model.skin is not None else None
     if entries is None:
         joints, after, centres = model_from_joint, skeleton.bind_from_model, skeleton.model_from_bind[:, :3, 3]

@@ -1,8 +1,8 @@
-"""Packs a palette for skinning: matrix rows, or rigid motions as dual quaternions and a scale apart.
+"""Packs a palette for skinning: matrix rows, or rigid motions as dual quaternions with separate scales.
 
-A palette matrix is split into a scale about the joint's bind position, which keeps that point, and the
-rigid motion that follows.  Splitting about the joint and not about the origin keeps the joint where the
-clip puts it even when the scale is left out or blended differently from the motion.
+A palette matrix is split into a scale about the joint's bind position, which keeps that point, and the rigid motion
+that follows.  Splitting about the joint and not about the origin keeps the joint where the clip puts it even when the
+scale is left out or blended differently from the motion.
 """
 
 import numpy as np
@@ -13,6 +13,7 @@ from sim.maths.transform import polar
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
+
 
 _RIGID = 5e-6
 """Largest deviation of an element from a rotation that counts as float noise of the file, not as scale."""
@@ -28,12 +29,11 @@ def lbs_rows(palette: Float64) -> Float32:
 def dual_quaternions(palette: Float64, centres: Float64 | None = None) -> Float32:
     """Rigid part of every matrix as real and dual quaternion, shape (B, 2, 4).
 
-    Every real part has w not negative.  Which of two equal signs a vertex takes is decided there, against
-    its strongest influence.
+    Every real part has w not negative; each vertex aligns the signs with its strongest influence.
 
     Args:
         palette: shape (B, 4, 4).
-        centres: Bind positions of the joints, shape (B, 3), `Pose.centres`; the origin when None.
+        centres: Bind positions of the joints, shape (B, 3), `Pose.centres`; the origin if None.
     """
     return rigid_and_scale(palette, centres)[0].astype(np.float32)
 
@@ -59,7 +59,7 @@ def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[F
 
 
 def _scaling(linear: Float64, rotation: Float64) -> npt.NDArray[np.bool_]:
-    """Which matrices (B, 3, 3) are not the rotations that were taken from them (B, 4)."""
+    """Which matrices (B, 3, 3) differ from the rotations extracted from them (B, 4)."""
     deviation = np.abs(quaternion.to_matrix(rotation) - linear)
     return np.asarray(deviation.reshape(-1, 9).max(axis=1) > _RIGID)
 

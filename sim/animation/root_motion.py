@@ -1,4 +1,4 @@
-"""Finds the joint that carries a character through a clip, and takes its travel away."""
+"""Finds the joint that moves a character through a clip, and removes its travel."""
 
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -8,54 +8,47 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Clip, Interpolation, LocalPose, Skeleton
-from sim.maths.local_to_model import model_from_local
+from sim.maths.hierarchy import model_from_local
 from sim.maths.transform import compose
 
 Float64 = npt.NDArray[np.float64]
 
+
 _TRAVEL_SHARE = 0.1
-"""A path shorter than this share of the skeleton's size is sway, not travel: walking in place sways by 5 %."""
+"""Paths shorter than this part of the skeleton's size are sway, not travel: walking in place sways by 5 %."""
 
 _CARRIED_SHARE = 0.25
-"""A joint that carries a smaller share of all joints is a prop, not the body."""
+"""A joint with a smaller part of all joints below it is a prop, not the body."""
 
 _SAMPLE_MAX = 256
-"""Poses looked at; longer clips are sampled evenly."""
+"""Most poses that are examined; longer clips are sampled evenly."""
 
 
 @dataclass(frozen=True, slots=True)
 class RootMotion:
-    """How a clip travels.
+    """How a clip travels."""
 
-    Attributes:
-        joint: The motion joint.
-        start: Its place at the start of the clip, shape (3,), file space.
-        horizontal: 1 for the axes of the ground, 0 for the up axis, shape (3,).
-        travellers: Topmost joints that move of their own accord, the motion joint among them.
-        carried: The travellers and everything below them.
-    """
-
-    joint: int
-    start: Float64
-    horizontal: Float64
-    travellers: npt.NDArray[np.intp]
-    carried: npt.NDArray[np.intp]
+    joint: int  # The motion joint
+    start: Float64  # Its position at the start of the clip, shape (3,), file space
+    horizontal: Float64  # 1 for the axes of the ground, 0 for the up axis, shape (3,)
+    travellers: npt.NDArray[np.intp]  # Topmost joints with travel of their own, including the motion joint
+    carried: npt.NDArray[np.intp]  # The travellers and everything below them
 
 
 _FOUND: WeakKeyDictionary[Clip, dict[str, tuple[Skeleton, RootMotion | None]]] = WeakKeyDictionary()
-"""Searching takes some milliseconds and depends on the clip alone, so it is done once for each."""
+"""Results by clip: a search takes some milliseconds."""
 
 
 def root_motion(skeleton: Skeleton, clip: Clip, up_axis: str) -> RootMotion | None:
-    """The travel of a clip over the ground, or None for a clip that stays in place.
+    """The travel of a clip over the ground; None for a clip that stays in place.
 
-    The motion joint is, among the joints that travel of their own accord, the one that carries the most
-    joints; on a body that is the shallowest.  A joint's own travel is the path its local translation
-    draws over the ground, turned by its parent: a head that sweeps forward because the spine bends does not travel.
+    The motion joint is, among the joints with travel of their own, the one with the most joints below it.  The own
+    travel of a joint is the path of its local translation over the ground, rotated by its parent: a head that sweeps
+    forward because the spine bends does not travel.
 
     Args:
-        skeleton: The skeleton the clip belongs to.
-        clip: Must be hashable by identity; the answer is remembered as long as the clip lives.
+        skeleton: The skeleton of the clip.
+        clip: Hashed by identity; the result is cached as long as the clip lives.
         up_axis: "y" or "z", in either case.
     """
     known = _FOUND.setdefault(clip, {})
@@ -70,9 +63,9 @@ def without_travel(
 ) -> tuple[LocalPose, Float64]:
     """Pose with the motion joint kept, over the ground, where it was at the start of the clip.
 
-    Every carried joint moves by the same horizontal vector, so the shape of the pose, its height and its
-    turning stay; joints above the motion joint stay where they are.  The local translations of the
-    travellers follow, so that local and model transforms still agree.
+    Every carried joint moves by the same horizontal vector, so the shape of the pose, its height and its rotation stay;
+    joints above the motion joint do not move.  The local translations of the travellers follow, so that local and model
+    transforms still agree.
     """
     travel = (model_from_joint[motion.joint, :3, 3] - motion.start) * motion.horizontal
     model = model_from_joint.copy()
@@ -97,13 +90,16 @@ def _search(skeleton: Skeleton, clip: Clip, up_axis: str) -> RootMotion | None:
     own = _own_travel(skeleton, positions, model, horizontal)
     size = np.ptp(skeleton.model_from_bind[:, :3, 3], axis=0).max()
     moves = own > max(_TRAVEL_SHARE * float(size), 1e-9)
-    carried_counts = _subtree_sizes(skeleton)
+    carried_counts = np.ones(skeleton.joint_count, dtype=np.intp)
+    for level in reversed(skeleton.levels):
+        np.add.at(carried_counts, skeleton.parents[level], carried_counts[level])
     candidates = np.flatnonzero(moves & (carried_counts >= _CARRIED_SHARE * skeleton.joint_count))
     if not len(candidates):
         return None
     joint = int(candidates[np.argmax(carried_counts[candidates])])
-    below = _flagged_or_below(skeleton, moves)
-    parents = skeleton.parents
+    parents, below = skeleton.parents, moves.copy()
+    for level in skeleton.levels:
+        below[level] |= below[parents[level]]
     topmost = moves & ~np.where(parents < 0, False, below[parents])
     return RootMotion(joint, model[joint, 0, :3, 3], horizontal, np.flatnonzero(topmost), np.flatnonzero(below))
 
@@ -127,18 +123,3 @@ def _own_travel(skeleton: Skeleton, positions: Float64, model: Float64, horizont
     path = (linear @ moved[..., None])[..., 0] * horizontal
     length: Float64 = np.linalg.norm(np.ptp(path, axis=1), axis=-1)
     return length
-
-
-def _subtree_sizes(skeleton: Skeleton) -> npt.NDArray[np.intp]:
-    """Number of joints at and below each joint."""
-    sizes = np.ones(skeleton.joint_count, dtype=np.intp)
-    for level in reversed(skeleton.levels):
-        np.add.at(sizes, skeleton.parents[level], sizes[level])
-    return sizes
-
-
-def _flagged_or_below(skeleton: Skeleton, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    result = flags.copy()
-    for level in skeleton.levels:
-        result[level] |= result[skeleton.parents[level]]
-    return result

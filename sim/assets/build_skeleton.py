@@ -12,8 +12,7 @@ from sim.assets.faults import MAX_JOINTS, ElementFault, quoted
 from sim.assets.model import Skeleton
 from sim.assets.raw import RawBone, RawSkeleton
 from sim.maths import quaternion
-from sim.maths.hierarchy import CycleError, build_hierarchy
-from sim.maths.local_to_model import model_from_local
+from sim.maths.hierarchy import CycleError, build_hierarchy, model_from_local
 from sim.maths.transform import compose, inverse_affine
 
 ROOT = -1

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from sim.bench.plain import NumpyCloth, PlainCloth
 from sim.bench.runner import Case, Row, measure, rows_on_gpu
-from sim.colliders.layout import arranged
-from sim.colliders.pack import pack_colliders
+from sim.colliders.pack import arranged, pack_colliders
 from sim.colliders.scene_colliders import Colliders
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.back_end import BackEndChoice

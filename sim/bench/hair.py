@@ -11,8 +11,7 @@ import numpy as np
 from sim.bench.frames import IMAGE, silent_gl
 from sim.bench.plain import PlainHair
 from sim.bench.runner import Case, Row, measure, rows_on_gpu
-from sim.colliders.layout import arranged
-from sim.colliders.pack import pack_colliders
+from sim.colliders.pack import arranged, pack_colliders
 from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, shapes_of
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.engine import Engine

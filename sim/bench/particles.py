@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from sim.bench.plain import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
 from sim.bench.runner import Case, Row, measure, rows_on_gpu
-from sim.colliders.layout import arranged
-from sim.colliders.pack import pack_colliders
+from sim.colliders.pack import arranged, pack_colliders
 from sim.colliders.scene_colliders import Colliders, shapes_of
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.engine import Engine
@@ -25,12 +24,10 @@ from sim.gl.objects import Owner
 from sim.gl.texture import TexelBuffer
 from sim.kinds.emitter.block import EmitterBlock
 from sim.kinds.emitter.buffers import PARTICLE
-from sim.kinds.emitter.emission import EmissionMode, EmitterSource
 from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.inputs import EmitterInputs
-from sim.kinds.emitter.kernels import features_of
+from sim.kinds.emitter.passes import EmitterInputs, features_of
 from sim.kinds.emitter.presets import with_preset
-from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sim.kinds.emitter.settings import EmissionMode, EmitterSettings, EmitterSource, ParticleLook
 from sim.kinds.emitter.system import EmitterSystem
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME

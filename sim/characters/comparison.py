@@ -1,69 +1,56 @@
-"""MethodComparison: how far one pose, skinned by linear blending and by dual quaternions, lies apart.
-
-Owns the staging buffers only.  Statistics are read without waiting for the GPU and are therefore a frame or more old.
-"""
+"""Difference between linear blend and dual quaternion skinning of one pose."""
 
 import time
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sim.assets.model import Mesh
 from sim.characters.reference import enclosed_volume, method_difference
 from sim.characters.skinning import SkinnedMesh
 from sim.gl.context import Context
+from sim.gl.objects import Owner
 from sim.gl.readback import Readback
 
 INTERVAL = 0.2
 """Shortest time between two statistics [s]."""
 
 COST_SHARE = 0.1
-"""Largest part of the time that statistics may take; large meshes get them less often."""
+"""Largest part of the time for statistics; large meshes get them less often."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonStatistics:
-    """Difference of two deformations of one mesh, in file units.
+    """Difference of two deformations of one mesh, in file units."""
 
-    Attributes:
-        maximum, mean: Distance of the vertices of one from their twins.
-        vertex: The vertex with the largest distance.
-        bind_volume, lbs_volume, dqs_volume: Enclosed volumes, cubed units; 0 for an empty mesh.
-    """
-
+    # Distance between corresponding vertices
     maximum: float
     mean: float
-    vertex: int
+    vertex: int  # The vertex with the largest distance
+    # Enclosed volumes, cubed units; 0 for an empty mesh
     bind_volume: float
     lbs_volume: float
     dqs_volume: float
 
     @property
     def lbs_volume_change(self) -> float:
-        """Gained volume of linear blending as a part of that of the bind pose; 0 where that has none."""
+        """Volume change of linear blending relative to the bind pose; 0 if that has no volume."""
         return self._change(self.lbs_volume)
 
     @property
     def dqs_volume_change(self) -> float:
-        """Gained volume of dual quaternions as a part of that of the bind pose; 0 where that has none."""
+        """Volume change of dual quaternions relative to the bind pose; 0 if that has no volume."""
         return self._change(self.dqs_volume)
 
     def _change(self, volume: float) -> float:
         return volume / self.bind_volume - 1.0 if self.bind_volume else 0.0
 
 
-class MethodComparison:
+class MethodComparison(Owner):
     """Statistics of two skinned meshes that the caller keeps in the same pose.
 
-    Args:
-        context: Where the buffers live.
-        mesh: Geometry of both in the bind pose.
-        lbs: Skinned by linear blending.
-        dqs: Skinned by dual quaternions.
-
     Attributes:
-        statistics: The last ones that arrived, or None.
+        statistics: The newest ones, a frame or more old; None before the first arrive.
     """
 
     def __init__(self, context: Context, mesh: Mesh, lbs: SkinnedMesh, dqs: SkinnedMesh) -> None:
@@ -71,19 +58,12 @@ class MethodComparison:
         self._meshes = lbs, dqs
         self._triangles = mesh.triangles
         self._bind_volume = enclosed_volume(mesh.positions, mesh.triangles)
-        self._readbacks = Readback(context, label="lbs"), Readback(context, label="dqs")
+        self._readbacks = [self.owns(Readback(context, label=label)) for label in ("lbs", "dqs")]
         self._requested: tuple[int, ...] | None = None
         self._next_time = -np.inf
 
     def poll(self, now: float) -> bool:
-        """Advance the statistics without waiting; call once a frame.
-
-        Args:
-            now: Monotonic time [s].
-
-        Returns:
-            Whether `statistics` is new.
-        """
+        """Reads and requests statistics without waiting, once a frame; returns whether there are new ones."""
         written = tuple(mesh.write_count for mesh in self._meshes)
         pending = any(readback.pending for readback in self._readbacks)
         if written != self._requested and now >= self._next_time and not pending:
@@ -96,21 +76,9 @@ class MethodComparison:
         if lbs is None or dqs is None:
             return False
         begin = time.perf_counter()
-        self.statistics = self._evaluate(lbs["position"][:, :3], dqs["position"][:, :3])
+        lbs, dqs = lbs["position"][:, :3], dqs["position"][:, :3]
+        difference = method_difference(lbs, dqs)
+        volumes = self._bind_volume, enclosed_volume(lbs, self._triangles), enclosed_volume(dqs, self._triangles)
+        self.statistics = ComparisonStatistics(difference.maximum, difference.mean, difference.vertex, *volumes)
         self._next_time = now + max(INTERVAL, (time.perf_counter() - begin) / COST_SHARE)
         return True
-
-    def release(self) -> None:
-        for readback in self._readbacks:
-            readback.release()
-
-    def _evaluate(self, lbs: npt.NDArray[np.float32], dqs: npt.NDArray[np.float32]) -> ComparisonStatistics:
-        difference = method_difference(lbs, dqs)
-        return ComparisonStatistics(
-            difference.maximum,
-            difference.mean,
-            difference.vertex,
-            self._bind_volume,
-            enclosed_volume(lbs, self._triangles),
-            enclosed_volume(dqs, self._triangles),
-        )

@@ -1,4 +1,4 @@
-"""Materials of a model as they are drawn: those of its file, with what the settings of the node say instead."""
+"""Materials of a model: those of its file, with the overrides of the node."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -8,19 +8,19 @@ from typing import Any
 
 from sim.assets.materials import TextureFolder
 from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material
-from sim.characters.look_settings import TEXTURES, MaterialLook
+from sim.characters.settings import TEXTURES, MaterialLook
 from sim.maths.srgb import light_of
 
 Looks = Sequence[MaterialLook]
-TOLD_MAX = 10
-"""Missing images of a model that get a line each; one more tells how many others there are."""
+REPORTED_MAX = 10
+"""Missing images of a model that get a line each; one more line counts the others."""
 
 _NAMED_MAX = 3
 _WHITE = (1.0, 1.0, 1.0)
 
 
-def dressed(material: Material, look: MaterialLook) -> Material:
-    """A material as it is drawn; colours of settings are encoded for screens, those of materials are light."""
+def overridden(material: Material, look: MaterialLook) -> Material:
+    """A material with overrides; colours of settings are sRGB, colours of materials are linear."""
     colours = {name: getattr(look, name) for name in ("diffuse", "specular", "emission")}
     numbers = {name: getattr(look, name) for name in ("shininess", "opacity")}
     changes: dict[str, Any] = {name: light_of(colour) for name, colour in colours.items() if colour is not None}
@@ -44,27 +44,27 @@ def dressed(material: Material, look: MaterialLook) -> Material:
     return replace(material, **changes) if changes else material
 
 
-def dressed_materials(model: CharacterModel, looks: Looks) -> tuple[Material, ...]:
-    """The materials of a model as they are drawn, in the order of the file."""
+def overridden_materials(model: CharacterModel, looks: Looks) -> tuple[Material, ...]:
+    """The materials of a model with their overrides, in the order of the file."""
     if not looks:
         return model.materials
     known = {look.material: look for look in reversed(looks)}
-    return tuple(dressed(one, known[one.name]) if one.name in known else one for one in model.materials)
+    return tuple(overridden(one, known[one.name]) if one.name in known else one for one in model.materials)
 
 
 def own_image(material: Material, name: str) -> ImageSource | None:
-    """The image that the file gives a material, by the name of the texture among settings."""
+    """The image of the file for a texture of the settings."""
     image: ImageSource | None = material.image if name == "texture" else getattr(material, name)
     return image
 
 
-def lost_name(material: Material, name: str) -> str:
-    """What the file calls an image of a material that was not found; "" where nothing is missing."""
+def missing_name(material: Material, name: str) -> str:
+    """File name of a missing image of a material; "" if it is not missing."""
     return dict(material.lost).get(name, "")
 
 
 def idle_values(material: Material) -> frozenset[str]:
-    """Values of a material that say nothing, as others of it decide."""
+    """Values of a material without effect because of others."""
     idle = set()
     if material.alpha_mode is AlphaMode.OPAQUE:
         idle.add("opacity")
@@ -94,17 +94,14 @@ class MissingImage:
         return f"the texture {self.file} of {names} was not found"
 
 
-def lost_images(
+def missing_images(
     model: CharacterModel, looks: Looks, is_gone: Callable[[str], bool] = lambda _: False
 ) -> tuple[MissingImage, ...]:
-    """Images that were not found and that nothing stands in for, in the order of the materials.
+    """Missing images that no override replaces, in the order of the materials.
 
-    Args:
-        model: The model.
-        looks: What is other of its materials.
-        is_gone: Whether the image that a look names is missing too; it is listed by its path.
+    Images that overrides name are missing if `is_gone`; they are listed by their path.
     """
-    found: dict[str, list[tuple[str, str]]] = {}
+    missing: dict[str, list[tuple[str, str]]] = {}
     known = {look.material: look for look in reversed(looks)}
     for material in model.materials:
         look, lost = known.get(material.name, MaterialLook()), dict(material.lost)
@@ -112,13 +109,13 @@ def lost_images(
             path = getattr(look, name)
             file = lost.get(name) if path is None else path if path and is_gone(path) else None
             if file:
-                found.setdefault(file, []).append((material.name, name))
-    return tuple(MissingImage(file, tuple(dict.fromkeys(uses))) for file, uses in found.items())
+                missing.setdefault(file, []).append((material.name, name))
+    return tuple(MissingImage(file, tuple(dict.fromkeys(uses))) for file, uses in missing.items())
 
 
-def lost_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
-    """A line for each of the first images that were not found, and one that counts the others."""
-    lines = tuple(one.line for one in lost[:TOLD_MAX])
+def missing_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
+    """A line for each of the first missing images, and one that counts the others."""
+    lines = tuple(one.line for one in lost[:REPORTED_MAX])
     more = len(lost) - len(lines)
     return (*lines, f"{more:,} more textures were not found") if more else lines
 
@@ -126,16 +123,9 @@ def lost_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
 def located(
     lost: Sequence[MissingImage], file: str, chosen: Path, find: Callable[[str], Path | None] | None = None
 ) -> dict[tuple[str, str], str]:
-    """Paths for lost images after the user found one; others that lie beside it come along.
+    """Paths for missing images, by material and texture, after the user located the image `file` at `chosen`.
 
-    Args:
-        lost: What is missing.
-        file: The one that was looked for, as the model file calls it.
-        chosen: Where it is.
-        find: Finds a file of a recorded name in the folder of the chosen one.
-
-    Returns:
-        The path for each material and texture.
+    Other images are found in the same folder, by default by `TextureFolder`.
     """
     find = find or TextureFolder(chosen.parent).find
     paths: dict[tuple[str, str], str] = {}

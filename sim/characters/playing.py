@@ -1,4 +1,4 @@
-"""The pose of a figure at a moment of the scene: its strips, their blends, and the run-up before the start."""
+"""The pose of a character at a scene time: its strips, their blends, and the pre-roll before the start."""
 
 import functools
 from collections.abc import Sequence
@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.animation.evaluate import assembled, bind_pose, evaluate_pose, evaluate_poses
-from sim.animation.pose import Pose
-from sim.animation.pose_offsets import Offset
+from sim.animation.pose import Offset, Pose
 from sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose
 from sim.characters.placement import active_clip, up_axis
 from sim.characters.settings import ModelSettings
@@ -17,14 +16,14 @@ from sim.maths import quaternion
 from sim.scene.strips import Strip, StripSample, last_end, parts_at, smooth
 
 SETTLING = 0.5
-"""Part of the run-up in which the first pose is held, so that what hangs comes to rest."""
+"""Part of the pre-roll in which the first pose is held, so that cloth and hair come to rest."""
 
 RunUp = tuple[float, float]
-"""Start of the scene [s], and how long before it the run-up begins [s]."""
+"""Start of the scene [s], and length of the pre-roll before it [s]."""
 
 
 def strips_of(settings: ModelSettings, model: CharacterModel) -> tuple[Strip, ...]:
-    """The strips of a figure; the active clip over and over where there are none, and nothing in the bind pose."""
+    """The strips of a character; the active clip, looping, without any; nothing in the bind pose."""
     clip = active_clip(settings, model)
     if clip is None:
         return ()
@@ -32,22 +31,25 @@ def strips_of(settings: ModelSettings, model: CharacterModel) -> tuple[Strip, ..
 
 
 def clip_of(model: CharacterModel, name: str) -> Clip:
-    """A clip of a model by its name; one that the file does not hold falls back to the first."""
-    return next((clip for clip in model.clips if clip.name == name), model.clips[0])
+    """A clip by its name; a name that the file does not have falls back to the first."""
+    for clip in model.clips:
+        if clip.name == name:
+            return clip
+    return model.clips[0]
 
 
 def parts_of(settings: ModelSettings, model: CharacterModel, time: float) -> tuple[StripSample, ...]:
-    """What the pose at a moment of the scene [s] is blended from; nothing in the bind pose."""
+    """The clip samples that the pose at a scene time [s] is blended from; nothing in the bind pose."""
     return parts_at(strips_of(settings, model), lambda name: clip_of(model, name).duration, time)
 
 
 def playing_time(settings: ModelSettings, model: CharacterModel) -> float:
-    """When the strip of a figure that ends last ends [s]; 0 without strips."""
+    """End of the last strip of a character [s]; 0 without strips."""
     return last_end(strips_of(settings, model), lambda name: clip_of(model, name).duration)
 
 
 def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up: RunUp) -> Pose:
-    """Pose at a moment of the scene [s]; in the run-up the bind pose, blended into the pose of the start."""
+    """Pose at a scene time [s]; in the pre-roll the bind pose, blended into the pose at the start."""
     start, length = run_up
     if not length or time >= start:
         return blended(model, _played(model, settings, time), settings.pose)
@@ -57,15 +59,15 @@ def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up:
 
 
 def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[float], run_up: RunUp) -> list[Pose]:
-    """What `pose_of` gives for each of many moments of the scene [s], the same bits, clip by clip."""
+    """The poses of `pose_of` at many scene times [s], bit-identical, evaluated clip by clip."""
     start, length = run_up
     playing = [parts_of(settings, model, time) if not length or time >= start else () for time in times]
-    wanted: dict[str, dict[float, None]] = {}
+    times_of: dict[str, dict[float, None]] = {}
     for part in (part for parts in playing for part in parts):
-        wanted.setdefault(part.clip, {})[part.time] = None
-    found = {
+        times_of.setdefault(part.clip, {})[part.time] = None
+    poses = {
         (name, time): pose
-        for name, moments in wanted.items()
+        for name, moments in times_of.items()
         for time, pose in zip(
             moments,
             evaluate_poses(model, clip_of(model, name), list(moments), **_reading(model, settings)),
@@ -73,7 +75,7 @@ def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[flo
         )
     }
     return [
-        blended(model, [(found[part.clip, part.time], part.weight) for part in parts], settings.pose)
+        blended(model, [(poses[part.clip, part.time], part.weight) for part in parts], settings.pose)
         if parts
         else pose_of(model, settings, time, run_up)
         for time, parts in zip(times, playing, strict=True)
@@ -81,7 +83,7 @@ def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[flo
 
 
 def _played(model: CharacterModel, settings: ModelSettings, time: float) -> list[tuple[Pose, float]]:
-    """The poses of the strips at a moment of the scene [s], the lowest first, each with its weight."""
+    """The poses of the strips at a scene time [s], the lowest first, each with its weight."""
     reading = _reading(model, settings)
     parts = parts_of(settings, model, time)
     return [(evaluate_pose(model, clip_of(model, part.clip), part.time, **reading), part.weight) for part in parts] or [
@@ -90,8 +92,6 @@ def _played(model: CharacterModel, settings: ModelSettings, time: float) -> list
 
 
 class _ClipReading(TypedDict):
-    """How clips are read."""
-
     interpolation: Interpolation
     lock_root: bool
     up_axis: str
@@ -106,10 +106,10 @@ def _reading(model: CharacterModel, settings: ModelSettings) -> _ClipReading:
 
 
 def blended(model: CharacterModel, poses: Sequence[tuple[Pose, float]], offsets: Sequence[Offset] = ()) -> Pose:
-    """Poses laid over one another, each by its weight, 0 to 1; the first one is the lowest, whatever its weight.
+    """Blends poses on top of each other, each with a weight of 0 to 1; the weight of the first is ignored.
 
-    Translation, scale and weights of morph targets blend linearly, rotation along the normalised straight way.  Offsets
-    of joints come on top.
+    Translation, scale and morph weights are interpolated linearly, rotations by normalised linear
+    interpolation.  Offsets of joints come on top.
     """
     pose = poses[0][0]
     local = functools.reduce(lambda one, other: _mixed(one, other[0].local, other[1]), poses[1:], pose.local)

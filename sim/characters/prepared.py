@@ -1,4 +1,4 @@
-"""A model together with everything that can be worked out before the GPU is needed; made on any thread."""
+"""Everything about a model that can be computed before the GPU is needed, on any thread."""
 
 from dataclasses import dataclass
 
@@ -6,34 +6,74 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.content import content_sum
-from sim.assets.influences import joint_boxes, reach_of
-from sim.assets.model import CharacterModel
-from sim.characters.skeleton_lines import BoneSegments, bone_segments
+from sim.assets.influences import joint_boxes, reach_of, weighted_vertex_counts
+from sim.assets.model import CharacterModel, Skeleton, Skin
 from sim.characters.skinning import SkinningRecords, skinning_records
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedModel:
-    """What the upload of a model reads.
+class BoneSegments:
+    """Bones of the skeleton overlay."""
 
-    Attributes:
-        model: The character.
-        records: Vertices and influences as their buffers hold them.
-        boxes: Entries of the palette that move something, shape (J,), and corners of their boxes, shape (J, 8, 3); None
-            without them.
-        reach: Lowest and highest corner, (3,) each, of the bind pose with its morph targets.
-        segments: Bones of the overlay; None without a skeleton.
+    heads: npt.NDArray[np.intp]  # Joint at the thick end, shape (S,); a click selects it
+    tails: npt.NDArray[np.intp]  # Its child at the thin end, shape (S,)
+    joints: npt.NDArray[np.intp]  # Joints that are drawn as dots, shape (J,)
+
+    def of(self, joint: int) -> "BoneSegments":
+        own = self.heads == joint
+        return BoneSegments(self.heads[own], self.tails[own], np.array([joint]))
+
+
+def bone_segments(skeleton: Skeleton, skin: Skin | None) -> BoneSegments:
+    """Segments and dots of the joints that belong to the body; all joints if none has weights.
+
+    Joints without weights, neither above nor below a joint with weights (scene roots, cameras, mesh nodes), are left
+    out: their transforms may be far from the body.
     """
+    weighted = weighted_vertex_counts(skin, skeleton.joint_count) > 0
+    if not weighted.any():
+        weighted = np.ones(skeleton.joint_count, dtype=bool)
+    above = _inherited_down(skeleton, weighted)
+    below = _inherited_up(skeleton, weighted)
+    tails = np.flatnonzero(below & (skeleton.parents >= 0))
+    tails = tails[above[skeleton.parents[tails]]]
+    heads = skeleton.parents[tails].astype(np.intp)
+    return BoneSegments(heads, tails, np.union1d(np.union1d(heads, tails), np.flatnonzero(weighted)))
 
-    model: CharacterModel
-    records: SkinningRecords
+
+def _inherited_down(skeleton: Skeleton, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Whether the joint or any ancestor is flagged."""
+    result = flags.copy()
+    for level in skeleton.levels:
+        parents = skeleton.parents[level]
+        result[level] |= (parents >= 0) & result[parents]
+    return result
+
+
+def _inherited_up(skeleton: Skeleton, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Whether the joint or any descendant is flagged."""
+    result = flags.copy()
+    for level in reversed(skeleton.levels):
+        parents = skeleton.parents[level]
+        held = level[(parents >= 0) & result[level]]
+        result[skeleton.parents[held]] = True
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedModel:
+    """The input of a model upload."""
+
+    model: CharacterModel  # The character
+    records: SkinningRecords  # Vertices and influences as their buffers hold them
+    # Palette entries with weights, shape (J,), and corners of their boxes, (J, 8, 3); None without joints
     boxes: tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]] | None
+    # Lowest and highest corner, (3,) each, of the bind pose with its morph targets
     reach: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
-    segments: BoneSegments | None
+    segments: BoneSegments | None  # Bones of the overlay; None without a skeleton
 
 
 def prepare_model(model: CharacterModel) -> PreparedModel:
-    """Works out records, boxes and bones of a model; touches no OpenGL."""
     content_sum(model)  # known from then on: it takes long
     skin, skeleton, bounds = model.skin, model.skeleton, model.mesh.bounds
     lowest, highest = reach_of(model.mesh) if model.mesh.targets is not None else (bounds.lo[None], bounds.hi[None])

@@ -1,7 +1,4 @@
-"""Skinning in double precision on the CPU: what every GPU result is compared with.
-
-Written for clarity; nothing here is fast.
-"""
+"""Skinning in double precision on the CPU, the reference for the GPU.  Written for clarity, not speed."""
 
 from dataclasses import dataclass, replace
 
@@ -11,7 +8,7 @@ import numpy.typing as npt
 from sim.animation.palette import rigid_and_scale
 from sim.animation.pose import Pose, Warps
 from sim.assets.model import Mesh, Skin
-from sim.characters.deformers.warping import mask_of, seams_of, warped
+from sim.characters.deformers.functions import mask_of, seams_of, warped
 from sim.characters.settings import SkinningMethod
 from sim.maths import dual_quaternion, quaternion
 
@@ -21,32 +18,20 @@ Triangles = npt.NDArray[np.integer]
 
 @dataclass(frozen=True, slots=True)
 class SkinnedVertices:
-    """Deformed geometry in file order and file space.
+    """Deformed geometry in file order and file space."""
 
-    Attributes:
-        positions: shape (V, 3).
-        normals: Unit vectors, shape (V, 3).
-        tangents: Unit xyz and the handedness of the mesh, shape (V, 4), or None where the mesh has none.
-    """
-
-    positions: Float64
-    normals: Float64
-    tangents: Float64 | None
+    positions: Float64  # shape (V, 3)
+    normals: Float64  # Unit vectors, shape (V, 3)
+    tangents: Float64 | None  # Unit xyz and the handedness of the mesh, shape (V, 4), or None
 
 
 @dataclass(frozen=True, slots=True)
 class MethodDifference:
-    """How far two deformations of one mesh lie apart, in file units.
-
-    Attributes:
-        maximum: Largest distance of a vertex from its twin.
-        mean: Mean distance over all vertices.
-        vertex: The vertex with the largest distance.
-    """
+    """Distance between corresponding vertices of two deformations, in file units."""
 
     maximum: float
     mean: float
-    vertex: int
+    vertex: int  # The vertex with the largest distance
 
 
 def skin(
@@ -58,17 +43,17 @@ def skin(
     weights: Float64 | None = None,
     warps: Warps | None = None,
 ) -> SkinnedVertices:
-    """Vertices of `mesh` under a pose.
+    """Vertices of `mesh` in a pose.
 
     Args:
         mesh: Geometry in the bind pose.
-        influences: Up to 8 joints for each vertex, or None for a mesh that no joint moves.
-        palette: What each entry of the palette does to the bind pose, shape (P, 4, 4).
+        influences: Up to 8 joints for each vertex, or None for a mesh without joints.
+        palette: Matrix of each palette entry for the bind pose, shape (P, 4, 4).
         method: LBS blends the matrices; DQS blends the rigid parts as dual quaternions and ignores scale;
             DQS_SCALE blends the scales linearly, applies them first, and then moves as DQS does.
-        centres: Bind positions of their joints, shape (P, 3), about which scale acts; the origin when None.
-        weights: Of the morph targets of the mesh, which act first, shape (M,); 0 when None.
-        warps: What deformers do after these; nothing when None.
+        centres: Bind positions of the joints, shape (P, 3), about which scale acts; the origin if None.
+        weights: Of the morph targets, which act first, shape (M,); 0 if None.
+        warps: Deformers, which act after them.
 
     Source: Magnenat-Thalmann et al. 1988 (LBS); Kavan et al. 2008, algorithm 1 and section 4.3 (DQS).
     """
@@ -89,11 +74,11 @@ def skin(
 
 
 def deformed(mesh: Mesh, weights: Float64 | None) -> SkinnedVertices:
-    """Vertices in the bind pose, moved by morph targets: p + sum of w dp, and unit n + sum of w dn.
+    """Bind pose with morph targets: p + sum of w dp, and unit n + sum of w dn.
 
     Args:
         mesh: The mesh, with or without targets.
-        weights: shape (M,), of any size and sign; none acts when None.
+        weights: shape (M,), of any size and sign; 0 if None.
     """
     positions, normals = mesh.positions.astype(np.float64), mesh.normals.astype(np.float64)
     tangents = None if mesh.tangents is None else mesh.tangents.astype(np.float64)
@@ -114,7 +99,7 @@ def deformed(mesh: Mesh, weights: Float64 | None) -> SkinnedVertices:
 
 
 def shaped_mesh(mesh: Mesh, influences: Skin | None, pose: Pose) -> Mesh:
-    """The bind pose as morph targets and deformers leave it, before joints move it; the very same where they rest."""
+    """The bind pose after morph targets and deformers; the same object if none acts."""
     if pose.warps is None and not pose.local.weights.any():
         return mesh
     rest = deformed(mesh, pose.local.weights)
@@ -124,7 +109,6 @@ def shaped_mesh(mesh: Mesh, influences: Skin | None, pose: Pose) -> Mesh:
 
 
 def _warped(warps: Warps, mesh: Mesh, influences: Skin | None, rest: SkinnedVertices) -> SkinnedVertices:
-    """Vertices in the bind pose after deformers."""
     masks = {bone: mask_of(mesh, influences, bone) for bone in warps.bones if bone >= 0 and influences is not None}
     seams = seams_of(mesh) if "bulge" in warps.functions else None
     along = None if rest.tangents is None else rest.tangents[:, :3]
@@ -138,7 +122,7 @@ def _warped(warps: Warps, mesh: Mesh, influences: Skin | None, rest: SkinnedVert
 def enclosed_volume(positions: npt.ArrayLike, triangles: Triangles) -> float:
     """Volume inside a closed, outward-facing triangle mesh, in cubed units; the sum of signed tetrahedra.
 
-    An open mesh gives a number too: the volume closed by the cones from its centre to its borders.
+    An open mesh is closed by cones from its centre to its borders.
     """
     points = np.asarray(positions, dtype=np.float64)
     if not len(points) or not len(triangles):
@@ -148,7 +132,7 @@ def enclosed_volume(positions: npt.ArrayLike, triangles: Triangles) -> float:
 
 
 def method_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> MethodDifference:
-    """Distances between the vertices of two deformations, positions of shape (V, 3) each."""
+    """Positions of shape (V, 3) each."""
     distances = np.linalg.norm(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64), axis=1)
     if not len(distances):
         return MethodDifference(0.0, 0.0, 0)
@@ -208,7 +192,7 @@ def _apply(linear: Float64, vectors: Float64) -> Float64:
 
 
 def _unit(vectors: Float64, fallback: Float64) -> Float64:
-    """Vectors of length 1; where one has no direction, the fallback, which may be zero."""
+    """Unit vectors; the fallback, which may be zero, for a vector without length."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     missing = length < 1e-20
     return np.where(missing, fallback, vectors / np.where(missing, 1.0, length))

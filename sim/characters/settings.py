@@ -1,18 +1,136 @@
-"""Settings of a character that is read from a file.  Pure; knows no OpenGL."""
+"""Settings of a character that is loaded from a file, of its materials and of its bones."""
 
 import enum
+import functools
 from typing import Annotated, ClassVar
 
 import msgspec
 
-from sim.assets.formats import MODEL_FORMATS
+from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sim.assets.model import Interpolation
 from sim.characters.deformers.settings import AnyDeformer
-from sim.characters.look_settings import PART as MATERIAL
-from sim.characters.look_settings import Looks, MaterialLook, look_of, with_look
-from sim.characters.pose_settings import PART, BonePose, Bones, pose_of, with_pose
 from sim.scene.params import Effect, Role, Scale, Settings, param
 from sim.scene.strips import STRIPS_MAX, Strip
+from sim.scene.vectors import Colour
+
+MATERIAL_PART = "material:"
+"""Prefix of the address of a value of a material; the name in the file follows."""
+
+LOOKS_MAX = 4096
+Name = Annotated[str, msgspec.Meta(max_length=4096)]
+
+
+def _texture(doc: str, label: str) -> msgspec.Meta:
+    return param(
+        f"{doc}; stored relative to the project.", group="Textures", label=label, role=Role.PATH,
+        suffixes=IMAGE_FORMATS.suffixes, effect=Effect.VIEW,
+    )  # fmt: skip
+
+
+def _colour(doc: str, label: str) -> msgspec.Meta:
+    return param(doc, group="Colours", label=label, role=Role.COLOUR, effect=Effect.VIEW)
+
+
+class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Overrides of one material of the file: None keeps its value, an empty path removes a texture."""
+
+    material: Name = ""
+    diffuse: Annotated[
+        Colour | None, _colour("Colour of the surface, which the colour texture is multiplied by.", "Base colour")
+    ] = None
+    specular: Annotated[Colour | None, _colour("Colour of highlights, seen from the front.", "Highlights")] = None
+    emission: Annotated[Colour | None, _colour("Emission of the surface.", "Emission")] = None
+    shininess: (
+        Annotated[
+            float,
+            param("How narrow highlights are: the exponent of Phong.", lo=0.0, hi=1e4, soft=(1.0, 1e4), scale=Scale.LOG,
+                  group="Colours", effect=Effect.VIEW),
+        ]
+        | None
+    ) = None  # fmt: skip
+    opacity: (
+        Annotated[
+            float,
+            param("Opacity of the surface, if the file allows transparency.", lo=0.0, hi=1.0,
+                  step=0.01, group="Colours", effect=Effect.VIEW),
+        ]
+        | None
+    ) = None  # fmt: skip
+    texture: Annotated[str | None, _texture("Colours", "Colour")] = None
+    emission_image: Annotated[str | None, _texture("Colours that the emission is multiplied by", "Emission")] = None
+    normal_image: Annotated[
+        str | None, _texture("Normals in tangent space: right, up the image, outwards", "Normals")
+    ] = None
+    surface_image: Annotated[str | None, _texture("Roughness in green and metal in blue", "Roughness, metal")] = None
+    occlusion_image: Annotated[str | None, _texture("Part of the ambient light that arrives, in red", "Occlusion")] = (
+        None
+    )
+
+
+Looks = Annotated[tuple[MaterialLook, ...], msgspec.Meta(max_length=LOOKS_MAX)]
+
+TEXTURES = ("texture", "emission_image", "normal_image", "surface_image", "occlusion_image")
+"""Names of the textures of a material, the colour first."""
+
+
+def look_of(looks: tuple[MaterialLook, ...], material: str) -> MaterialLook:
+    """The overrides of one material."""
+    return next((look for look in looks if look.material == material), MaterialLook(material=material))
+
+
+def with_look(looks: tuple[MaterialLook, ...], changed: MaterialLook) -> tuple[MaterialLook, ...]:
+    """Overrides with those of one material replaced; one without effect is left out."""
+    place = next((index for index, look in enumerate(looks) if look.material == changed.material), len(looks))
+    cached = (changed,) if changed != MaterialLook(material=changed.material) else ()
+    return (*looks[:place], *cached, *looks[place + 1 :])
+
+
+BONE_PART = "bone:"
+"""Prefix of the address of a value of a bone; the name of the bone follows."""
+
+Part = Annotated[float, msgspec.Meta(ge=-1e3, le=1e3)]
+Way = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+Angle = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+
+
+_file = functools.partial(param, group="File")
+_look = functools.partial(param, group="Look", effect=Effect.VIEW)
+_animation = functools.partial(param, group="Animation", effect=Effect.POSE)
+_offset = functools.partial(param, group="Pose offset", effect=Effect.POSE)
+
+
+class BonePose(msgspec.Struct, frozen=True, kw_only=True):
+    """Offset of one bone on top of the clip, in the frame of the bone in the clip."""
+
+    bone: str = ""
+    position: Annotated[tuple[Way, Way, Way], _offset(
+        "Translation of the bone along its own axes, in units of the file, added to the clip.", lo=-1e6, hi=1e6,
+        step=0.01, bounded=False,
+    )] = (0.0, 0.0, 0.0)  # fmt: skip
+    rotation: Annotated[tuple[Angle, Angle, Angle], _offset(
+        "Rotation of the bone about its own x, y and z axes in turn, added to the clip.", unit="°", lo=-1e6, hi=1e6,
+        step=1.0, bounded=False,
+    )] = (0.0, 0.0, 0.0)  # fmt: skip
+    scale: Annotated[tuple[Part, Part, Part], _offset(
+        "Scale of the bone along its own axes, on top of the clip.", lo=-1e3, hi=1e3, step=0.01, bounded=False,
+    )] = (1.0, 1.0, 1.0)  # fmt: skip
+
+
+Bones = tuple[BonePose, ...]
+
+
+def bone_pose(bones: Bones, bone: str) -> BonePose:
+    """The offset of one bone."""
+    return next((posed for posed in bones if posed.bone == bone), BonePose(bone=bone))
+
+
+def with_bone_pose(bones: Bones, posed: BonePose) -> Bones:
+    """Offsets with that of one bone replaced; one without effect is left out."""
+    rest = [other for other in bones if other.bone != posed.bone]
+    if posed != BonePose(bone=posed.bone):
+        place = next((index for index, other in enumerate(bones) if other.bone == posed.bone), len(rest))
+        rest.insert(place, posed)
+    return tuple(rest)
 
 
 class UpAxis(enum.Enum):
@@ -32,7 +150,7 @@ class FlipV(enum.Enum):
 
 
 class DoubleSided(enum.Enum):
-    """Whether back faces are drawn; AUTO draws them where a section is an open sheet."""
+    """Whether back faces are drawn; AUTO draws them on open sheets."""
 
     AUTO = "auto"
     ON = "on"
@@ -40,7 +158,7 @@ class DoubleSided(enum.Enum):
 
 
 class SkinningMethod(enum.Enum):
-    """How the joint transforms of one vertex are blended."""
+    """How the joint transforms of a vertex are blended."""
 
     LBS = "lbs"
     DQS = "dqs"
@@ -51,113 +169,71 @@ TARGET_WEIGHT_MAX = 100.0
 DEFORMERS_MAX = 16
 
 TargetWeight = tuple[str, Annotated[float, msgspec.Meta(ge=-TARGET_WEIGHT_MAX, le=TARGET_WEIGHT_MAX)]]
-"""Name of a morph target, and a weight."""
+"""Name of a morph target, and its weight."""
 
 
 class ModelSettings(Settings, frozen=True, kw_only=True):
-    """A character read from a file."""
+    """A character loaded from a file."""
 
     kind: ClassVar[str] = "model"
     is_character: ClassVar[bool] = True
 
-    path: Annotated[
-        str,
-        param("Model file; stored relative to the project.", group="File", role=Role.PATH,
-              suffixes=MODEL_FORMATS.suffixes, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    up_axis: Annotated[UpAxis, param("Axis of the file that points up.", group="File", effect=Effect.POSE)] = (
-        UpAxis.AUTO
-    )
-    flip_v: Annotated[
-        FlipV,
-        param("Whether v = 0 is the top row of the textures.", group="File", label="Flip V", effect=Effect.POSE),
-    ] = FlipV.AUTO
-    unit_scale: Annotated[
-        float,
-        param(
-            "Metres per unit of the file.",
-            unit="m", lo=1e-6, hi=1e6, soft=(1e-3, 1e3), scale=Scale.LOG, group="File", effect=Effect.POSE,
-        ),
-    ] = 1.0  # fmt: skip
-    double_sided: Annotated[
-        DoubleSided,
-        param(
-            "Draw the back of faces too; automatic does so for sheets, such as capes.", group="Look", effect=Effect.VIEW
-        ),
-    ] = DoubleSided.AUTO
-    hidden_sections: Annotated[
-        str,
-        param("Sections that are not drawn, such as one that is replaced; their names with semicolons between.",
-              group="Look", effect=Effect.VIEW),
-    ] = ""  # fmt: skip
-    materials: Annotated[
-        Looks,
-        param("What is other of single materials than in the file.", group="Look", role=Role.HIDDEN, effect=Effect.VIEW,
-              bounded=False),
-    ] = ()  # fmt: skip
-    skinning: Annotated[
-        SkinningMethod,
-        param("How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE),
-    ] = SkinningMethod.LBS
-    clip: Annotated[
-        str,
-        param("Animation that drives the skeleton.", group="Animation", role=Role.CLIP, effect=Effect.POSE),
-    ] = ""
-    strips: Annotated[
-        tuple[Strip, ...],
-        param("When which clip is played; none is the animation over and over.", group="Animation", role=Role.HIDDEN,
-              effect=Effect.POSE, bounded=False),
-        msgspec.Meta(max_length=STRIPS_MAX),
-    ] = ()  # fmt: skip
-    bind_pose: Annotated[
-        bool,
-        param(
-            "Show the pose the skeleton was bound in, ignoring the clip.",
-            group="Animation",
-            effect=Effect.POSE,
-        ),
-    ] = False
-    interpolation: Annotated[
-        Interpolation, param("How the clip is read between its keys.", group="Animation", effect=Effect.POSE)
-    ] = Interpolation.LINEAR
-    lock_root: Annotated[
-        bool,
-        param("Keep the character in place by removing the root's travel.", group="Animation",
-              label="Lock root motion", effect=Effect.POSE),
-    ] = False  # fmt: skip
-    pose: Annotated[
-        Bones,
-        param("What is done to single bones on top of the clip.", group="Animation", role=Role.HIDDEN,
-              effect=Effect.POSE),
-    ] = ()  # fmt: skip
-    target_weights: Annotated[
-        tuple[TargetWeight, ...],
-        param("Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
-              label="Morph targets", effect=Effect.POSE, bounded=False),
-    ] = ()  # fmt: skip
-    solo_target: Annotated[
-        str,
-        param("Morph target that acts alone; all do without a name.", group="Morph targets", role=Role.HIDDEN,
-              effect=Effect.POSE),
-    ] = ""  # fmt: skip
-    deformers: Annotated[
-        tuple[AnyDeformer, ...],
-        msgspec.Meta(max_length=DEFORMERS_MAX),
-        param("What moves the surface before the bones do, one after the other.", group="Deformers", role=Role.LIST,
-              effect=Effect.POSE, bounded=False),
-    ] = ()  # fmt: skip
+    path: Annotated[str, _file(
+        "Model file; stored relative to the project.", role=Role.PATH, suffixes=MODEL_FORMATS.suffixes,
+        effect=Effect.REBUILD,
+    )] = ""  # fmt: skip
+    up_axis: Annotated[UpAxis, _file("Axis of the file that points up.", effect=Effect.POSE)] = UpAxis.AUTO
+    flip_v: Annotated[FlipV, _file(
+        "Whether v = 0 is the top row of the textures.", label="Flip V", effect=Effect.POSE,
+    )] = FlipV.AUTO  # fmt: skip
+    unit_scale: Annotated[float, _file(
+        "Metres per unit of the file.", unit="m", lo=1e-6, hi=1e6, soft=(1e-3, 1e3), scale=Scale.LOG,
+        effect=Effect.POSE,
+    )] = 1.0  # fmt: skip
+    double_sided: Annotated[DoubleSided, _look(
+        "Draw the back of faces too; automatic does so for sheets, such as capes.",
+    )] = DoubleSided.AUTO  # fmt: skip
+    hidden_sections: Annotated[str, _look("Names of sections that are not drawn, separated by semicolons.")] = ""
+    materials: Annotated[Looks, _look("Overrides of materials of the file.", role=Role.HIDDEN, bounded=False)] = ()
+    skinning: Annotated[SkinningMethod, param(
+        "How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE,
+    )] = SkinningMethod.LBS  # fmt: skip
+    clip: Annotated[str, _animation("Animation that drives the skeleton.", role=Role.CLIP)] = ""
+    strips: Annotated[tuple[Strip, ...], _animation(
+        "Clips over time; without strips the animation loops.", role=Role.HIDDEN, bounded=False,
+    ), msgspec.Meta(max_length=STRIPS_MAX)] = ()  # fmt: skip
+    bind_pose: Annotated[bool, _animation("Show the bind pose instead of the clip.")] = False
+    interpolation: Annotated[Interpolation, _animation(
+        "Interpolation between the keys of the clip.",
+    )] = Interpolation.LINEAR  # fmt: skip
+    lock_root: Annotated[bool, _animation(
+        "Keep the character in place by removing the root's travel.", label="Lock root motion",
+    )] = False  # fmt: skip
+    pose: Annotated[Bones, _animation("Offsets of bones on top of the clip.", role=Role.HIDDEN)] = ()
+    target_weights: Annotated[tuple[TargetWeight, ...], param(
+        "Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
+        label="Morph targets", effect=Effect.POSE, bounded=False,
+    )] = ()  # fmt: skip
+    solo_target: Annotated[str, param(
+        "The only active morph target; all are active without a name.", group="Morph targets", role=Role.HIDDEN,
+        effect=Effect.POSE,
+    )] = ""  # fmt: skip
+    deformers: Annotated[tuple[AnyDeformer, ...], msgspec.Meta(max_length=DEFORMERS_MAX), param(
+        "Deformers of the surface, applied in order before the bones.", group="Deformers", role=Role.LIST,
+        effect=Effect.POSE, bounded=False,
+    )] = ()  # fmt: skip
 
     def part(self, name: str) -> msgspec.Struct | None:
-        if name.startswith(MATERIAL):
-            return look_of(self.materials, name.removeprefix(MATERIAL))
-        return pose_of(self.pose, name.removeprefix(PART)) if name.startswith(PART) else super().part(name)
+        if name.startswith(MATERIAL_PART):
+            return look_of(self.materials, name.removeprefix(MATERIAL_PART))
+        return bone_pose(self.pose, name.removeprefix(BONE_PART)) if name.startswith(BONE_PART) else super().part(name)
 
     def with_part(self, name: str, value: msgspec.Struct) -> "ModelSettings":
         if isinstance(value, MaterialLook):
             return msgspec.structs.replace(self, materials=with_look(self.materials, value))
         if not isinstance(value, BonePose):
             return super().with_part(name, value)
-        return msgspec.structs.replace(self, pose=with_pose(self.pose, value))
+        return msgspec.structs.replace(self, pose=with_bone_pose(self.pose, value))
 
 
 def section_list(names: str) -> tuple[str, ...]:

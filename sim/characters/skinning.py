@@ -1,7 +1,4 @@
-"""SkinnedMesh: deforms a character on the GPU, one pass a frame.
-
-Owns the rest-pose streams, the palette and the skinned buffer.  It knows neither clips nor drawing.
-"""
+"""SkinnedMesh: morph targets, deformers and joints of a mesh on the GPU, in one pass a frame."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,20 +7,103 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.animation.palette import dual_quaternions, lbs_rows, rigid_and_scale
-from sim.animation.pose import Pose
-from sim.assets.model import Mesh, Skin
-from sim.characters.morphs import FEW, MorphBuffers
+from sim.animation.pose import Pose, Warps
+from sim.assets.model import Mesh, Skin, Targets
+from sim.characters.deformers.functions import mask_of, seams_of
+from sim.characters.deformers.settings import FUNCTIONS
 from sim.characters.settings import SkinningMethod
-from sim.characters.warp_buffers import WARP_CASES, WarpBuffers
-from sim.gl.back_end import BackEnd
 from sim.gl.buffer import Buffer, copy_buffer, upload_buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.record import Record, record
 from sim.gl.task import Task, finish
-from sim.gl.texture import BufferTexture
+from sim.gl.texture import BufferTexture, TexelBuffer
 from sim.gl.vertex_array import Stream, VertexArray
+
+Float64 = npt.NDArray[np.float64]
+
+
+WARP_CASES = " ".join(
+    f"case {number}: warp = {name}(a, b, c, p, n, s); break;" for number, name in enumerate(FUNCTIONS)
+)
+"""Macro of `shaders/model/warps.glsl`: every function by its number."""
+
+
+class WarpBuffers(Owner):
+    """Deformers, and the weights that limit them, as `shaders/model/warps.glsl` reads them."""
+
+    def __init__(self, context: Context, mesh: Mesh, skin: Skin | None) -> None:
+        self._mesh, self._skin = mesh, skin
+        self._values = self.owns(TexelBuffer(context, 16, usage="stream", label="deformers"))
+        self._masks = self.owns(TexelBuffer(context, 16, usage="dynamic", label="deformer masks"))
+        self._masked: tuple[int, ...] | None = ()
+        self._seams: Float64 | None = None
+        self._looks_for_seams = True
+
+    def uniforms(self, warps: Warps) -> dict[str, Any]:
+        masked = tuple(dict.fromkeys(bone for bone in warps.bones if bone >= 0))
+        if self._looks_for_seams and "bulge" in warps.functions:
+            self._looks_for_seams, self._seams = False, seams_of(self._mesh)
+            if self._seams is not None:
+                self._masked = None
+        if masked != self._masked and (masked or self._seams is not None):
+            masks = [mask_of(self._mesh, self._skin, bone) for bone in masked if self._skin is not None]
+            masks += [self._seams] if self._seams is not None else []
+            self._masks.buffer.orphan(np.concatenate(masks).astype(np.float32))
+            self._masked = masked
+        texels = np.zeros((len(warps.functions), 4, 4), np.float32)
+        texels[:, 0, 0] = [FUNCTIONS.index(function) for function in warps.functions]
+        texels[:, 0, 1] = [masked.index(bone) if bone >= 0 else -1 for bone in warps.bones]
+        texels[:, 1:] = warps.values.reshape(-1, 3, 4)
+        self._values.buffer.orphan(texels)
+        return {
+            "u_warps": self._values,
+            "u_warp_count": len(texels),
+            "u_masks": self._masks,
+            "u_vertex_count": self._mesh.vertex_count,
+            "u_seams": len(masked) if self._seams is not None else -1,
+        }
+
+
+WEIGHT_MIN = 1e-6
+"""Morph targets with a smaller absolute weight are skipped."""
+
+FEW = 4
+"""Up to so many morph targets are uniforms of the kernel; more need a program with a loop, which is slower."""
+
+
+class MorphBuffers(Owner):
+    """Morph targets as `shaders/model/deform.glsl` reads them; owns `deltas`.  GLLimitError if there are too many."""
+
+    def __init__(self, context: Context, targets: Targets, deltas: Buffer) -> None:
+        self.owns(deltas)
+        self._deltas = self.owns(BufferTexture(context, deltas, "rgba32f", label="morph differences"))
+        self._more = self.owns(TexelBuffer(context, 16, "rgba32ui", usage="stream", label="morph slots"))
+        self._weight_of = targets.weight_of
+        self._table = np.zeros((len(targets.firsts), 4), np.int32)
+        self._table[:, 0] = targets.starts * targets.deltas.shape[1]
+        self._table[:, 1], self._table[:, 2] = targets.firsts, targets.counts - 1
+
+    def slots(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+        """A row for each target whose weight is not 0; weights of shape (M,)."""
+        used = weights.take(self._weight_of).astype(np.float32)
+        active = np.flatnonzero(np.abs(used) > WEIGHT_MIN)
+        slots = self._table.take(active, 0)
+        slots[:, 3] = used.take(active).view(np.int32)
+        return slots
+
+    def uniforms(self, slots: npt.NDArray[np.int32]) -> dict[str, Any]:
+        """Uniforms of the kernel for the slots of at least one target."""
+        few = np.zeros((FEW, 4), np.int32)
+        few[: len(slots)] = slots[:FEW]
+        uniforms: dict[str, Any] = {"u_slots": few, "u_deltas": self._deltas}
+        if len(slots) > FEW:
+            self._more.buffer.orphan(slots[FEW:].view(np.uint32))
+            uniforms |= {"u_more_slots": self._more, "u_more_slot_count": len(slots) - FEW}
+        return uniforms
+
 
 SKINNED = record("Skinned", position=(4, "f4"), normal=(4, "f4"))
 """position.xyz, 1 | normal.xyz, 0; model space, file units."""
@@ -44,9 +124,9 @@ SHADER_FUNCTIONS = {
 
 
 def rest_records(mesh: Mesh) -> npt.NDArray[np.void]:
-    """Bind pose as records of shape (V,), `SKINNED_TANGENT` where the mesh has tangents, else `SKINNED`.
+    """Bind pose as records of shape (V,), `SKINNED_TANGENT` if the mesh has tangents, else `SKINNED`.
 
-    Normals and tangents have length 1, or 0 where the mesh gives no direction.
+    Normals and tangents have length 1, or 0 if the mesh gives no direction.
     """
     layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
     out = layout.zeros(mesh.vertex_count)
@@ -60,7 +140,7 @@ def rest_records(mesh: Mesh) -> npt.NDArray[np.void]:
 
 
 def influence_records(skin: Skin) -> npt.NDArray[np.void]:
-    """Joints and weights as records of shape (V,), `INFLUENCE_4` or `INFLUENCE_8` as the skin is wide."""
+    """Joints and weights as records of shape (V,), `INFLUENCE_4` or `INFLUENCE_8`."""
     wide = skin.influence_max > 4
     out = np.zeros(len(skin.joints), INFLUENCE_8 if wide else INFLUENCE_4)
     out["joints"], out["weights"] = skin.joints[:, :4], skin.weights[:, :4]
@@ -71,23 +151,16 @@ def influence_records(skin: Skin) -> npt.NDArray[np.void]:
 
 @dataclass(frozen=True, slots=True)
 class SkinningRecords:
-    """A mesh as its buffers hold it.
+    """A mesh as its buffers hold it."""
 
-    Attributes:
-        record: Layout of the vertices.
-        rest: Bind pose, shape (V,).
-        influences: Joints and weights, shape (V,); None for a mesh without joints.
-        deltas: Differences of morph targets, shape (R, 2 or 3, 4); None without any.
-    """
-
-    record: Record
-    rest: npt.NDArray[np.void]
-    influences: npt.NDArray[np.void] | None
-    deltas: npt.NDArray[np.float32] | None = None
+    record: Record  # Layout of the vertices
+    rest: npt.NDArray[np.void]  # Bind pose, shape (V,)
+    influences: npt.NDArray[np.void] | None  # Joints and weights, shape (V,); None without joints
+    deltas: npt.NDArray[np.float32] | None = None  # Of morph targets, shape (R, 2 or 3, 4); None without any
 
 
 def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
-    """Packs a mesh for the GPU; touches no OpenGL."""
+    """Packs a mesh for the GPU; uses no OpenGL."""
     layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
     deltas = mesh.targets.deltas if mesh.targets is not None and len(mesh.targets.deltas) else None
     return SkinningRecords(layout, rest_records(mesh), influence_records(skin) if skin is not None else None, deltas)
@@ -95,18 +168,11 @@ def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
 
 @dataclass(frozen=True, slots=True)
 class SkinningBuffers:
-    """Records on the GPU.
-
-    Attributes:
-        rest: Bind pose.
-        influences: Joints and weights; None for a mesh without joints.
-        vertices: Skinned records, the bind pose at first.
-        deltas: Differences of morph targets; None without any.
-    """
+    """`SkinningRecords` on the GPU."""
 
     rest: Buffer
     influences: Buffer | None
-    vertices: Buffer
+    vertices: Buffer  # Skinned records; the bind pose at first
     deltas: Buffer | None = None
 
 
@@ -125,7 +191,8 @@ def upload_skinning(context: Context, records: SkinningRecords) -> Task[Skinning
 def palette_texels(pose: Pose, method: SkinningMethod) -> npt.NDArray[np.float32]:
     """Palette as the shader of the method reads it, shape (B, texels of a joint, 4).
 
-    Matrix rows for LBS (3), a dual quaternion for DQS (2), both parts of it and the scale's rows for DQS_SCALE (5).
+    Matrix rows for LBS (3), a dual quaternion for DQS (2), a dual quaternion and the rows of the scale for DQS_SCALE
+    (5).
     """
     if method is SkinningMethod.LBS:
         return lbs_rows(pose.palette)
@@ -134,22 +201,23 @@ def palette_texels(pose: Pose, method: SkinningMethod) -> npt.NDArray[np.float32
     return np.concatenate(rigid_and_scale(pose.palette, pose.centres), axis=1, dtype=np.float32, casting="same_kind")
 
 
-class SkinnedMesh:
+class SkinnedMesh(Owner):
     """A mesh with its deformed vertices on the GPU.
 
     Args:
-        context: Where the buffers live.
-        library: Where the programs come from.
+        context: The context of its buffers.
+        library: Source of its programs.
         mesh: Geometry in the bind pose.
-        skin: Influences, or None for a mesh without joints, which morph targets and deformers alone move.
-        buffers: The mesh on the GPU, owned from now on; made here unless given.
+        skin: Influences, or None for a mesh without joints, which only morph targets and deformers move.
+        buffers: The mesh on the GPU, owned from now on; created here if None.
 
     Attributes:
         record: Layout of the vertices.
         rest: Bind-pose records.
         vertices: Skinned records in file order.
-        write_count: How often the vertices were written; changes whenever they may have.
-        name: What its pass is called where passes are timed.
+        deforms: Whether joints or morph targets move the vertices; deformers can do so with any mesh.
+        write_count: Changes whenever the vertices may have.
+        name: Name of its pass in the timings.
     """
 
     def __init__(
@@ -165,34 +233,29 @@ class SkinnedMesh:
         self.library = library
         self.vertex_count = mesh.vertex_count
         self.record: Record = SKINNED if mesh.tangents is None else SKINNED_TANGENT
-        self.rest, self.vertices = buffers.rest, buffers.vertices
+        self.rest, self.vertices = self.owns(buffers.rest), self.owns(buffers.vertices)
         self.write_count = 0
         self.name = ""
         self._kernels: dict[tuple[SkinningMethod, bool, int], Kernel] = {}
-        self._applied: tuple[Pose | None, SkinningMethod, BackEnd] | None = (None, SkinningMethod.LBS, BackEnd.TF)
+        self._applied: tuple[object, ...] | None = (None,)
         self._mesh, self._skin = mesh, skin
         self._warps: WarpBuffers | None = None
         self._morphs: MorphBuffers | None = None
         if mesh.targets is not None and buffers.deltas is not None:
-            self._morphs = MorphBuffers(context, mesh.targets, buffers.deltas)
-        self._influences = buffers.influences
-        self._palette_buffer = Buffer(context, 16, usage="stream", label="skinning palette")
-        self._palette = BufferTexture(context, self._palette_buffer, "rgba32f")
+            self._morphs = self.owns(MorphBuffers(context, mesh.targets, buffers.deltas))
+        self._influences = None if buffers.influences is None else self.owns(buffers.influences)
+        self._palette = self.owns(TexelBuffer(context, 16, usage="stream", label="skinning palette"))
         streams = [Stream(self.rest)]
         if skin is not None and self._influences is not None:
             self._joint_count = int(skin.joints.max(initial=0)) + (skin.joints.size > 0)
             streams.append(Stream(self._influences))
-        self._source = VertexArray(context, streams, label="skinning source")
-
-    @property
-    def deforms(self) -> bool:
-        """Whether joints or clips move the vertices; deformers do so with any."""
-        return self._influences is not None or self._morphs is not None
+        self._source = self.owns(VertexArray(context, streams, label="skinning source"))
+        self.deforms = self._influences is not None or self._morphs is not None
 
     def skin(self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS) -> bool:
-        """Write `vertices` for a pose; the bind pose for None.
+        """Writes `vertices` for a pose; None is the bind pose.
 
-        Poses are values: the very pose and method of the last call, and its back end, leave the buffer as it is.
+        Poses are values: the same pose, method and back end as in the last call leave the buffer as it is.
 
         Returns:
             Whether the vertices were written.
@@ -200,54 +263,47 @@ class SkinnedMesh:
         Raises:
             ValueError: If the pose has fewer joints than the skin uses.
         """
-        if self._is_applied(pose, method):
+        applied: tuple[object, ...] = (None,)
+        if pose is not None:
+            # A comparison of back ends skins one pose with both.
+            applied = pose, method, self.context.back_ends.chosen(self.vertex_count, self.record.dtype.itemsize)
+        if applied == self._applied:
             return False
         with self.context.timers.scope("skinning", self.name):
             if pose is None:
                 self.rest.copy_to(self.vertices)
             else:
                 self._run(pose, method)
-        self._applied = (pose, method, self._back_end())
+        self._applied = applied
         self.write_count += 1
         return True
 
     def invalidate(self) -> None:
-        """Skin again at the next call even if pose and method are the same, because a shader was reloaded."""
+        """Skins again at the next call even for the same pose and method, because a shader was reloaded."""
         self._applied = None
 
     def read(self) -> npt.NDArray[np.void]:
         """The vertices as structured records of shape (V,); waits for the GPU."""
         return self.vertices.read()
 
-    def release(self) -> None:
-        for owned in (self._source, self._palette, self._palette_buffer, self._influences, self._morphs, self._warps):
-            if owned is not None:
-                owned.release()
-        self.vertices.release()
-        self.rest.release()
-
     def prepare(self, method: SkinningMethod) -> None:
-        """Builds the program of a method, so that the first `skin` need not."""
+        """Builds the programs of a method, so that the first `skin` need not."""
         if self.deforms:
             for slots in (0, 1) if self._morphs is not None else (0,):
                 self._kernel(method, slots, is_warped=False)
-
-    def _is_applied(self, pose: Pose | None, method: SkinningMethod) -> bool:
-        if self._applied is None:
-            return False
-        last, last_method, back_end = self._applied
-        return last is pose and (pose is None or (last_method is method and self._back_end() is back_end))
-
-    def _back_end(self) -> BackEnd:
-        """What its kernels run on now: a comparison of back ends skins one pose by both."""
-        return self.context.back_ends.chosen(self.vertex_count, self.record.dtype.itemsize)
 
     def _run(self, pose: Pose, method: SkinningMethod) -> None:
         warps = pose.warps if pose.warps is not None and pose.warps.functions else None
         if not self.deforms and warps is None:
             self.rest.copy_to(self.vertices)
             return
-        uniforms = self._palette_uniforms(pose, method) if self._influences is not None else {}
+        uniforms: dict[str, Any] = {}
+        if self._influences is not None:
+            if len(pose.palette) < self._joint_count:
+                raise ValueError(f"pose of {len(pose.palette)} joints for a skin that uses {self._joint_count}")
+            with self.context.timers.scope("palette"):
+                self._palette.buffer.orphan(palette_texels(pose, method))
+            uniforms["u_palette"] = self._palette
         slot_count = 0
         if self._morphs is not None:
             slots = self._morphs.slots(pose.local.weights)
@@ -255,16 +311,9 @@ class SkinnedMesh:
             if slot_count:
                 uniforms |= self._morphs.uniforms(slots)
         if warps is not None:
-            self._warps = self._warps or WarpBuffers(self.context, self._mesh, self._skin)
+            self._warps = self._warps or self.owns(WarpBuffers(self.context, self._mesh, self._skin))
             uniforms |= self._warps.uniforms(warps)
         self._kernel(method, slot_count, is_warped=warps is not None).run(self._source, self.vertices, **uniforms)
-
-    def _palette_uniforms(self, pose: Pose, method: SkinningMethod) -> dict[str, Any]:
-        if len(pose.palette) < self._joint_count:
-            raise ValueError(f"pose of {len(pose.palette)} joints for a skin that uses {self._joint_count}")
-        with self.context.timers.scope("palette"):
-            self._palette_buffer.orphan(palette_texels(pose, method))
-        return {"u_palette": self._palette}
 
     def _kernel(self, method: SkinningMethod, slot_count: int, *, is_warped: bool) -> Kernel:
         # No targets, few, or many.
@@ -283,12 +332,7 @@ class SkinnedMesh:
                 defines |= {"METHOD": SHADER_FUNCTIONS[method], "INFLUENCES": count}
                 inputs.append(self._influences.dtype)
             kernel = self._kernels[key] = Kernel(
-                self.library,
-                "model/skin.glsl",
-                self.record,
-                inputs=inputs,
-                defines=defines,
-                records=self.vertex_count,
+                self.library, "model/skin.glsl", self.record, inputs=inputs, defines=defines, records=self.vertex_count
             )
         return kernel
 

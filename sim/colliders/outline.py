@@ -11,8 +11,9 @@ Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]
 UInt32 = npt.NDArray[np.uint32]
 
+
 PLANE_HALF_SIZE = 5.0
-"""A plane is drawn as a square that reaches this far [m]; the solid has no end."""
+"""Half the edge of the square that a plane is drawn as [m]; the collider is infinite."""
 
 _SQUARE = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
 _SEGMENTS = 32
@@ -21,23 +22,16 @@ _RINGS = 16
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A closed surface in the frame of the collider (a plane is one square).
+    """A closed surface in the frame of the collider; a plane is one square."""
 
-    Attributes:
-        positions: On the surface [m], shape (V, 3).
-        normals: Outward unit normals of the true surface there, shape (V, 3).
-        triangles: Counter-clockwise from outside, shape (T, 3).
-        lines: A few lines that show the shape as a wireframe, shape (L, 2).
-    """
-
-    positions: Float32
-    normals: Float32
-    triangles: UInt32
-    lines: UInt32
+    positions: Float32  # Vertices [m], shape (V, 3)
+    normals: Float32  # Outward unit normals of the exact surface, shape (V, 3)
+    triangles: UInt32  # Counter-clockwise from outside, shape (T, 3)
+    lines: UInt32  # Wireframe, shape (L, 2)
 
 
 def outline(shape: ColliderShape, size: Float64) -> Outline:
-    """Surface of a shape; sizes as in `Solid.size`."""
+    """Surface of a shape; sizes as in `ColliderState`."""
     if shape is ColliderShape.PLANE:
         return _plane()
     if shape is ColliderShape.BOX:
@@ -74,7 +68,7 @@ def _box(half_sizes: Float64) -> Outline:
 
 
 def _capsule(radius: float, straight: float) -> Outline:
-    """A globe cut at its equator, whose halves are moved apart."""
+    """A globe cut at its equator, with its halves moved apart."""
     directions, triangles = _globe(straight)
     shift = np.zeros_like(directions)
     rows = len(directions) // (_SEGMENTS + 1)
@@ -83,7 +77,7 @@ def _capsule(radius: float, straight: float) -> Outline:
 
 
 def _circles(count: int) -> npt.NDArray[np.intp]:
-    """Four meridians and the equators of a globe of so many corners."""
+    """Four meridians and the equators of a globe with so many vertices."""
     rows = count // (_SEGMENTS + 1)
     grid = np.arange(count).reshape(rows, _SEGMENTS + 1)
     meridians = grid[:, :: _SEGMENTS // 4][:, :4].T
@@ -92,7 +86,7 @@ def _circles(count: int) -> npt.NDArray[np.intp]:
 
 
 def _globe(straight: float) -> tuple[Float64, npt.NDArray[np.intp]]:
-    """Directions by rows of latitude from +y to -y, and their triangles; the equator twice where it is cut."""
+    """Directions by rows of latitude from +y to -y, and their triangles; the equator twice if it is cut."""
     latitude = np.linspace(0.5 * np.pi, -0.5 * np.pi, _RINGS + 1)
     if straight > 0.0:
         latitude = np.insert(latitude, _RINGS // 2, latitude[_RINGS // 2])

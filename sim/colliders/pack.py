@@ -1,45 +1,128 @@
-"""Packs solids for the GPU: a fixed number of texels each, as shaders/common/collide.glsl reads them."""
+"""Orders colliders for the kernels and packs them as texels, as shaders/common/collide.glsl reads them.
+
+The motion of a collider over a step is straight travel and a turn about a fixed axis at constant speed.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.motion import motions
 from sim.colliders.state import ColliderShape, ColliderState, bounding_radius, core
 from sim.maths import quaternion
 
-Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
+Float32 = npt.NDArray[np.float32]
 
-SOLID_TEXELS = 6
+
+_NO_TURN = 1e-12
+"""Length of the vector part of a quaternion below which the turn is rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Rigid motions of N colliders over a step."""
+
+    centre: Float64  # Origin at the start [m], shape (N, 3)
+    travel: Float64  # Over the step [m], shape (N, 3)
+    orientation: Float64  # At the start, unit quaternions (N, 4)
+    axis: Float64  # Of the turn, in the world, unit vectors (N, 3)
+    angle: Float64  # Turn over the whole step [rad], 0 to π, shape (N,)
+
+    def at(self, fraction: float) -> tuple[Float64, Float64]:
+        """Centres (N, 3) and orientations (N, 4) at a fraction of the step, 0 to 1."""
+        turn = quaternion.from_axis_angle(self.axis, fraction * self.angle)
+        return self.centre + fraction * self.travel, quaternion.multiply(turn, self.orientation)
+
+
+def motions(start: Float64, end: Float64) -> Motion:
+    """Motions between rigid transforms (N, 4, 4) at the start and the end of a step, by the shorter turn."""
+    first, last = quaternion.from_matrix(np.stack([start[:, :3, :3], end[:, :3, :3]]))
+    turn = quaternion.multiply(last, quaternion.conjugate(first))
+    turn = np.where(turn[:, 3:] < 0.0, -turn, turn)
+    length = np.linalg.norm(turn[:, :3], axis=1)
+    turns = length > _NO_TURN
+    axis = np.where(turns[:, None], turn[:, :3] / np.where(turns, length, 1.0)[:, None], [0.0, 1.0, 0.0])
+    angle = np.where(turns, 2.0 * np.arctan2(length, turn[:, 3]), 0.0)
+    return Motion(start[:, :3, 3].copy(), end[:, :3, 3] - start[:, :3, 3], first, axis, angle)
+
+
+@lru_cache(maxsize=64)
+def motion_of(state: ColliderState) -> Motion:
+    """Motion of one collider, arrays of length 1; cached because every substep needs it."""
+    return motions(state.world_from_start[None], state.world_from_end[None])
+
+
+PLANES_MAX = 4
+OVALS_MAX = 2
+"""Kernels test up to this many ellipsoids directly; more are found by the bounding spheres, like the other shapes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColliderLayout:
+    """The order of a list of colliders, compiled into the kernels: planes, then ellipsoids, then all others.
+
+    The default is correct for any order.
+    """
+
+    planes: int = 0  # Planes at the front that do not turn
+    ovals: int = 0  # Ellipsoids after them
+    still: bool = False  # Whether no collider moves over the step
+
+    @property
+    def defines(self) -> dict[str, object]:
+        return {"PLANES": str(self.planes), "OVALS": str(self.ovals), "COLLIDE_STILL": self.still, "COLLIDE_NEAR": True}
+
+
+ANY_ORDER = ColliderLayout()
+
+
+def arranged(states: Sequence[ColliderState]) -> tuple[list[ColliderState], ColliderLayout]:
+    """The colliders in the order the kernels are fastest with, and its layout; stable within each group."""
+    planes = [state for state in states if state.shape is ColliderShape.PLANE and not _turns(state)][:PLANES_MAX]
+    ovals = [state for state in states if state.shape is ColliderShape.ELLIPSOID]
+    ovals = ovals if len(ovals) <= OVALS_MAX else []
+    front = {id(state) for state in (*planes, *ovals)}
+    others = [state for state in states if id(state) not in front]
+    still = all(np.array_equal(state.world_from_start, state.world_from_end) for state in states)
+    return [*planes, *ovals, *others], ColliderLayout(len(planes), len(ovals), still)
+
+
+def _turns(state: ColliderState) -> bool:
+    start, end = state.world_from_start, state.world_from_end
+    return not np.array_equal(start[:3, :3], end[:3, :3]) and bool(motion_of(state).angle.any())
+
+
+COLLIDER_TEXELS = 6
 
 ROUND, PLANE, ELLIPSOID = 0.0, 1.0, 2.0
-"""Kinds of the shader; sphere, capsule and box are all a box with a rounding radius."""
+"""Shape codes of the shader; spheres, capsules and boxes are boxes with a rounding radius."""
 
-_KINDS = {ColliderShape.PLANE: PLANE, ColliderShape.ELLIPSOID: ELLIPSOID}
+_CODES = {ColliderShape.PLANE: PLANE, ColliderShape.ELLIPSOID: ELLIPSOID}
 _ENDLESS = 1e18
 """Bounding radius of a plane; its square is still a float32."""
 
 
 def pack_colliders(states: Sequence[ColliderState], frame_time: float, fixed: Float64 | None = None) -> Float32:
-    """Records of solids, shape (N, SOLID_TEXELS, 4).
+    """Records of colliders, shape (N, COLLIDER_TEXELS, 4).
 
     Texels:
-        0. Centre at the start, radius of the sphere about it that the collider stays in when it travels with it.
-        1. Travel over the step, kind.
-        2. Half sizes or semi-axes, rounding radius; of a plane that does not turn its normal.
+        0. Centre at the start, radius of the bounding sphere that moves along and covers the step.
+        1. Travel over the step, shape code.
+        2. Half extents or semi-axes, rounding radius; the normal of a plane that does not turn.
         3. Orientation at the start.
         4. Axis of the turn, its angle.
         5. Friction, restitution, 1 / frame_time, 0.
 
     Args:
         states: Any number.
-        frame_time: Duration of the step that the states span [s]; 0 for a scene that stands still.
-        fixed: What `fixed_part` gives for these states, where that is known.
+        frame_time: Duration of the step [s]; 0 for a still scene.
+        fixed: Result of `fixed_part` for these states, if known.
     """
     if not states:
-        return np.zeros((0, SOLID_TEXELS, 4), np.float32)
+        return np.zeros((0, COLLIDER_TEXELS, 4), np.float32)
     out = (fixed_part(states) if fixed is None else fixed).copy()
     motion = motions(
         np.array([state.world_from_start for state in states]), np.array([state.world_from_end for state in states])
@@ -55,27 +138,31 @@ def pack_colliders(states: Sequence[ColliderState], frame_time: float, fixed: Fl
 
 
 def fixed_part(states: Sequence[ColliderState]) -> Float64:
-    """What of the records no motion changes, shape (N, SOLID_TEXELS, 4): kinds, sizes and surfaces.
+    """The part of the records that motion does not change, shape (N, COLLIDER_TEXELS, 4).
 
-    The radius of the sphere that holds a solid stands where that of its way will.
+    The radius is that of the shape alone.
     """
-    out = np.zeros((len(states), SOLID_TEXELS, 4))
+    out = np.zeros((len(states), COLLIDER_TEXELS, 4))
     out[:, 0, 3] = [bounding_radius(state.shape, state.size) for state in states]
-    out[:, 1, 3] = [_KINDS.get(state.shape, ROUND) for state in states]
+    out[:, 1, 3] = [_CODES.get(state.shape, ROUND) for state in states]
     out[:, 2] = np.array([_sizes(state) for state in states]).reshape(-1, 4)
     out[:, 5, :2] = np.array([(state.friction, state.restitution) for state in states]).reshape(-1, 2)
     return out
 
 
 def has_fixed_part_of(states: Sequence[ColliderState], others: Sequence[ColliderState]) -> bool:
-    """Whether `fixed_part` of both is the same for certain; sizes are values that nobody writes into."""
-    return len(states) == len(others) and all(
-        one.size is other.size
-        and one.shape is other.shape
-        and one.friction == other.friction
-        and one.restitution == other.restitution
-        for one, other in zip(states, others, strict=True)
-    )
+    """Whether both have the same `fixed_part` for certain; sizes are compared by identity, nothing writes into them."""
+    if len(states) != len(others):
+        return False
+    for state, other in zip(states, others, strict=True):
+        if (
+            state.size is not other.size
+            or state.shape is not other.shape
+            or state.friction != other.friction
+            or state.restitution != other.restitution
+        ):
+            return False
+    return True
 
 
 def _sizes(state: ColliderState) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""SceneSolids: all that particles of any kind collide with, followed from step to step and packed for their kernels."""
+"""The colliders of a scene, followed from step to step and packed for the kernels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,35 +7,28 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.layout import ANY_ORDER, ColliderLayout, arranged
-from sim.colliders.pack import fixed_part, has_fixed_part_of, pack_colliders
+from sim.colliders.pack import ANY_ORDER, ColliderLayout, arranged, fixed_part, has_fixed_part_of, pack_colliders
 from sim.colliders.state import ColliderPlacement, ColliderShape, ColliderState
-from sim.gl.buffer import Buffer
 from sim.gl.context import Context
-from sim.gl.texture import BufferTexture
+from sim.gl.objects import Owner
+from sim.gl.texture import BufferTexture, TexelBuffer
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import NodeId
 
 Float64 = npt.NDArray[np.float64]
+
 Shapes = frozenset[ColliderShape]
 ANY_SHAPE: Shapes = frozenset(ColliderShape)
 
 
 @dataclass(frozen=True, slots=True)
 class Colliders:
-    """Solids over one step.
+    """Colliders over one step, on the GPU; false if there are none."""
 
-    Attributes:
-        texture: As `pack_colliders` packs them; None where there are none.
-        count: How many.
-        layout: How they are arranged; the default is right for any order.
-        shapes: Which occur beside the planes in front; fewer cost less.
-    """
-
-    texture: BufferTexture | None = None
+    texture: BufferTexture | None = None  # Records of `pack_colliders`; None without colliders
     count: int = 0
     layout: ColliderLayout = ANY_ORDER
-    shapes: Shapes = ANY_SHAPE
+    shapes: Shapes = ANY_SHAPE  # That occur after the planes at the front; kernels leave out the others
 
     def __bool__(self) -> bool:
         return self.texture is not None and self.count > 0
@@ -45,7 +38,7 @@ NO_COLLIDERS = Colliders()
 
 
 class _StaticLayout(NamedTuple):
-    """What no motion changes of solids in their order, as long as so many at the front are level planes."""
+    """What motion does not change, as long as the number of planes at the front stays the same."""
 
     states: list[ColliderState]
     planes: int
@@ -53,22 +46,21 @@ class _StaticLayout(NamedTuple):
     shapes: Shapes
 
 
-class SceneColliders:
-    """Follows the solids of a scene.
+class SceneColliders(Owner):
+    """Follows the colliders of a scene.
 
     Attributes:
-        now: Those of the step done last.
+        now: The colliders of the last step.
     """
 
     def __init__(self, context: Context) -> None:
-        self._buffer = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="colliders")
-        self._texture = BufferTexture(context, self._buffer, "rgba32f", label="colliders")
+        self._records = self.owns(TexelBuffer(context, np.zeros((1, 4), np.float32), usage="stream", label="colliders"))
         self._last: Mapping[NodeId, ColliderPlacement] = {}
         self._fixed: _StaticLayout | None = None
         self.now = NO_COLLIDERS
 
     def advance(self, placed: Mapping[NodeId, ColliderPlacement]) -> Colliders:
-        """Solids over the step that ends with these placements; it begins where the call before left them."""
+        """Colliders over the step that starts with the placements of the last call and ends with these."""
         states, layout = arranged(colliders_over(self._last, placed))
         self._last = placed
         fixed = self._fixed
@@ -76,30 +68,23 @@ class SceneColliders:
             fixed = _StaticLayout(states, layout.planes, fixed_part(states), shapes_of(states, layout))
             self._fixed = fixed
         if states:
-            self._buffer.orphan(pack_colliders(states, STEP_TIME, fixed.part).reshape(-1, 4))
-        self.now = Colliders(self._texture if states else None, len(states), layout, fixed.shapes)
+            self._records.buffer.orphan(pack_colliders(states, STEP_TIME, fixed.part).reshape(-1, 4))
+        self.now = Colliders(self._records if states else None, len(states), layout, fixed.shapes)
         return self.now
 
     def teleport(self) -> None:
-        """Time or the scene jumped: the next step begins where it ends."""
+        """Time or the scene jumped: the next step starts where it ends."""
         self._last = {}
 
     def reset(self) -> None:
         self.teleport()
         self.now = NO_COLLIDERS
 
-    def release(self) -> None:
-        self._texture.release()
-        self._buffer.release()
-
 
 def colliders_over(
     previous: Mapping[NodeId, ColliderPlacement], current: Mapping[NodeId, ColliderPlacement]
 ) -> list[ColliderState]:
-    """Motion of every solid from one moment to the next, in the order of `current`.
-
-    One that was not there before stands still.
-    """
+    """Motion of every collider between two moments, in the order of `current`; new colliders do not move."""
     return [
         ColliderState(
             now.shape,
@@ -114,4 +99,4 @@ def colliders_over(
 
 
 def shapes_of(colliders: list[ColliderState], layout: ColliderLayout) -> Shapes:
-    return frozenset(solid.shape for solid in colliders[layout.planes :])
+    return frozenset(state.shape for state in colliders[layout.planes :])

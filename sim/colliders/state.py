@@ -1,4 +1,4 @@
-"""A solid as the solvers see it: shape, size and motion over one step, in the world, free of the scene."""
+"""Colliders as the solvers see them: shape, size and motion over one step, in the world."""
 
 import enum
 
@@ -8,12 +8,13 @@ import numpy.typing as npt
 
 Float64 = npt.NDArray[np.float64]
 
+
 SMALLEST_SIZE = 1e-4
-"""Least size of a solid [m]."""
+"""Smallest size of a collider [m]."""
 
 
 class ColliderShape(enum.Enum):
-    """Form of a solid in its own frame, centred on the origin."""
+    """Shapes, centred on the origin of their frame."""
 
     PLANE = "plane"
     SPHERE = "sphere"
@@ -23,33 +24,25 @@ class ColliderShape(enum.Enum):
 
 
 class ColliderPlacement(msgspec.Struct, frozen=True, eq=False):
-    """A solid at one moment.
+    """A collider at one moment."""
 
-    Attributes:
-        shape: Which of the forms; a sphere that is scaled unevenly has become an ellipsoid.
-        size: Sizes with the scale in them [m], shape (3,), as in `ColliderState`.
-        world_from_collider: Rigid placement, shape (4, 4).
-        friction, restitution: As in the settings.
-    """
-
-    shape: ColliderShape
-    size: Float64
-    world_from_collider: Float64
+    shape: ColliderShape  # A sphere with an uneven scale is an ellipsoid here
+    size: Float64  # Sizes including the scale [m], shape (3,), as in `ColliderState`
+    world_from_collider: Float64  # Rigid transform, shape (4, 4)
     friction: float
     restitution: float
 
 
 class ColliderState(msgspec.Struct, frozen=True, eq=False):
-    """One solid over one step of the simulation.
+    """A collider over one step.
 
     Attributes:
-        shape: Which of the five forms.
-        size: Sizes in the frame of the collider [m], shape (3,): nothing for a plane; (radius, 0, 0) for a sphere; the
-            semi-axes of an ellipsoid; (radius, half of the straight length, 0) for a capsule; half sizes of a box.
-        world_from_start: Rigid placement at the start of the step, shape (4, 4).
-        world_from_end: Rigid placement at its end.
+        size: Sizes in the frame of the collider [m], shape (3,): unused for a plane; (radius, 0, 0) for a sphere; the
+            semi-axes of an ellipsoid; (radius, half of the straight length, 0) for a capsule; half extents of a box.
+        world_from_start: Rigid transform at the start of the step, shape (4, 4).
+        world_from_end: The same at its end.
         friction: Coulomb coefficient.
-        restitution: Part of the approach speed that a bounce gives back, 0 to 1.
+        restitution: Part of the approach speed that a bounce returns, 0 to 1.
     """
 
     shape: ColliderShape
@@ -61,7 +54,7 @@ class ColliderState(msgspec.Struct, frozen=True, eq=False):
 
 
 def bounding_radius(shape: ColliderShape, size: Float64) -> float:
-    """Radius of the sphere about the origin that holds the shape [m]; infinite for a plane."""
+    """Radius of the bounding sphere about the origin [m]; infinite for a plane."""
     if shape is ColliderShape.PLANE:
         return float("inf")
     if shape is ColliderShape.BOX:
@@ -72,7 +65,7 @@ def bounding_radius(shape: ColliderShape, size: Float64) -> float:
 
 
 def core(shape: ColliderShape, size: Float64) -> tuple[Float64, float]:
-    """Half sizes (3,) of the core box and rounding radius of a sphere, capsule or box."""
+    """Half extents (3,) and rounding radius of a sphere, capsule or box as a rounded box."""
     if shape is ColliderShape.BOX:
         return size, 0.0
     straight = size[1] if shape is ColliderShape.CAPSULE else 0.0

@@ -1,4 +1,4 @@
-"""An order of points in space that keeps together what lies together.
+"""An order of points in space that keeps neighbours together.
 
 Source: Morton 1966, "A computer oriented geodetic data base".
 """
@@ -10,7 +10,7 @@ _BITS = 10
 
 
 def places_on_curve(points: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Places (P,) of points (P, 3), at least one, on a curve that fills their box."""
+    """Places (P,) of at least one point (P, 3) on a curve that fills their box."""
     low = points.min(axis=0)
     span = max(float((points.max(axis=0) - low).max()), 1e-12)
     cells = ((points - low) / span * ((1 << _BITS) - 1)).astype(np.int64)

@@ -15,7 +15,7 @@ Float64 = npt.NDArray[np.float64]
 
 
 def from_rotation_translation(rotation: Float64, translation: Float64) -> Float64:
-    """Turn by unit quaternions (..., 4), then move by (..., 3)."""
+    """Rotation by unit quaternions (..., 4), then translation by (..., 3)."""
     motion = np.zeros((*rotation.shape[:-1], 2, 4))
     motion[..., 1, :3] = translation
     motion[..., 1, :] = 0.5 * quaternion.multiply(motion[..., 1, :], rotation)
@@ -33,8 +33,8 @@ def multiply(a: Float64, b: Float64) -> Float64:
 def blend(transforms: Float64, weights: Float64) -> Float64:
     """Weighted mean of dual quaternions, not normalised.
 
-    Every transform is taken with the sign that lies on the side of the strongest one (the first of equals),
-    so the result does not depend on the signs given.
+    Every transform is taken with the sign that lies on the side of the strongest one (the first of equals), so the
+    result does not depend on the signs of the input.
 
     Args:
         transforms: Unit dual quaternions, shape (..., K, 2, 4).
@@ -64,7 +64,7 @@ def translation(transform: Float64) -> Float64:
 
 
 def transform_points(transform: Float64, points: Float64) -> Float64:
-    """Points (..., 3) turned and moved by unit dual quaternions (..., 2, 4)."""
+    """Points (..., 3) transformed by unit dual quaternions (..., 2, 4)."""
     return quaternion.rotate(transform[..., 0, :], points) + translation(transform)
 
 

@@ -1,4 +1,4 @@
-"""Wind with gusts: a sum of random waves, each of which carries no divergence, that travel with the mean wind.
+"""Gusty wind: a sum of random divergence-free waves that travel with the mean wind.
 
 Velocity of the air at x and t: wind + Σ a_m cos(k_m · x + φ_m(t)), with every a_m at right angles to its k_m.
 
@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 Float64 = npt.NDArray[np.float64]
+
+
 Vec3 = tuple[float, float, float]
 
 WAVE_COUNT = 8
@@ -27,12 +29,7 @@ _TURNING = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Gusts:
-    """Waves of the air at one moment.
-
-    Attributes:
-        waves: Wave vectors [rad/m] and phases [rad], shape (M, 4).
-        amplitudes: Velocities [m/s], shape (M, 3).
-    """
+    """Waves of the air at one moment."""
 
     waves: Float64
     amplitudes: Float64
@@ -55,11 +52,11 @@ class WindSettings(Protocol):
 
     @property
     def turbulence_seed(self) -> int:
-        """Which of the random winds blows."""
+        """Seed of the random waves."""
 
 
 def gusts_at(settings: WindSettings, time: float) -> Gusts:
-    """The waves of the settings at `time` [s] since the start; phases lie in 0 to 2π."""
+    """The waves at `time` [s] since the start; phases are in 0 to 2π."""
     direction, across, ratio, start = _random_waves(settings.turbulence_seed)
     number = 2.0 * np.pi * ratio / settings.turbulence_scale
     wave = direction * number[:, None]

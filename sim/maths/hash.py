@@ -1,6 +1,6 @@
-"""Random numbers by counting: a hash of (seed, birth number, channel), without state, the same on every machine.
+"""Counter-based random numbers: a hash of (seed, birth number, channel), without state, the same on every machine.
 
-The functions and their names are those of shaders/common/hash.glsl, and give the very same bits.
+The functions and their names are those of shaders/common/hash.glsl, with the same bits.
 
 Source: M. Jarzynski, M. Olano 2020, "Hash functions for GPU rendering", JCGT 9(3), functions pcg, pcg3d and pcg4d.
 """
@@ -13,29 +13,30 @@ import numpy.typing as npt
 UInt32 = npt.NDArray[np.uint32]
 Float64 = npt.NDArray[np.float64]
 
+
 _MULTIPLIER = np.uint32(1664525)
 _INCREMENT = np.uint32(1013904223)
 _HALF = np.uint32(16)
 _SPARE_BITS = np.uint32(8)
 UNIT = 2.0**-24
-"""A float32 holds 24 bits, so that only the upper ones of a hash are used."""
+"""A float32 holds 24 bits, so only the upper ones of a hash are used."""
 
 
 class RandomStream(enum.IntEnum):
-    """What three channels of a birth are for; the shaders count the same."""
+    """Uses of three channels of a birth; the shaders use the same numbers."""
 
     LIFE = 0
     """Lifetime, speed, size."""
     DIRECTION = 1
-    """Two numbers of the direction, and how much of its life a particle has that is there from the start."""
+    """Two numbers of the direction, and the age of a particle that exists from the start."""
     PLACE = 2
-    """Place within the source; on a surface the face and the place on it."""
+    """Position within the source; on a surface the face and the position on it."""
     LOOK = 3
-    """Picture of the atlas, turn, and one to spare."""
+    """Image of the atlas, rotation, brightness."""
 
 
 def pcg(values: UInt32) -> UInt32:
-    """One hash of one integer each, any shape; different integers have different ones."""
+    """Hash of integers of any shape; different integers have different hashes."""
     state = values * np.uint32(747796405) + np.uint32(2891336453)
     word = ((state >> ((state >> np.uint32(28)) + np.uint32(4))) ^ state) * np.uint32(277803737)
     mixed: UInt32 = (word >> np.uint32(22)) ^ word
@@ -72,8 +73,8 @@ def pcg4d(values: UInt32) -> UInt32:
 def birth_bits(seed: int, numbers: npt.ArrayLike, group: int) -> UInt32:
     """Three channels of random bits for each birth number (n,), shape (n, 3); numbers count modulo 2³².
 
-    Numbers that differ in their upper bits alone, as those of one slot may, would stay alike through pcg3d; hashed
-    first they do not.
+    Numbers that differ only in their upper bits, as those of one slot may, would stay alike in pcg3d; hashed first they
+    do not.
     """
     counted = pcg(np.asarray(numbers, dtype=np.uint32))
     values = np.empty((*counted.shape, 3), np.uint32)
@@ -82,10 +83,10 @@ def birth_bits(seed: int, numbers: npt.ArrayLike, group: int) -> UInt32:
 
 
 def unit_numbers(bits: UInt32) -> Float64:
-    """Numbers from 0 up to and without 1 from the upper 24 bits; each is exact as a float32 too."""
+    """Numbers in [0, 1) from the upper 24 bits; each is exact as a float32 too."""
     return (bits >> _SPARE_BITS).astype(np.float64) * UNIT
 
 
 def birth_numbers(seed: int, numbers: npt.ArrayLike, group: int) -> Float64:
-    """Three channels of random numbers for each birth number (n,), shape (n, 3), 0 up to and without 1."""
+    """Three channels of random numbers in [0, 1) for each birth number (n,), shape (n, 3)."""
     return unit_numbers(birth_bits(seed, numbers, group))

@@ -1,4 +1,4 @@
-"""The order in which a joint hierarchy is evaluated: whole levels at a time, parents first."""
+"""Evaluation of joint hierarchies, whole levels at a time, parents first."""
 
 import itertools
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 Index = npt.NDArray[np.intp]
+Float64 = npt.NDArray[np.float64]
 
 
 class CycleError(ValueError):
@@ -20,23 +21,17 @@ class CycleError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Joints sorted by depth, so that each level is one contiguous slice.
+    """Joints sorted by depth, so that each level is one contiguous slice."""
 
-    Attributes:
-        order: Joint at each place of the sorted list, shape (B,); `values[order]` sorts.
-        places: Place of each joint in the sorted list, shape (B,); `sorted[places]` sorts back.
-        root_count: Number of roots; they come first.
-        steps: For each further level its slice of the sorted list and the places of its parents.
-    """
-
-    order: Index
-    places: Index
-    root_count: int
+    order: Index  # Joint at each place of the sorted list, shape (B,); `values[order]` sorts
+    places: Index  # Place of each joint in the sorted list, shape (B,); `sorted[places]` sorts back
+    root_count: int  # Number of roots; they come first
+    # For each further level its slice of the sorted list and the places of its parents
     steps: tuple[tuple[slice, Index], ...]
 
     @property
     def levels(self) -> tuple[Index, ...]:
-        """For each depth after the roots, the joints of that depth."""
+        """The joints of each depth below the roots."""
         return tuple(self.order[level] for level, _ in self.steps)
 
 
@@ -73,3 +68,25 @@ def _levels(parents: Sequence[int]) -> list[list[int]]:
         levels.append(frontier)
         frontier = [child for joint in frontier for child in children[joint]]
     return levels
+
+
+def model_from_local(parent_from_joint: Float64, hierarchy: Hierarchy) -> Float64:
+    """Model matrices of all joints: products of the local matrices from the root down.
+
+    One gather and one batched product per level; fancy assignment by level takes twice as long.
+
+    Args:
+        parent_from_joint: Local matrices, shape (B, ..., 4, 4); those of roots are relative to the model.
+            Axes between the first and the last two, such as frames, are evaluated together.
+        hierarchy: Evaluation order of the B joints.
+
+    Returns:
+        Matrices of the same shape, in the order of the joints.
+    """
+    local = parent_from_joint.take(hierarchy.order, 0)
+    model = np.empty_like(local)
+    model[: hierarchy.root_count] = local[: hierarchy.root_count]
+    multiply = np.matmul
+    for level, parents in hierarchy.steps:
+        multiply(model.take(parents, 0), local[level], out=model[level])
+    return model.take(hierarchy.places, 0)

@@ -1,20 +1,35 @@
 """Rotations as quaternions (x, y, z, w), batched over leading axes, float64.
 
-A quaternion `q` turns a vector by `q v q*`; `multiply(a, b)` turns by `b` first, then by `a`, like the
-product of their matrices.  Arguments broadcast against each other.
+A quaternion `q` rotates a vector by `q v q*`; `multiply(a, b)` rotates by `b` first, then by `a`, like the product of
+their matrices.  Arguments broadcast against each other.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.maths.euler import degrees_from_matrix
-
 Float64 = npt.NDArray[np.float64]
+
+
+_GIMBAL_LOCK = 1e-9
+
+
+def degrees_from_matrix(rotation: Float64) -> tuple[float, float, float]:
+    """Rotations about the fixed x, then y, then z axis [°] of a rotation matrix (3, 3).
+
+    In gimbal lock (y a right angle) only one combination of x and z is determined; z is 0 then.
+    """
+    horizontal = float(np.hypot(rotation[0, 0], rotation[1, 0]))
+    y = float(np.degrees(np.arctan2(-rotation[2, 0], horizontal)))
+    if horizontal < _GIMBAL_LOCK:
+        return float(np.degrees(np.arctan2(-rotation[1, 2], rotation[1, 1]))), y, 0.0
+    x = float(np.degrees(np.arctan2(rotation[2, 1], rotation[2, 2])))
+    return x, y, float(np.degrees(np.arctan2(rotation[1, 0], rotation[0, 0])))
+
 
 IDENTITY: Float64 = np.array([0.0, 0.0, 0.0, 1.0])
 
 _SMALLEST_LENGTH = 1e-150
-"""Shorter quaternions carry no direction: their squared length underflows."""
+"""Shorter quaternions have no direction: their squared length underflows."""
 
 _SMALLEST_ANGLE = 1e-8
 """Below this arc the slerp weights equal the linear ones in double precision."""
@@ -47,11 +62,8 @@ def slerp(a: Float64, b: Float64, t: npt.ArrayLike) -> Float64:
     """Rotation on the shortest arc from `a` to `b`, at constant angular velocity.
 
     Args:
-        a, b: Unit quaternions, shape (..., 4); `b` and `-b` give the same result up to the sign.
-        t: Fraction, 0 gives `a` and 1 gives `b` (or `-b`), shape broadcastable to (...).
-
-    Returns:
-        Unit quaternions, shape (..., 4).
+        a, b: Unit quaternions, shape (..., 4).
+        t: Fraction, 0 gives `a` and 1 gives `b` or `-b`, shape broadcastable to (...).
 
     Source: Shoemake 1985, "Animating rotation with quaternion curves".
     """
@@ -64,16 +76,15 @@ def slerp(a: Float64, b: Float64, t: npt.ArrayLike) -> Float64:
 
 
 def aligned(q: Float64, pivot: Float64) -> Float64:
-    """`q` with the sign that brings it into the half space of `pivot`, shape (..., 4)."""
+    """`q` with the sign that puts it into the half space of `pivot`, shape (..., 4)."""
     dot = np.sum(q * pivot, axis=-1, keepdims=True)
     return np.where(dot < 0.0, -q, q)
 
 
 def arc(a: Float64, b: Float64) -> Float64:
-    """Angle between unit quaternions on the unit sphere [rad], half of the turn, shape (...).
+    """Angle between unit quaternions on the unit sphere [rad], half of the rotation angle, shape (...).
 
-    Exact for small angles too, where the arc cosine loses half the digits; never below 1e-8, so that a
-    caller may divide by its sine.
+    Exact for small angles too, where the arc cosine loses half the digits; never below 1e-8, so that it can divide.
     """
     apart, together = np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)
     angle: Float64 = np.maximum(2.0 * np.arctan2(apart, together), _SMALLEST_ANGLE)
@@ -81,7 +92,7 @@ def arc(a: Float64, b: Float64) -> Float64:
 
 
 def rotate(q: Float64, v: Float64) -> Float64:
-    """Vectors (..., 3) turned by unit quaternions (..., 4)."""
+    """Vectors (..., 3) rotated by unit quaternions (..., 4)."""
     axis, w = q[..., :3], q[..., 3:]
     twice = 2.0 * cross(axis, v)
     turned: Float64 = v + w * twice + cross(axis, twice)
@@ -89,7 +100,7 @@ def rotate(q: Float64, v: Float64) -> Float64:
 
 
 def cross(a: Float64, b: Float64) -> Float64:
-    """Cross products (..., 3), those of numpy to the bit at half the cost or less: steps take them of few vectors."""
+    """Cross products (..., 3), bit-identical to numpy's at half the cost or less for few vectors."""
     x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     product = np.empty((*x.shape, 3))
     product[..., 0] = x
@@ -119,7 +130,7 @@ def from_matrix(rotation: Float64) -> Float64:
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64:
-    """Turn by `angle` [rad], shape (...), about `axis` of any length, shape (..., 3); a zero axis turns nothing."""
+    """Rotation by `angle` [rad], shape (...), about `axis` of any length, shape (..., 3); none about a zero axis."""
     direction = np.asarray(axis, dtype=np.float64)
     half = np.asarray(angle, dtype=np.float64)[..., None] / 2.0
     length = np.linalg.norm(direction, axis=-1, keepdims=True)
@@ -131,21 +142,21 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64:
 
 
 def from_euler_degrees(angles: npt.ArrayLike) -> Float64:
-    """Turn about the fixed x, then the fixed y, then the fixed z axis [degrees], shape (..., 3) to (..., 4)."""
+    """Rotation about the fixed x, then the fixed y, then the fixed z axis [°], shape (..., 3) to (..., 4)."""
     radians = np.radians(np.asarray(angles, dtype=np.float64))
     x, y, z = (from_axis_angle(np.eye(3)[i], radians[..., i]) for i in range(3))
     return multiply(z, multiply(y, x))
 
 
 def to_euler_degrees(q: Float64) -> Float64:
-    """Turns about the fixed x, then y, then z axis [degrees], shape (3,), of one unit quaternion (4,)."""
+    """Rotations about the fixed x, then y, then z axis [°], shape (3,), of one unit quaternion (4,)."""
     return np.array(degrees_from_matrix(to_matrix(q)))
 
 
 def _product_from_outer() -> Float64:
     """Linear map (16, 4) from the outer product of two quaternions to their Hamilton product.
 
-    Like the two maps below it turns a conversion of a whole batch into one matrix product.
+    Like the two maps below it makes the conversion of a whole batch one matrix product.
     """
     x, y, z, w = range(4)
     product = np.zeros((4, 4, 4))

@@ -1,4 +1,4 @@
-"""Colour ramps for pictures of magnitudes: perceptual, ordered in lightness, safe for colour-blind eyes.
+"""Colour ramps for scalars: perceptual, ordered in lightness, safe for colour-blind users.
 
 A ramp is 256 sRGB colours, shape (256, 3), uint8, from the lowest value to the highest.
 """
@@ -12,12 +12,11 @@ import numpy.typing as npt
 UInt8 = npt.NDArray[np.uint8]
 Float64 = npt.NDArray[np.float64]
 
+
 SIZE = 256
 
 
 class Ramp(enum.Enum):
-    """Ramps that exist."""
-
     VIRIDIS = "viridis"
     CIVIDIS = "cividis"
 

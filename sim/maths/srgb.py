@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 Float64 = npt.NDArray[np.float64]
+
+
 Colour = tuple[float, float, float]
 
 
@@ -22,6 +24,6 @@ def linear_from_srgb(encoded: npt.ArrayLike) -> Float64:
 
 @functools.lru_cache(maxsize=64)
 def light_of(colour: Colour) -> Colour:
-    """Linear light of one encoded colour; colours seldom change, so it is kept."""
+    """Linear light of one sRGB colour; cached."""
     red, green, blue = (part / 12.92 if part <= 0.04045 else math.pow((part + 0.055) / 1.055, 2.4) for part in colour)
     return red, green, blue

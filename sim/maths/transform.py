@@ -10,8 +10,9 @@ from sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 
+
 _SINGULAR = 1e-12
-"""Ratio of smallest to largest singular value below which a matrix is taken as flat."""
+"""Ratio of smallest to largest singular value below which a matrix counts as flat."""
 
 _SCALE_COLUMNS: Float64 = np.tile(np.eye(3, 4), 4)
 _SCALE_COLUMNS[:, 12:] = 0.0
@@ -34,7 +35,7 @@ def compose(positions: Float64, orientations: Float64, scales: Float64) -> Float
 
 
 def inverse_affine(matrix: Float64) -> Float64:
-    """Inverses of affine matrices (..., 4, 4); where one is flat (a zero scale) its pseudo-inverse."""
+    """Inverses of affine matrices (..., 4, 4); the pseudo-inverse of a flat one (a zero scale)."""
     linear = matrix[..., :3, :3]
     inverse = np.zeros_like(matrix)
     try:
@@ -49,8 +50,8 @@ def inverse_affine(matrix: Float64) -> Float64:
 def decompose(matrix: Float64) -> tuple[Float64, Float64, Float64]:
     """Translation (..., 3), unit quaternion (..., 4) and scale (..., 3) of affine matrices (..., 4, 4).
 
-    The scale is taken along the columns; `compose` gives the matrix back if it has no shear.  A mirroring
-    matrix gets all three scales negative.
+    The scale is that of the columns; `compose` restores a matrix without shear.  A mirroring matrix has three negative
+    scales.
     """
     linear = matrix[..., :3, :3]
     scales = np.linalg.norm(linear, axis=-2)
@@ -79,6 +80,6 @@ def polar(linear: Float64) -> tuple[Float64, Float64]:
 
 
 def transform_points(matrix: Float64, points: Float64) -> Float64:
-    """Points (..., 3) moved by one affine matrix (4, 4)."""
+    """Points (..., 3) transformed by one affine matrix (4, 4)."""
     moved: Float64 = points @ matrix[:3, :3].T + matrix[:3, 3]
     return moved

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Sampled, Section, Skin
-from sim.characters.look_settings import MaterialLook, look_of
-from sim.characters.materials import dressed_materials
-from sim.characters.settings import DoubleSided
+from sim.characters.materials import overridden_materials
+from sim.characters.settings import DoubleSided, MaterialLook, look_of
 from sim.gl.buffer import Buffer, upload_buffer
 from sim.gl.context import Context
 from sim.gl.objects import Owner
@@ -179,7 +178,7 @@ class Materials(Owner):
         if self._applied is not None and self._applied[0] is looks and self._applied[1] is others:
             return
         self._applied = looks, others
-        materials = dressed_materials(self._model, looks)
+        materials = overridden_materials(self._model, looks)
         textures = {**self._own, **{(path, REPEATED): texture for path, texture in others.items()}}
         self.drawn = tuple(self._uploaded(material, look_of(looks, material.name), textures) for material in materials)
 

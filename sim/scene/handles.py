@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
-from sim.maths.euler import degrees_from_matrix
+from sim.maths.quaternion import degrees_from_matrix
 from sim.maths.transform import inverse_affine, polar
 from sim.scene.camera import Camera
 from sim.scene.picking import project_points, ray_plane

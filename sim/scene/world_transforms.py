@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sim.animation.pose import Pose
 from sim.assets.model import CharacterModel
 from sim.maths import quaternion
-from sim.maths.euler import degrees_from_matrix
+from sim.maths.quaternion import degrees_from_matrix
 from sim.maths.transform import decompose, inverse_affine, polar
 from sim.scene.params import bounded
 from sim.scene.scene import Node, NodeId, Scene

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel
-from sim.maths.facing import facing
+from sim.characters.front import facing
 
 Float64 = npt.NDArray[np.float64]
 

@@ -25,8 +25,7 @@ from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.collider.place import placements
 from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSettings, EmitterSource
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.scene import Attachment, Node, Scene

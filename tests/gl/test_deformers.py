@@ -8,8 +8,8 @@ import pytest
 
 from sim.animation.pose import Pose, Warps
 from sim.assets.model import Bounds, Mesh, Skin
+from sim.characters.deformers.functions import seams_of
 from sim.characters.deformers.settings import Bend, Bulge, Deformer, Extent, Taper, Twist, Wave
-from sim.characters.deformers.warping import seams_of
 from sim.characters.settings import SkinningMethod
 from sim.characters.skinning import SkinnedMesh
 from sim.gl.context import Context

@@ -10,8 +10,7 @@ from PIL import Image
 import resources
 from app.cli.main import main
 from app.files.project_file import save_project
-from sim.characters.look_settings import MaterialLook
-from sim.characters.settings import ModelSettings
+from sim.characters.settings import MaterialLook, ModelSettings
 from sim.scene.scene import Node, Scene
 from sim.scene.view_state import ViewState
 

@@ -99,7 +99,7 @@ def test_a_particle_pinned_in_flight_is_tied_where_it_is(engine: Engine, target:
     run(engine, 0, 20)
     before, cloth = positions(engine), engine.simulation.systems["sheet"].cloth
     assert np.linalg.norm(before[60] - cloth.model.positions[60]) > 0.05
-    take(engine, FIGURE, changed(node, pin_list=toggled_pin_list("", cloth.pinned, [60, 3])))
+    take(engine, FIGURE, changed(node, pin_list=toggled_pin_list("", cloth.pins.flags, [60, 3])))
     engine.step(20 * STEP)  # the pose does not change
     held = [0, 1, 2, 4, 5, 6, 7, 60]
     np.testing.assert_allclose(positions(engine)[held], before[held], rtol=0, atol=5e-6)

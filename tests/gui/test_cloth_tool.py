@@ -269,17 +269,17 @@ def test_p_pins_the_particle_under_the_mouse_as_one_entry_and_lets_it_go(stage):
     stage.hover(MIDDLE)
     stage.trigger("simulate.pin")
     picture(stage.editor)
-    assert stage.cloth.pinned[MIDDLE]
+    assert stage.cloth.pins.flags[MIDDLE]
     assert stage.settings.pin_list == str(MIDDLE)
     assert stage.document.undo_stack.count() == 1
     assert stage.document.undo_stack.undoText() == f"Pin particle {MIDDLE}"
     stage.trigger("simulate.pin")
     picture(stage.editor)
-    assert not stage.cloth.pinned[MIDDLE]
+    assert not stage.cloth.pins.flags[MIDDLE]
     assert stage.document.undo_stack.undoText() == f"Unpin particle {MIDDLE}"
     stage.document.undo_stack.undo()
     picture(stage.editor)
-    assert stage.cloth.pinned[MIDDLE]
+    assert stage.cloth.pins.flags[MIDDLE]
 
 
 def test_p_pins_all_that_is_chosen_first_and_lets_all_of_it_go_then(stage):
@@ -288,12 +288,12 @@ def test_p_pins_all_that_is_chosen_first_and_lets_all_of_it_go_then(stage):
     assert stage.marks.chosen == {stage.node: tuple(row)}
     stage.trigger("simulate.pin")
     picture(stage.editor)
-    assert stage.cloth.pinned[row].all()
+    assert stage.cloth.pins.flags[row].all()
     assert stage.document.undo_stack.count() == 1
     stage.trigger("simulate.pin")
     picture(stage.editor)
-    assert not stage.cloth.pinned[row].any()
-    assert stage.cloth.pinned.sum() == 1
+    assert not stage.cloth.pins.flags[row].any()
+    assert stage.cloth.pins.flags.sum() == 1
     stage.document.undo_stack.undo()
     stage.document.undo_stack.undo()
     assert stage.settings.pin_list == ""
@@ -333,7 +333,7 @@ def test_a_right_click_selects_the_cloth_and_offers_its_pins(stage):
     assert {"Pin This Particle", "Pins", "Reset Simulation", "Frame Selection", "Delete"} <= set(offered)
     offered["Pin This Particle"].trigger()
     picture(stage.editor)
-    assert stage.cloth.pinned[MIDDLE]
+    assert stage.cloth.pins.flags[MIDDLE]
     assert "Unpin This Particle" in entries(stage.editor.menu.menu_at(stage.pixel(MIDDLE)))
 
 
@@ -346,7 +346,7 @@ def test_a_pin_preset_of_the_menu_replaces_all_pins_as_one_entry(stage):
     presets["Top edge"].trigger()
     picture(stage.editor)
     assert stage.settings.pins is PinPreset.TOP
-    assert stage.cloth.pinned.tolist() == [True] * COLUMNS + [False] * (COLUMNS * (ROWS - 1))
+    assert stage.cloth.pins.flags.tolist() == [True] * COLUMNS + [False] * (COLUMNS * (ROWS - 1))
     assert stage.document.undo_stack.count() == 2
     stage.document.undo_stack.undo()
     assert stage.settings.pins is PinPreset.CORNERS

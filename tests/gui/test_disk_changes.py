@@ -92,7 +92,7 @@ def test_two_windows_on_one_project_do_not_overwrite_each_other(session, editor,
     assert stored(project) == 2.0
     assert editor.document.modified
     assert captions(editor) == ["Save Anyway", "Reload", "Save As…"]
-    assert "lit.sinew is not saved" in editor.window.disk_question.label.text()
+    assert "lit.sinew was not saved" in editor.window.disk_question.label.text()
     assert editor.dialogs.asked == [], "nothing stands in the way"
     press(editor, "Save Anyway")
     assert stored(project) == 3.0
@@ -222,7 +222,7 @@ def test_a_model_that_is_replaced_is_read_again_and_the_history_stays(posed, mod
     qtbot.waitUntil(lambda: ready(posed), timeout=PATIENCE)
     assert "screw" in [clip.name for clip in posed.store.loaded("model-1").model.clips]
     assert posed.client.engine.model_of("model-1") is posed.store.loaded("model-1").model
-    assert "read again: arm.ezm" in posed.window._hint.text()
+    assert "Reloaded from disk: arm.ezm" in posed.window._hint.text()
     assert posed.document.modified
     posed.document.undo_stack.undo()
     assert posed.document.scene.node("model-1").name == "arm"
@@ -287,7 +287,7 @@ def test_a_buffer_file_of_a_model_is_watched_like_the_model(session, tmp_path, q
     buffer.write_bytes(taller)
     qtbot.waitUntil(lambda: editor.store.loaded("model-1").model is not before, timeout=PATIENCE)
     assert editor.store.loaded("model-1").model.mesh.positions.max() == 3.0
-    assert "read again: tri.bin" in editor.window._hint.text()
+    assert "Reloaded from disk: tri.bin" in editor.window._hint.text()
 
 
 def test_an_image_that_settings_name_is_read_again(session, model, tmp_path, qtbot):

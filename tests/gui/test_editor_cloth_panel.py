@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication
 
-from sim.kinds.cloth.presets import PRESETS
+from sim.kinds.cloth.kind import PRESETS
 from sim.kinds.cloth.settings import ClothLook, ClothSource
 from sim.kinds.cloth.stability import stability
 from sim.render.render_view import DisplayOptions, Overlay

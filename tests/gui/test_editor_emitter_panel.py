@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.files.project_file import load_project
 from sim.kinds import KINDS
-from sim.kinds.emitter.constants import constants_of
-from sim.kinds.emitter.emission import EmissionMode, EmitterSource
-from sim.kinds.emitter.settings import ParticleLook
+from sim.kinds.emitter.block import constants_of
+from sim.kinds.emitter.settings import EmissionMode, EmitterSource, ParticleLook
 from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session

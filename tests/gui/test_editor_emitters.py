@@ -4,9 +4,9 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.handles import KnobKind
 from sim.kinds.emitter.presets import PRESETS, with_preset
+from sim.kinds.emitter.settings import EmissionAim, EmitterSource
 from sim.scene.camera import Camera
 from sim.scene.scene import Attachment, ParamRef
 from sim.scene.view_state import Selection
@@ -87,9 +87,9 @@ def test_every_menu_says_where_an_emitter_would_go(editor):
     bone = editor.active.model.skeleton.names[1]
     menus = editor.window.menus
     for selection, text in (
-        (Selection(), "&Emitter on the ground"),
-        (Selection(node=model.id), f"&Emitter on the surface of {model.name}"),
-        (Selection(node=model.id, bone=bone), f"&Emitter on the bone {bone}"),
+        (Selection(), "&Emitter (on ground)"),
+        (Selection(node=model.id), f"&Emitter (on surface of {model.name})"),
+        (Selection(node=model.id, bone=bone), f"&Emitter (on bone {bone})"),
     ):
         editor.document.select(selection)
         menus.add.aboutToShow.emit()
@@ -99,12 +99,12 @@ def test_every_menu_says_where_an_emitter_would_go(editor):
             assert text in [action.text() for action in outliner.actions()]
     sky = editor.menu.menu_at(QPointF(2.0, 2.0))
     (add,) = [action.menu() for action in sky.actions() if action.text() == "&Add"]
-    assert "&Emitter on the ground" in [action.text() for action in add.actions()]
+    assert "&Emitter (on ground)" in [action.text() for action in add.actions()]
     # An ampersand in a name is no access key.
     editor.document.set_value(ParamRef(model.id, "node", "name"), "salt & pepper")
     editor.document.select(Selection(node=model.id))
     menus.add.aboutToShow.emit()
-    assert "&Emitter on the surface of salt && pepper" in [action.text() for action in menus.add.actions()]
+    assert "&Emitter (on surface of salt && pepper)" in [action.text() for action in menus.add.actions()]
 
 
 # --- handles on the emitter ---------------------------------------------------------------------------

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from sim.gl.bootstrap import GL
 from sim.gl.framebuffer import Framebuffer
-from sim.kinds.emitter.emission import EmissionMode
-from sim.kinds.emitter.settings import Blending, EmitterSettings
+from sim.kinds.emitter.settings import Blending, EmissionMode, EmitterSettings
 from sim.render.progressive.scheduler import PendingImage, RenderScheduler
 from sim.scene.scene import Node, ParamRef
 from tests.gui.editor_harness import picture

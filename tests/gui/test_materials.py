@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 import resources
-from sim.characters.materials import TOLD_MAX
+from sim.characters.materials import REPORTED_MAX
 from sim.gl.texture import Texture2D
 from sim.scene.scene import ParamRef, value_at
 from sim.scene.view_state import Selection
@@ -231,7 +231,7 @@ def test_a_project_whose_replaced_texture_is_gone_tells_it_with_a_way_to_find_it
 
 def test_messages_about_many_missing_textures_are_bounded(fresh, qtbot, folder):
     path = folder / "humanoid" / "many.gltf"
-    count = TOLD_MAX + 3
+    count = REPORTED_MAX + 3
     images = ", ".join(f'{{"uri": "gone{i}.png"}}' for i in range(count))
     textures = ", ".join(f'{{"source": {i}}}' for i in range(count))
     materials = ", ".join(
@@ -241,7 +241,7 @@ def test_messages_about_many_missing_textures_are_bounded(fresh, qtbot, folder):
         "images": [{images}], "textures": [{textures}], "materials": [{materials}]}}""")
     Session(qtbot).load(fresh, path)
     texts = [one.text for one in fresh.panels.messages.model.messages if "not found" in one.text]
-    assert len(texts) == TOLD_MAX + 1
+    assert len(texts) == REPORTED_MAX + 1
     assert "3 more" in texts[-1]
 
 

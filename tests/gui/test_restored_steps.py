@@ -106,7 +106,7 @@ def test_a_cloth_is_pinned_dragged_and_let_go_on_a_restored_step(fresh, qtbot, t
     stage.editor.kind_panels["cloth"].tool._look()
     stage.editor.window.actions_table["simulate.pin"].trigger()
     stage.play(3)
-    assert stage.system.cloth.pinned[particle]
+    assert stage.system.cloth.pins.flags[particle]
     assert stage.is_sound()
     stage.document.undo_stack.undo()
     picture(fresh)

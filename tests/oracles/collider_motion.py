@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.motion import motion_of
+from sim.colliders.pack import motion_of
 from sim.colliders.state import ColliderState
 from sim.maths import quaternion
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.motion import motion_of
+from sim.colliders.pack import motion_of
 from sim.colliders.state import ColliderState
 from sim.maths import quaternion
 from tests.oracles.collider_motion import local_points, velocity_at

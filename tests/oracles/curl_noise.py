@@ -7,7 +7,7 @@ simplices.
 import numpy as np
 import numpy.typing as npt
 
-from sim.maths.curl_noise import PHASES, Pattern
+from sim.kinds.emitter.block import PHASES, Pattern
 from sim.maths.hash import pcg4d
 from sim.maths.quaternion import cross
 

@@ -11,11 +11,9 @@ import numpy.typing as npt
 
 from sim.colliders.state import ColliderState
 from sim.kinds.emitter.births import GENERATIONS, Schedule, generation_of, hash_number, slot_of
-from sim.kinds.emitter.constants import chunk_budget_of, constants_of
-from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.block import Pattern, constants_of, drag_terms, pattern_at
 from sim.kinds.emitter.outline import angle_direction
-from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
-from sim.maths.curl_noise import Pattern, pattern_at
+from sim.kinds.emitter.settings import CollisionResponse, EmissionAim, EmissionMode, EmitterSettings, EmitterSource
 from sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
 from sim.scene.clock import STEP_TIME
 from sim.skin.surface_table import face_at, triangle_shares
@@ -194,7 +192,7 @@ def moved_on(
     if not len(indices):
         return
     time = (span[1] - span[0]) * STEP_TIME
-    left, gain, _ = chunk_budget_of(settings.drag, time)
+    left, gain, _ = drag_terms(settings.drag, time)
     start, before = slots.positions[indices], slots.velocities[indices]
     velocity = before * left + acceleration(settings, start, pattern) * gain
     position, velocity, touched, held = _met(settings, actions, start, start + time * velocity, velocity, span)
@@ -287,7 +285,7 @@ def stateless(settings: EmitterSettings, schedule: Schedule, actions: Actions, s
         number = hash_number(slot, generation, settings.capacity)
         position, velocity, life = birth_start(settings, still, number, 1.0)
         age = step_count - moment
-        left, gain, square = chunk_budget_of(settings.drag, age * STEP_TIME)
+        left, gain, square = drag_terms(settings.drag, age * STEP_TIME)
         slots.positions[slot] = position[0] + gain * velocity[0] + square * pull
         slots.velocities[slot] = left * velocity[0] + gain * pull
         slots.lives[slot] = life - age if age <= life else DEAD

@@ -7,7 +7,7 @@ import pytest
 
 from sim.animation.pose import Warps
 from sim.assets.model import Bounds, Mesh, Skin
-from sim.characters.deformers.functions import MOVES
+from sim.characters.deformers.functions import MOVES, mask_of, warped, warped_boxes
 from sim.characters.deformers.settings import (
     DEFORMERS,
     Bend,
@@ -21,7 +21,6 @@ from sim.characters.deformers.settings import (
     Twist,
     Wave,
 )
-from sim.characters.deformers.warping import mask_of, warped, warped_boxes
 
 EXTENT = Extent(Bounds(np.array([-1.0, 0.0, -0.5]), np.array([1.0, 4.0, 0.5])), is_z_up=False)
 STEP = 1e-5

@@ -4,9 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.handles import ARROW_TIME, EmitterHandles, KnobKind, dragged_setting
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.scene.camera import Camera

@@ -15,18 +15,17 @@ from app.files.project_json import ProjectError
 from app.files.project_paths import outside_files
 from sim.assets.load import load_model
 from sim.assets.model import AlphaMode, EmbeddedImage, Material, Sampler
-from sim.characters.look_settings import MaterialLook
 from sim.characters.materials import (
-    TOLD_MAX,
+    REPORTED_MAX,
     MissingImage,
-    dressed,
-    dressed_materials,
     idle_values,
     located,
-    lost_images,
-    lost_lines,
+    missing_images,
+    missing_lines,
+    overridden,
+    overridden_materials,
 )
-from sim.characters.settings import ModelSettings
+from sim.characters.settings import MaterialLook, ModelSettings
 from sim.kinds.model.kind import files_of
 from sim.scene.params import ParamError, paths_of
 from sim.scene.scene import Node, ParamRef, Scene, value_at
@@ -46,21 +45,21 @@ def scene_of(model: Path, *looks: MaterialLook) -> Scene:
 
 
 def test_what_is_not_said_stays_as_in_the_file() -> None:
-    assert dressed(OWN, MaterialLook(material="skin")) is OWN
+    assert overridden(OWN, MaterialLook(material="skin")) is OWN
 
 
 def test_colours_are_taken_as_light_and_textures_are_replaced_and_taken_away() -> None:
-    half = dressed(OWN, MaterialLook(diffuse=(0.0, 1.0, 0.735357), texture="/else/b.png", shininess=5.0))
+    half = overridden(OWN, MaterialLook(diffuse=(0.0, 1.0, 0.735357), texture="/else/b.png", shininess=5.0))
     assert half.diffuse == pytest.approx((0.0, 1.0, 0.5), abs=1e-5)
     assert (half.texture, half.image, half.shininess) == ("b.png", Path("/else/b.png"), 5.0)
-    bare = dressed(OWN, MaterialLook(texture=""))
+    bare = overridden(OWN, MaterialLook(texture=""))
     assert (bare.texture, bare.image, bare.diffuse) == (None, None, OWN.diffuse)
 
 
 def test_a_map_that_the_file_has_not_acts_in_full() -> None:
-    shown = dressed(OWN, MaterialLook(emission_image="/e.png", surface_image="/s.png"))
+    shown = overridden(OWN, MaterialLook(emission_image="/e.png", surface_image="/s.png"))
     assert (shown.emission, shown.metal, shown.roughness) == ((1.0, 1.0, 1.0), 1.0, 1.0)
-    assert dressed(OWN, MaterialLook(emission_image="/e.png", emission=(0.0, 0.0, 1.0))).emission == (0.0, 0.0, 1.0)
+    assert overridden(OWN, MaterialLook(emission_image="/e.png", emission=(0.0, 0.0, 1.0))).emission == (0.0, 0.0, 1.0)
 
 
 def test_values_without_effect_are_known() -> None:
@@ -117,21 +116,21 @@ def test_lost_images_are_listed_by_file_until_something_stands_in(tmp_path: Path
     clothes.rename(tmp_path / "clothes.png")
     model = load_model(path)
     uses = tuple((name, "texture") for name in ("shirt", "trousers", "shoes"))
-    assert lost_images(model, ()) == (MissingImage("humanoid_clothes.png", uses),)
-    assert lost_images(model, (LOOK,))[0].materials == ("trousers", "shoes")
+    assert missing_images(model, ()) == (MissingImage("humanoid_clothes.png", uses),)
+    assert missing_images(model, (LOOK,))[0].materials == ("trousers", "shoes")
     gone = MaterialLook(material="skin", normal_image="/gone/n.png")
-    assert MissingImage("/gone/n.png", (("skin", "normal_image"),)) in lost_images(model, (gone,), lambda _: True)
-    found = located(lost_images(model, (gone,), lambda _: True), "humanoid_clothes.png", tmp_path / "clothes.png")
+    assert MissingImage("/gone/n.png", (("skin", "normal_image"),)) in missing_images(model, (gone,), lambda _: True)
+    found = located(missing_images(model, (gone,), lambda _: True), "humanoid_clothes.png", tmp_path / "clothes.png")
     assert found == dict.fromkeys(uses, str(tmp_path / "clothes.png")), "what does not lie beside it stays missing"
     Image.new("RGB", (2, 2)).save(tmp_path / "n.png")
-    assert len(located(lost_images(model, (gone,), lambda _: True), "humanoid_clothes.png", tmp_path / "c.png")) == 4
+    assert len(located(missing_images(model, (gone,), lambda _: True), "humanoid_clothes.png", tmp_path / "c.png")) == 4
 
 
 def test_lost_images_get_a_line_each_up_to_a_bound() -> None:
-    lost = [MissingImage(f"{i}.png", (("skin", "texture"),)) for i in range(TOLD_MAX + 3)]
-    assert lost_lines(lost[:1]) == ("the texture 0.png of material skin was not found",)
-    assert len(lost_lines(lost[:TOLD_MAX])) == TOLD_MAX
-    assert lost_lines(lost)[TOLD_MAX:] == ("3 more textures were not found",)
+    lost = [MissingImage(f"{i}.png", (("skin", "texture"),)) for i in range(REPORTED_MAX + 3)]
+    assert missing_lines(lost[:1]) == ("the texture 0.png of material skin was not found",)
+    assert len(missing_lines(lost[:REPORTED_MAX])) == REPORTED_MAX
+    assert missing_lines(lost)[REPORTED_MAX:] == ("3 more textures were not found",)
     many = MissingImage("a.png", tuple((name, "texture") for name in ("a", "", "c", "d", "e")))
     assert many.line == "the texture a.png of materials a, unnamed, c and 2 more was not found"
 
@@ -147,8 +146,8 @@ def test_lost_images_of_gltf_tell_what_they_are_for(tmp_path: Path) -> None:
 
 def test_models_share_what_they_do_not_change(tmp_path: Path) -> None:
     model = load_model(humanoid(tmp_path))
-    assert dressed_materials(model, ()) is model.materials
-    one, *rest = dressed_materials(model, (MaterialLook(material="skin", diffuse=(0.0, 0.0, 0.0)),))
+    assert overridden_materials(model, ()) is model.materials
+    one, *rest = overridden_materials(model, (MaterialLook(material="skin", diffuse=(0.0, 0.0, 0.0)),))
     assert one.diffuse == (0.0, 0.0, 0.0)
     assert all(now is before for now, before in zip(rest, model.materials[1:], strict=True))
 
@@ -156,5 +155,5 @@ def test_models_share_what_they_do_not_change(tmp_path: Path) -> None:
 def test_images_that_are_chosen_are_repeated() -> None:
     both = (("texture", Sampler(wrap_s=33071)), ("normal_image", Sampler(wrap_t=33648)))
     material = replace(OWN, samplers=both, normal_image=Path("/m/n.png"))
-    assert dressed(material, MaterialLook(material="skin", shininess=3.0)).samplers == both
-    assert dressed(material, MaterialLook(material="skin", texture="/m/b.png")).samplers == both[1:]
+    assert overridden(material, MaterialLook(material="skin", shininess=3.0)).samplers == both
+    assert overridden(material, MaterialLook(material="skin", texture="/m/b.png")).samplers == both[1:]

@@ -11,9 +11,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from sim.characters.look_settings import PART as MATERIAL
-from sim.characters.look_settings import MaterialLook
-from sim.characters.pose_settings import PART, BonePose
+from sim.characters.settings import BONE_PART, MATERIAL_PART, BonePose, MaterialLook
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change, ChangeKind
@@ -291,12 +289,12 @@ class Inspector(QWidget):
             self._header.show_subject("bone", chosen.bone or "", f"Bone of {node.name}")
             sections = joint_sections(model, joint)
             self._placements = (sections[1], sections[2])
-            part = f"{PART}{chosen.bone}"
+            part = f"{BONE_PART}{chosen.bone}"
             return [*self._setting_sections(BonePose, node.id, part, "Pose Offset"), *sections]
         material = material_of(model, chosen.material) if model is not None else None
         if material is not None and model is not None:
             self._header.show_subject("material", material.name, f"Material of {node.name}")
-            rows = self._setting_sections(MaterialLook, node.id, f"{MATERIAL}{material.name}", "Look")
+            rows = self._setting_sections(MaterialLook, node.id, f"{MATERIAL_PART}{material.name}", "Look")
             return [*rows, self.materials.about(node, model, material)]
         return self._node_sections(node, status)
 
@@ -382,7 +380,7 @@ class Inspector(QWidget):
         return [value_at(self.scene, ParamRef(peer, ref.part, ref.name)) for peer in self._peers]
 
     def _make_editor(self, record: Param, ref: ParamRef) -> ValueEditor:
-        if ref.part.startswith(MATERIAL):
+        if ref.part.startswith(MATERIAL_PART):
             return self.materials.editor(record, ref)
         return editor_for(record, lambda: self._choices(record))
 
@@ -412,7 +410,7 @@ class Inspector(QWidget):
         if not node.attachment.bone and (carrier is None or not carrier.settings.is_character):
             hidden.add(("attachment", "bone"))
         if (material := self._selection.material) is not None:
-            hidden |= {(f"{MATERIAL}{material}", name) for name in self.materials.idle(node, material)}
+            hidden |= {(f"{MATERIAL_PART}{material}", name) for name in self.materials.idle(node, material)}
         return lambda row: (row.ref.part, row.ref.name) in hidden
 
     def _lock_past(self) -> None:
@@ -487,7 +485,7 @@ class Inspector(QWidget):
     @staticmethod
     def _is_look(ref: ParamRef) -> bool:
         """Whether rows of materials depend on a value."""
-        return ref.part.startswith(MATERIAL) or ref.name == "materials"
+        return ref.part.startswith(MATERIAL_PART) or ref.name == "materials"
 
     def _copy_json_path(self, row: SettingRow) -> None:
         QApplication.clipboard().setText(json_path(self._target.scene, row.ref))

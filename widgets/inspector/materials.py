@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from sim.assets.images import MipImage
 from sim.assets.model import CharacterModel, ImageSource, Material
-from sim.characters.look_settings import PART, TEXTURES, MaterialLook, look_of
-from sim.characters.materials import dressed, idle_values, lost_name, own_image
+from sim.characters.materials import idle_values, missing_name, overridden, own_image
+from sim.characters.settings import MATERIAL_PART, TEXTURES, MaterialLook, look_of
 from sim.maths.srgb import srgb_from_linear
 from sim.scene.params import Param, Role, param_of
 from sim.scene.scene import Node, NodeId, ParamRef
@@ -76,7 +76,7 @@ class MaterialRows(QObject):
     def idle(self, node: Node, name: str) -> frozenset[str]:
         """Values of a material that have no effect because of its other values."""
         material, look = self._of(node.id, name)
-        return idle_values(dressed(material, look)) if material is not None else frozenset()
+        return idle_values(overridden(material, look)) if material is not None else frozenset()
 
     def editor(self, record: Param, ref: ParamRef) -> ValueEditor:
         """Editor of a value; shows the value of the file while the settings have none."""
@@ -87,7 +87,7 @@ class MaterialRows(QObject):
         if record.declared.role is Role.COLOUR:
             return ColourEditor(record.label, own=lambda: self._own_colour(ref))
         number = NumberEditor(record)
-        material, _ = self._of(ref.owner, ref.part.removeprefix(PART))
+        material, _ = self._of(ref.owner, ref.part.removeprefix(MATERIAL_PART))
         if material is not None:
             number.field.set_fallback(getattr(material, ref.name))
         return number
@@ -99,11 +99,11 @@ class MaterialRows(QObject):
         return material_of(model, name) if model is not None else None, look_of(looks, name)
 
     def _own_colour(self, ref: ParamRef) -> Colour:
-        material, _ = self._of(ref.owner, ref.part.removeprefix(PART))
+        material, _ = self._of(ref.owner, ref.part.removeprefix(MATERIAL_PART))
         return shown_colour(getattr(material, ref.name)) if material is not None else (1.0, 1.0, 1.0)
 
     def _texture(self, ref: ParamRef, value: str | None) -> TextureFacts:
-        material, _ = self._of(ref.owner, ref.part.removeprefix(PART))
+        material, _ = self._of(ref.owner, ref.part.removeprefix(MATERIAL_PART))
         return self._facts(ref.owner, material, ref.name, value) if material is not None else TextureFacts()
 
     def _facts(self, node_id: NodeId, material: Material, name: str, value: str | None) -> TextureFacts:
@@ -115,8 +115,8 @@ class MaterialRows(QObject):
             if fault:
                 return TextureFacts(path.name, "missing", fault, file=value)
             return TextureFacts(path.name, _size(image), value, image=_thumbnail(image))
-        if lost := lost_name(material, name):
-            return TextureFacts(lost, "missing", f"The image {lost} was not found next to the model", file=lost)
+        if lost := missing_name(material, name):
+            return TextureFacts(lost, "missing", f"The image {lost} was not found beside the model", file=lost)
         source = own_image(material, name)
         if source is None:
             return TextureFacts()
@@ -126,9 +126,9 @@ class MaterialRows(QObject):
 
     def _fact(self, node: Node, material: Material) -> FactRow:
         look = look_of(node.settings.materials, material.name)
-        shown = dressed(material, look)
-        textures = {name: self._facts(node.id, material, name, getattr(look, name)) for name in TEXTURES}
-        present = {name: facts for name, facts in textures.items() if facts.name}
+        shown = overridden(material, look)
+        found = {name: self._facts(node.id, material, name, getattr(look, name)) for name in TEXTURES}
+        present = {name: facts for name, facts in found.items() if facts.name}
         texts = [facts.text for facts in present.values()]
         text = f"{texts[0]}, +{len(texts) - 1}" if len(texts) > 1 else next(iter(texts), "no texture")
         lines = [f"{param_of(MaterialLook, name).label}: {facts.text}" for name, facts in present.items()]

@@ -8,12 +8,11 @@ import numpy as np
 from sim.assets.images import ImageError, load_image
 from sim.assets.model import CharacterModel, Material, Mesh, upright_mesh
 from sim.export.gltf_materials import metal_and_base
-from sim.kinds.cloth.file_mesh import placed_as_model
 from sim.kinds.cloth.model import ClothModel, build_cloth
 from sim.kinds.cloth.pins import toggled_pin_list
 from sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stable_substeps
-from sim.kinds.cloth.surface import surface_of_mesh
+from sim.kinds.cloth.surface import placed_as_model, surface_of_mesh
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sim.scene.params import SettingsError
 from sim.scene.scene import Attachment, Node

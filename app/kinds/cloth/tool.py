@@ -59,7 +59,7 @@ class ClothTool(Tool):
         cloth = self._cloth(reference.node) if reference else None
         if reference is None or cloth is None:
             return ""
-        pin = "unpin" if reference.particle < len(cloth.pinned) and cloth.pinned[reference.particle] else "pin"
+        pin = "unpin" if reference.particle < len(cloth.pins.flags) and cloth.pins.flags[reference.particle] else "pin"
         if self.marks.count:
             pin = f"pin or unpin {self.marks.count} selected"
         return f"Particle {reference.particle} · Drag: pull · P: {pin} · Shift+Drag: select · Right click: more"
@@ -140,7 +140,7 @@ class ClothTool(Tool):
     def toggle_pins(self, numbers: Mapping[NodeId, tuple[int, ...]] | None = None) -> None:
         """Pins particles, or unpins them if all are pinned; `pinnable` for None."""
         numbers = self.pinnable() if numbers is None else numbers
-        pinned = {node_id: cloth.pinned for node_id in numbers if (cloth := self._cloth(node_id)) is not None}
+        pinned = {node_id: cloth.pins.flags for node_id in numbers if (cloth := self._cloth(node_id)) is not None}
         if pinned:
             toggle_pins(self._document, {node_id: numbers[node_id] for node_id in pinned}, pinned)
         else:
@@ -148,7 +148,7 @@ class ClothTool(Tool):
 
     def are_pinned(self, numbers: Mapping[NodeId, tuple[int, ...]]) -> bool:
         cloths = {node_id: self._cloth(node_id) for node_id in numbers}
-        return all(cloth is not None and cloth.pinned[list(numbers[n])].all() for n, cloth in cloths.items())
+        return all(cloth is not None and cloth.pins.flags[list(numbers[n])].all() for n, cloth in cloths.items())
 
     def _cloth(self, node_id: NodeId) -> Cloth | None:
         return getattr(self._context.system(node_id), "cloth", None)

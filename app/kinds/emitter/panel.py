@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF, Qt
 from app.document.history import Gesture
 from app.editor.editor_context import EditorContext
 from sim.kinds.contract import Command, Panel, Tool
-from sim.kinds.emitter.emission import SURFACE_SOURCES
 from sim.kinds.emitter.handles import EmitterHandles, KnobGrab, KnobKind, dragged_setting
+from sim.kinds.emitter.settings import SURFACE_SOURCES
 from sim.scene.handles import HandleView
 from sim.scene.scene import Node, NodeId, ParamRef
 from widgets.inspector.head import head_button
@@ -56,7 +56,7 @@ class EmitterPanel(Panel):
         self.head.show_status(
             Population(
                 emitter.alive if simulated else 0,
-                emitter.born_per_second,
+                emitter.spawned_per_second,
                 emitter.settings.capacity,
                 self._needed,
                 emitter.warning,

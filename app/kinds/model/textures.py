@@ -5,9 +5,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from app.editor.editor_context import EditorContext
-from sim.characters.look_settings import PART
-from sim.characters.materials import TOLD_MAX, MissingImage, located, lost_images, lost_lines
-from sim.characters.settings import ModelSettings
+from sim.characters.materials import REPORTED_MAX, MissingImage, located, missing_images, missing_lines
+from sim.characters.settings import MATERIAL_PART, ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.contract import Command
 from sim.scene.scene import NodeId, ParamRef
@@ -36,7 +35,9 @@ class Textures:
         node, loaded = self._context.document.scene.by_id.get(node_id), self._context.store.loaded(node_id)
         if node is None or loaded is None or not isinstance(node.settings, ModelSettings):
             return ()
-        return lost_images(loaded.model, node.settings.materials, lambda path: bool(self._context.files.fault_of(path)))
+        return missing_images(
+            loaded.model, node.settings.materials, lambda path: bool(self._context.files.fault_of(path))
+        )
 
     def locate(self, places: Mapping[NodeId, str]) -> None:
         """Asks for an image and sets it in all materials that name it, with other missing images of its folder.
@@ -56,7 +57,7 @@ class Textures:
         if chosen is None:
             return
         values = {
-            ParamRef(node_id, f"{PART}{material}", texture): path
+            ParamRef(node_id, f"{MATERIAL_PART}{material}", texture): path
             for node_id, file in places.items()
             for (material, texture), path in located(lost[node_id], file, chosen).items()
         }
@@ -72,8 +73,8 @@ class Textures:
         if key in self._reported:
             return
         self._reported.add(key)
-        lost = lost_images(loaded.model, node.settings.materials)
-        for image, line in zip_longest(lost[:TOLD_MAX], lost_lines(lost)):
+        lost = missing_images(loaded.model, node.settings.materials)
+        for image, line in zip_longest(lost[:REPORTED_MAX], missing_lines(lost)):
             command = self._command({node_id: image.file}) if image else None
             more = "" if image else "; locate them on the pages of its materials"
             self._context.panels.warn(node.settings.path, f"{node.name}: {line}{more}", command)

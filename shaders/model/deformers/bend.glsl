@@ -1,6 +1,6 @@
-// Bend: makes an arc of a part of an axis.  a: unit axis, where the arc starts; b: a point of the axis, length of the
-// part that bends; c: unit direction towards which it bends, across the axis, and curvature.  What is beyond the arc goes
-// on straight.  Reference: Barr 1984, "Global and local deformations of solid primitives".
+// Bend: bends a part of an axis to an arc.  a: unit axis, where the arc starts; b: a point of the axis, length of the
+// part that bends; c: unit direction towards which it bends, across the axis, and curvature.  Beyond the arc the
+// axis continues straight.  Reference: Barr 1984, "Global and local deformations of solid primitives".
 
 Warp bend(vec4 a, vec4 b, vec4 c, vec3 p, vec3 n, Strength s) {
     float height = dot(a.xyz, p) - a.w;

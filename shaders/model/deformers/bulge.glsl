@@ -1,5 +1,5 @@
 // Bulge: a wave along the normals.  a: unit direction in which it runs, wave number; b: height, phase, and the part of
-// the height that swings.  First order in the height: how the normals themselves change is left out.
+// the height that swings.  First order in the height: the change of the normals is neglected.
 // Reference: Fernando and Kilgard 2003, "The Cg Tutorial", chapter 6.
 
 Warp bulge(vec4 a, vec4 b, vec4 c, vec3 p, vec3 n, Strength s) {

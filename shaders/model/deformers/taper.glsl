@@ -1,4 +1,4 @@
-// Taper: makes what is along an axis gradually wider or thinner.  a: unit axis, where it starts; b: a point of the axis,
+// Taper: widens or narrows a part along an axis.  a: unit axis, where it starts; b: a point of the axis,
 // length of the part that changes; c: factor at its end, less 1.
 // Reference: Barr 1984, "Global and local deformations of solid primitives".
 

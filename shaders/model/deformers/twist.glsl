@@ -1,4 +1,4 @@
-// Twist: turns about an axis by an angle that grows along it.  a: unit axis, where it starts; b: a point of the axis,
+// Twist: rotates about an axis by an angle that increases along it.  a: unit axis, where it starts; b: a point of the axis,
 // length of the part that twists; c: angle for each unit of length.
 // Reference: Barr 1984, "Global and local deformations of solid primitives".
 

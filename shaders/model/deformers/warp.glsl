@@ -1,15 +1,15 @@
-// What a deformer takes and gives, and how a surface goes through it: places by the map, directions by its derivative.
+// Input and output of a deformer, and how it moves a surface: positions by the map, directions by its Jacobian.
 // A deformer is a pure function `Warp name(vec4 a, vec4 b, vec4 c, vec3 p, vec3 n, Strength s)` in a file of its own: its
 // values as the settings pack them, a point of the bind pose with its unit normal, and how strongly it acts there.
 // Output: the surface after it, its directions of length 1.  Needs model/blend.glsl before it.
 
-// How strongly a deformer acts at a point, 0 to 1, and how that changes with the place.
+// Strength of a deformer at a point, 0 to 1, and its gradient.
 struct Strength {
     float value;
     vec3 slope;
 };
 
-// Where a point goes, and the derivative of that by the place, column by column.
+// The deformed point, and the Jacobian, column by column.
 struct Warp {
     vec3 place;
     mat3 jacobian;

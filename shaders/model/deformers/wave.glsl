@@ -1,5 +1,5 @@
-// Wave: swings to one side by a sine along an axis.  a: unit direction in which it runs, wave number; b: unit direction in
-// which it swings, height; c: phase.
+// Wave: a transverse sine wave along an axis.  a: unit direction in which it runs, wave number; b: unit direction in
+// which it moves, amplitude; c: phase.
 
 Warp wave(vec4 a, vec4 b, vec4 c, vec3 p, vec3 n, Strength s) {
     float phase = a.w * dot(a.xyz, p) + c.x;

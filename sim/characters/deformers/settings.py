@@ -1,11 +1,11 @@
-"""Deformers of a model: an ordered list of settings, each with the values that its function takes.
+"""Deformers of a model: an ordered list of settings, each with the arguments of its function.
 
 A deformer is a struct here, a function of its name in `sim.characters.deformers.functions`, the same in
-`shaders/model/deformers`, and a line in `DEFORMERS`.  All lengths are parts of the size of the model, so that they suit
-any file.  Pure; knows no OpenGL.
+`shaders/model/deformers`, and a line in `DEFORMERS`.  All lengths are relative to the size of the model.
 """
 
 import enum
+import functools
 import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
@@ -20,15 +20,16 @@ from sim.scene.vectors import Colour
 
 Float64 = npt.NDArray[np.float64]
 
+
 VALUES = 12
-"""Numbers that a function takes."""
+"""Number of arguments of a function."""
 
 _SHORTEST = 1e-6
-"""Least part of the size over which something changes."""
+"""Smallest length over which something changes, as a part of the size."""
 
 
 class DeformerAxis(enum.Enum):
-    """An axis of the model as it stands, y up."""
+    """An axis of the model, y up."""
 
     X = "x"
     Y = "y"
@@ -40,111 +41,99 @@ _UNIT = {DeformerAxis.X: (1.0, 0.0, 0.0), DeformerAxis.Y: (0.0, 1.0, 0.0), Defor
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What a model fills in its bind pose.
+    """Bounds of a model in its bind pose."""
 
-    Attributes:
-        box: In file space.
-        is_z_up: Whether z points up there.
-    """
-
-    box: Bounds
-    is_z_up: bool
+    box: Bounds  # In file space
+    is_z_up: bool  # Whether z points up in the file
 
     @property
     def size(self) -> float:
-        """Longest edge; 1 for a model without any."""
+        """Longest edge; 1 for a model without size."""
         return self.box.extent or 1.0
 
     @property
     def centre(self) -> Float64:
-        """Middle of the box, shape (3,)."""
         return (self.box.lo + self.box.hi) / 2.0
 
     def direction(self, axis: DeformerAxis) -> Float64:
-        """An axis of the model as it stands, in file space, shape (3,)."""
+        """An axis in file space, shape (3,)."""
         x, y, z = _UNIT[axis]
         return np.array([x, -z, y]) if self.is_z_up else np.array([x, y, z])
 
     def span(self, direction: Float64, start: float, end: float) -> tuple[float, float]:
-        """Where a part of the model along a direction begins, and its length, by parts of the whole [%]."""
+        """Start of a part of the model along a direction, and its length, from percentages of the whole."""
         reach = float(np.abs(direction) @ self.box.size)
         lowest = float(direction @ self.centre) - reach / 2.0
         length = max(0.01 * (end - start) * reach, _SHORTEST * self.size)
         return lowest + 0.01 * start * reach, length
 
 
+_pose = functools.partial(param, effect=Effect.POSE)
+
+
 class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
-    """What all have in common.
+    """Base of all deformers."""
 
-    Attributes:
-        label: What users call it.
-        function: Name of its functions; "" for what moves nothing.
-    """
+    label: ClassVar[str] = ""  # Name in the window
+    function: ClassVar[str] = ""  # Name of its function; "" if it moves nothing
 
-    label: ClassVar[str] = ""
-    function: ClassVar[str] = ""
-
-    muted: Annotated[bool, param("Leave it out.", group="Deformer", role=Role.HIDDEN, effect=Effect.POSE)] = False
-    bone: Annotated[
-        str,
-        param("Bone whose weights say where it acts; everywhere without one.", role=Role.OWN_BONE, label="Where",
-              effect=Effect.POSE),
-    ] = ""  # fmt: skip
+    muted: Annotated[bool, _pose("Disable the deformer.", group="Deformer", role=Role.HIDDEN)] = False
+    bone: Annotated[str, _pose(
+        "Bone whose weights limit the deformer; empty for everywhere.", role=Role.OWN_BONE, label="Where",
+    )] = ""  # fmt: skip
 
     def values(self, extent: Extent, time: float) -> Float64:
-        """What its functions take at a moment [s], shape (VALUES,)."""
+        """Arguments of its function at a scene time [s], shape (VALUES,)."""
         raise NotImplementedError
 
 
 Frequency = Annotated[
     float,
-    param("How often it swings; 0 lets it stand still.", unit="Hz", lo=-60.0, hi=60.0, soft=(0.0, 4.0),
+    param("Oscillation frequency; 0 for a still deformation.", unit="Hz", lo=-60.0, hi=60.0, soft=(0.0, 4.0),
           effect=Effect.POSE),
 ]  # fmt: skip
 Phase = Annotated[
-    float, param("Where in its swing it begins.", unit="°", lo=-3600.0, hi=3600.0, soft=(-180.0, 180.0),
+    float, param("Phase of the oscillation at the start.", unit="°", lo=-3600.0, hi=3600.0, soft=(-180.0, 180.0),
                  effect=Effect.POSE),
 ]  # fmt: skip
 Height = Annotated[
     float,
-    param("How far it goes, as a part of the size of the model.", unit="%", lo=-1000.0, hi=1000.0, soft=(0.0, 20.0),
+    param("Amplitude, relative to the size of the model.", unit="%", lo=-1000.0, hi=1000.0, soft=(0.0, 20.0),
           effect=Effect.POSE),
 ]  # fmt: skip
 Start = Annotated[
     float,
-    param("Where along the axis it begins, as a part of the model.", unit="%", lo=-1000.0, hi=1000.0,
+    param("Start along the axis, relative to the model.", unit="%", lo=-1000.0, hi=1000.0,
           soft=(0.0, 100.0), effect=Effect.POSE),
 ]  # fmt: skip
 End = Annotated[
     float,
-    param("Where along the axis it ends, as a part of the model.", unit="%", lo=-1000.0, hi=1000.0,
+    param("End along the axis, relative to the model.", unit="%", lo=-1000.0, hi=1000.0,
           soft=(0.0, 100.0), effect=Effect.POSE),
 ]  # fmt: skip
-Along = Annotated[DeformerAxis, param("DeformerAxis along which it changes.", effect=Effect.POSE)]
+Along = Annotated[DeformerAxis, param("Axis of the deformation.", effect=Effect.POSE)]
 Wavelength = Annotated[
     float,
-    param("Length of a wave, as a part of the size of the model.", unit="%", lo=0.1, hi=1e5, soft=(5.0, 200.0),
+    param("Wavelength, relative to the size of the model.", unit="%", lo=0.1, hi=1e5, soft=(5.0, 200.0),
           scale=Scale.LOG, effect=Effect.POSE),
 ]  # fmt: skip
 
 
 class BulgeMode(enum.Enum):
-    """How a bulge moves."""
-
     TRAVELLING = "travelling"
     STANDING = "standing"
     PULSE = "pulse"
 
 
 class Bulge(Deformer, tag="bulge", frozen=True, kw_only=True):
-    """A wave along the normals that travels or stands, or a pulse of everything at once."""
+    """A travelling or standing wave along the normals, or a pulse of the whole surface."""
 
     label: ClassVar[str] = "Bulge"
     function: ClassVar[str] = "bulge"
 
-    mode: Annotated[BulgeMode, param("A wave that travels, one that stands, or all at once.", effect=Effect.POSE)] = (
-        BulgeMode.TRAVELLING
-    )
+    mode: Annotated[BulgeMode, _pose(
+        "A travelling wave, a standing wave, or the whole surface at once.",
+    )] = BulgeMode.TRAVELLING  # fmt: skip
     axis: Along = DeformerAxis.Y
     height: Height = 3.0
     wavelength: Wavelength = 40.0
@@ -160,17 +149,15 @@ class Bulge(Deformer, tag="bulge", frozen=True, kw_only=True):
 
 
 class Twist(Deformer, tag="twist", frozen=True, kw_only=True):
-    """A turn about an axis that grows along it."""
+    """A rotation about an axis that increases along it."""
 
     label: ClassVar[str] = "Twist"
     function: ClassVar[str] = "twist"
 
     axis: Along = DeformerAxis.Y
-    angle: Annotated[
-        float,
-        param("How far the end is turned.", unit="°", lo=-36000.0, hi=36000.0, soft=(-360.0, 360.0),
-              effect=Effect.POSE),
-    ] = 90.0  # fmt: skip
+    angle: Annotated[float, _pose(
+        "Rotation of the end.", unit="°", lo=-36000.0, hi=36000.0, soft=(-360.0, 360.0),
+    )] = 90.0  # fmt: skip
     start: Start = 0.0
     end: End = 100.0
     frequency: Frequency = 0.0
@@ -184,19 +171,14 @@ class Twist(Deformer, tag="twist", frozen=True, kw_only=True):
 
 
 class Bend(Deformer, tag="bend", frozen=True, kw_only=True):
-    """An arc made of a part of an axis."""
+    """Bends a part of an axis to an arc."""
 
     label: ClassVar[str] = "Bend"
     function: ClassVar[str] = "bend"
 
     axis: Along = DeformerAxis.Y
-    towards: Annotated[
-        DeformerAxis, param("Axis towards which it bends; another than the first.", effect=Effect.POSE)
-    ] = DeformerAxis.Z
-    angle: Annotated[
-        float,
-        param("Angle of the arc.", unit="°", lo=-3600.0, hi=3600.0, soft=(-180.0, 180.0), effect=Effect.POSE),
-    ] = 45.0
+    towards: Annotated[DeformerAxis, _pose("Axis towards which it bends; different from the first.")] = DeformerAxis.Z
+    angle: Annotated[float, _pose("Angle of the arc.", unit="°", lo=-3600.0, hi=3600.0, soft=(-180.0, 180.0))] = 45.0
     start: Start = 0.0
     end: End = 100.0
     frequency: Frequency = 0.0
@@ -211,15 +193,13 @@ class Bend(Deformer, tag="bend", frozen=True, kw_only=True):
 
 
 class Taper(Deformer, tag="taper", frozen=True, kw_only=True):
-    """A part of an axis made gradually wider or thinner."""
+    """Widens or narrows a part along an axis."""
 
     label: ClassVar[str] = "Taper"
     function: ClassVar[str] = "taper"
 
     axis: Along = DeformerAxis.Y
-    factor: Annotated[
-        float, param("Width at the end.", unit="×", lo=-100.0, hi=100.0, soft=(0.0, 2.0), effect=Effect.POSE)
-    ] = 0.5
+    factor: Annotated[float, _pose("Width at the end.", unit="×", lo=-100.0, hi=100.0, soft=(0.0, 2.0))] = 0.5
     start: Start = 0.0
     end: End = 100.0
     frequency: Frequency = 0.0
@@ -233,13 +213,13 @@ class Taper(Deformer, tag="taper", frozen=True, kw_only=True):
 
 
 class Wave(Deformer, tag="wave", frozen=True, kw_only=True):
-    """A wave along an axis that swings to one side."""
+    """A transverse wave along an axis."""
 
     label: ClassVar[str] = "Wave"
     function: ClassVar[str] = "wave"
 
     axis: Along = DeformerAxis.Y
-    towards: Annotated[DeformerAxis, param("DeformerAxis along which it swings.", effect=Effect.POSE)] = DeformerAxis.X
+    towards: Annotated[DeformerAxis, _pose("Axis of the oscillation.")] = DeformerAxis.X
     height: Height = 3.0
     wavelength: Wavelength = 50.0
     frequency: Frequency = 1.0
@@ -255,20 +235,17 @@ class Wave(Deformer, tag="wave", frozen=True, kw_only=True):
 
 
 class EmissionPulse(Deformer, tag="emission-pulse", frozen=True, kw_only=True):
-    """Light that the surface gives off by itself, brighter and darker in turns."""
+    """Pulsing emission of the surface."""
 
     label: ClassVar[str] = "Emission pulse"
 
-    colour: Annotated[Colour, param("Colour of the light.", role=Role.COLOUR, effect=Effect.POSE)] = (1.0, 0.35, 0.1)
-    strength: Annotated[
-        float,
-        param("How bright it is at its brightest.", lo=0.0, hi=1000.0, soft=(0.0, 2.0), effect=Effect.POSE),
-    ] = 0.6
+    colour: Annotated[Colour, _pose("Colour of the emission.", role=Role.COLOUR)] = (1.0, 0.35, 0.1)
+    strength: Annotated[float, _pose("Largest brightness.", lo=0.0, hi=1000.0, soft=(0.0, 2.0))] = 0.6
     frequency: Frequency = 1.0
     phase: Phase = -90.0
 
     def light(self, time: float) -> Float64:
-        """Linear RGB at a moment [s], shape (3,)."""
+        """Linear RGB at a scene time [s], shape (3,)."""
         part = 0.5 * (1.0 + math.sin(math.radians(self.phase) + _turn(self.frequency, time)))
         return self.strength * part * np.array(self.colour)
 
@@ -276,10 +253,10 @@ class EmissionPulse(Deformer, tag="emission-pulse", frozen=True, kw_only=True):
 AnyDeformer = Bulge | Twist | Bend | Taper | Wave | EmissionPulse
 
 DEFORMERS: tuple[type[Deformer], ...] = (Bulge, Twist, Bend, Taper, Wave, EmissionPulse)
-"""All there are, in the order in which they are offered."""
+"""All deformers, in the order of the menu."""
 
 FUNCTIONS = tuple(known.function for known in DEFORMERS if known.function)
-"""Names of the functions, by the number that the shader knows them by."""
+"""Names of the functions; the index is the number in the shader."""
 
 
 def _packed(*rows: tuple[float, ...]) -> Float64:
@@ -290,12 +267,12 @@ def _packed(*rows: tuple[float, ...]) -> Float64:
 
 
 def _turn(frequency: float, time: float) -> float:
-    """Angle after some time [rad], within a turn so that it stays exact."""
+    """Angle after a time [rad], within one turn to stay exact."""
     return math.tau * math.fmod(frequency * time, 1.0)
 
 
 def _swing(frequency: float, phase: float, time: float) -> float:
-    """Factor from -1 to 1; 1 for what stands still."""
+    """Factor from -1 to 1; 1 without a frequency."""
     return math.sin(math.radians(phase) + _turn(frequency, time)) if frequency else 1.0
 
 
@@ -303,6 +280,6 @@ def _wave_number(wavelength: float, extent: Extent) -> float:
     return math.tau / (0.01 * wavelength * extent.size)
 
 
-def _other(wanted: DeformerAxis, taken: DeformerAxis) -> DeformerAxis:
+def _other(axis: DeformerAxis, taken: DeformerAxis) -> DeformerAxis:
     order = tuple(DeformerAxis)
-    return wanted if wanted is not taken else order[(order.index(wanted) + 1) % len(order)]
+    return axis if axis is not taken else order[(order.index(axis) + 1) % len(order)]

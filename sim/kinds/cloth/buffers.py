@@ -1,16 +1,15 @@
-"""What the GPU holds of a cloth that does not change while it moves: tables, faces, records of rest."""
+"""Records of cloth particles, and the neighbour tables of a mesh on the GPU."""
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
 from sim.gl.context import Context
+from sim.gl.objects import Owner
 from sim.gl.record import record
-from sim.gl.texture import BufferTexture
+from sim.gl.texture import BufferTexture, TexelBuffer
 from sim.gl.transform_feedback import padded_count
 from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.springs import SpringKind
-from sim.kinds.cloth.table import face_table, neighbour_table
+from sim.kinds.cloth.springs import SpringKind, face_table, neighbour_table
 
 CLOTH_STATE = record("ClothState", position=(4, "f4"), velocity=(4, "f4"))
 """position.xyz [m], 1 / share | velocity.xyz [m/s], 0; world space.  The inverse mass is 1 / share / mass_scale.
@@ -35,14 +34,14 @@ TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 
 
 def rest_records(model: ClothModel) -> npt.NDArray[np.void]:
-    """Particles at rest, padded by ones that weigh nothing and never move."""
+    """Particles at rest, padded by massless particles that never move."""
     out = CLOTH_STATE.zeros(padded_count(model.particle_count))
     out["position"][: model.particle_count, :3] = model.positions
     out["position"][: model.particle_count, 3] = 1.0 / model.shares
     return out
 
 
-class ClothTables:
+class ClothTables(Owner):
     """Springs and faces of a mesh as texels; a sheet needs none.
 
     Attributes:
@@ -54,15 +53,8 @@ class ClothTables:
         self.is_grid = model.grid is not None
         self.textures: dict[str, BufferTexture] = {}
         self.defines: dict[str, object] = {"GRID": True}
-        self._buffers: list[Buffer] = []
-        if not self.is_grid:
-            self._add_tables(context, model)
-
-    def release(self) -> None:
-        for owned in (*self.textures.values(), *self._buffers):
-            owned.release()
-
-    def _add_tables(self, context: Context, model: ClothModel) -> None:
+        if self.is_grid:
+            return
         count, padded = model.particle_count, padded_count(model.particle_count)
         threads = neighbour_table(model.springs, (SpringKind.STRUCTURAL,), count)
         bends = neighbour_table(model.springs, (SpringKind.BEND,), count)
@@ -74,10 +66,6 @@ class ClothTables:
         corners = np.zeros((padded, faces.shape[1], 2), np.uint32)
         corners[:count] = faces
         self.defines = {"THREADS": threads.width, "BENDS": bends.width, "FACES": faces.shape[1]}
-        self._add(context, "u_springs", slots, "rgba32f")
-        self._add(context, "u_faces", corners, "rg32ui")
-
-    def _add(self, context: Context, name: str, data: npt.NDArray[np.generic], pixels: str) -> None:
-        buffer = Buffer(context, data.ravel(), label=f"cloth {name[2:]}")
-        self._buffers.append(buffer)
-        self.textures[name] = BufferTexture(context, buffer, pixels)
+        for name, data, pixels in (("springs", slots, "rgba32f"), ("faces", corners, "rg32ui")):
+            texels = TexelBuffer(context, data.ravel(), pixels, label=f"cloth {name}")
+            self.textures[f"u_{name}"] = self.owns(texels)

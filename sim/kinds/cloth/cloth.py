@@ -1,31 +1,35 @@
-"""Cloth: a cloth that moves on the GPU, with what is drawn of it and what tells that it goes wrong.
+"""Cloth: the particles of one cloth on the GPU, with their pins, statistics and drawn vertices.
 
-Owns every part of one cloth.  It knows neither scene nor viewport; the caller makes the context current.
+It knows neither the scene nor the viewport.  The OpenGL context must be current in every call.
 """
+
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.model import Material
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_ring import PingPong
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.staging import BufferSpan
 from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.buffers import ClothTables, rest_records
-from sim.kinds.cloth.explosion import stop_reason
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
 from sim.kinds.cloth.pin_targets import ClothPins, PinTargetTable
 from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.sheet import ClothSheet
+from sim.kinds.cloth.sheet import ClothSheet, SpringLines
 from sim.kinds.cloth.solver import ClothInputs, ClothSolver
-from sim.kinds.cloth.spring_lines import SpringLines
+from sim.kinds.cloth.stability import stop_reason
 from sim.kinds.cloth.surface import ClothSurface
 from sim.kinds.packing import State, blended, unpacked_state
+from sim.maths.srgb import light_of
 from sim.maths.transform import transform_points
+from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects
-from sim.skin.attachment import SurfaceAttachment
 from sim.skin.pose_snapshot import moved, turned
 
 Float64 = npt.NDArray[np.float64]
@@ -36,39 +40,49 @@ INTERVAL = 0.1
 """Shortest time between two statistics [s]."""
 
 
-def particles_between(one: bytes, other: bytes, share: float) -> bytes:
-    """The second of two snapshots, its particles on the straight way from where they were in the first."""
-    (_, (_, former, *_)), (head, (moving, cached, *rest)) = unpacked_state(one), unpacked_state(other)
-    if len(former) != len(cached):
+def fabric(settings: ClothSettings, *, textured: bool) -> Material:
+    """The material of a cloth; a texture replaces the colour."""
+    path = Path(settings.texture) if textured else None
+    return Material(
+        "fabric", path.name if path else None, path,
+        diffuse=(1.0, 1.0, 1.0) if textured else light_of(settings.colour), specular=(0.02, 0.02, 0.02), shininess=8.0,
+    )  # fmt: skip
+
+
+def interpolate_particles(one: bytes, other: bytes, share: float) -> bytes:
+    """The second of two snapshots with its particles interpolated linearly from the first to the second."""
+    (_, (_, former, *_)), (head, (moving, sound, *rest)) = unpacked_state(one), unpacked_state(other)
+    if len(former) != len(sound):
         return other
-    seen = cached.copy()  # the last sound state is what is shown
+    shown = sound.copy()  # the last sound state is the one that is drawn
     for name in ("position", "velocity"):
-        seen[name][:, :3] = blended(former[name][:, :3], cached[name][:, :3], share)
-    return State(head, moving, seen, *rest).packed()
+        shown[name][:, :3] = blended(former[name][:, :3], sound[name][:, :3], share)
+    return State(head, moving, shown, *rest).packed()
 
 
-class Cloth:
+class Cloth(Owner):
     """One cloth.
 
     Args:
-        context: Where it lives.
-        library: Where programs come from.
-        settings: What to build.
+        context: The context of its buffers.
+        library: Source of its programs.
+        settings: Shape, fabric and solver.
         surface: Triangles in the frame of the node, for a cloth from a mesh.
-        world_from_cloth: Placement of the node, shape (4, 4).
+        world_from_cloth: World transform of the node, shape (4, 4).
 
     Attributes:
-        settings: As applied last.
         model: Topology and rest shape.
-        placement: That of the node, shape (4, 4).
-        start: Where the particles started [m], shape (P, 3).
+        world_from_cloth: World transform of the node, shape (4, 4).
+        start: Particles at the start [m], shape (P, 3).
         step_count: Steps since the start.
-        halted: Why the cloth stands still, or "" while it can move.
-        statistics: Newest energies and strain, or None before the first arrive.
-        sheet: The vertices that are drawn, as of the last `refresh`.
+        stopped: Why the cloth was stopped; "" while it runs.
+        statistics: Newest energies and strain; None before the first arrive.
+        measures: Records of `MEASURE` for each particle, of the last step.
+        pins: Held particles and their targets.
+        sheet: The drawn vertices, as of the last `refresh`.
 
     Raises:
-        SettingsError: If no cloth can be made of the settings.
+        SettingsError: If no cloth can be built from the settings.
     """
 
     def __init__(
@@ -82,90 +96,81 @@ class Cloth:
         self.stopped = ""
         self.statistics: ClothStatistics | None = None
         self._context, self._library = context, library
-        self._lines: SpringLines | None = None
-        self._elsewhere: PingPong | None = None
-        self._built, self._is_measured = False, True
+        self._is_measured = True
         self._asked_at = -np.inf
         self.rebuild(settings, surface, world_from_cloth)
 
-    # --- the four verbs -------------------------------------------------------------------------------
+    # --- building and stepping ------------------------------------------------------------------------
 
     def rebuild(
         self, settings: ClothSettings, surface: ClothSurface | None = None, world_from_cloth: Float64 | None = None
     ) -> None:
-        """Make everything anew; on an error the cloth stays as it was.
+        """Builds everything anew; on an error the cloth stays as it was.
 
-        Raises:
-            SettingsError: If no cloth can be made of the settings.
+        Raises SettingsError if no cloth can be built from the settings.
         """
         placement = np.eye(4) if world_from_cloth is None else np.array(world_from_cloth, np.float64)
         model = build_cloth(settings, surface, placement)
         flags = model.pinned(settings)
         tables = ClothTables(self._context, model)
         self.release()
-        self.model, self._surface, self.placement, self._tables = model, surface, placement, tables
-        self.settings = settings
+        self.settings, self.model, self._surface, self.world_from_cloth = settings, model, surface, placement
         rest = rest_records(model)
-        self._state = PingPong(self._context, rest, label="cloth")
-        self._solver = ClothSolver(self._library, model, tables)
-        self._monitor = ClothMonitor(self._context, self._library, model, tables, rest)
-        self._pins = ClothPins(self._context, self._library, model.positions)
-        self.sheet = ClothSheet(self._context, self._library, model, tables)
-        self._built = True
+        self.owns(tables)
+        self._state = self.owns(PingPong(self._context, rest, label="cloth"))
+        self._solver = self.owns(ClothSolver(self._library, model, tables))
+        self._monitor = self.owns(ClothMonitor(self._context, self._library, model, tables, rest))
+        self.measures = self._monitor.measures.buffer
+        self.pins = self.owns(ClothPins(self._context, self._library, model.positions))
+        self.sheet = self.owns(ClothSheet(self._context, self._library, model, tables))
+        self._lines: SpringLines | None = None
+        self._displaced: PingPong | None = None
         self._flags = flags
-        self._pins.set_targets(flags, model.positions)
+        self.pins.set_targets(model.positions, flags)
         self._start()
 
     def reset(self) -> None:
-        """Back to the rest shape at the present placement, at rest, all pins at their places."""
-        if not np.array_equal(self._built_at, self.placement):
-            self.rebuild(self.settings, self._surface, self.placement)
+        """Back to the rest shape at the current transform, at rest, with all pins at their rest positions."""
+        if not np.array_equal(self._built_at, self.world_from_cloth):
+            self.rebuild(self.settings, self._surface, self.world_from_cloth)
             return
         rest = rest_records(self.model)
         self._state.write(rest)
         self._monitor.reset(rest)
-        self._pins.detach()
-        self._pins.set_targets(self._flags, self.model.positions)
+        self.pins.detach()
+        self.pins.set_targets(self.model.positions, self._flags)
         self._start()
 
-    def stand(self, positions: Float64) -> None:
-        """Start at rest at other places than those of the rest shape, (P, 3) in the world [m]."""
+    def start_from(self, positions: Float64) -> None:
+        """Starts at rest from positions (P, 3) in the world [m] instead of the rest shape."""
         self.write(positions, np.zeros(3))
-        self._pins.detach()
-        self._pins.set_targets(self.pinned, positions)
+        self.pins.detach()
+        self.pins.set_targets(positions)
         self.start = positions
 
     def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
-        """Advance by one step of `settings.step_time`; returns whether it did (a halted cloth does not)."""
+        """Advances by one step of `STEP_TIME`; returns False if the cloth is stopped."""
         if self.stopped:
             return False
-        self._solver.step(self._state, self.settings, inputs, time=self.time, pins=self._pins.texture)
+        settings = self.settings
+        time = self.step_count * STEP_TIME
+        constants = self._solver.step(self._state, settings, inputs, time=time, pins=self.pins.texture)
         self.step_count += 1
         self._is_measured = True
-        self._monitor.check(self._state, self._solver.constants(self.settings), self.step_count)
+        self._monitor.check(self._state, constants, self.step_count)
         self._drawn = False
         return True
-
-    def release(self) -> None:
-        if self._lines is not None:
-            self._lines.release()
-            self._lines = None
-        self.look_on(None)
-        if self._built:
-            for owned in (self.sheet, self._pins, self._monitor, self._solver, self._state, self._tables):
-                owned.release()
 
     # --- changes --------------------------------------------------------------------------------------
 
     def apply(self, settings: ClothSettings) -> Effect:
-        """Take new settings at the cost that their declarations name; returns that cost.
+        """Takes new settings at the cost that their declarations name; returns that cost.
 
-        Raises:
-            SettingsError: If no cloth can be made of them; everything stays as it was.
+        Raises SettingsError if no cloth can be built from them; everything stays as it was.
         """
         effects = changed_effects(self.settings, settings)
         if Effect.REBUILD in effects:
-            self.rebuild(settings, self._surface, self.placement)
+            self.rebuild(settings, self._surface, self.world_from_cloth)
             return Effect.REBUILD
         flags = self.model.pinned(settings)
         self.settings, self._flags = settings, flags
@@ -175,125 +180,83 @@ class Cloth:
         self.hold_pins()
         return Effect.STEP if effects else Effect.VIEW
 
-    def place(self, world_from_cloth: Float64) -> None:
-        """Take a new placement of the node: at the start the cloth goes along, later its pins do."""
+    def set_transform(self, world_from_cloth: Float64) -> None:
+        """Takes a new world transform of the node: before the first step it moves the cloth, later only its pins."""
         placement = np.array(world_from_cloth, np.float64)
-        if np.array_equal(placement, self.placement):
+        if np.array_equal(placement, self.world_from_cloth):
             return
         if self.step_count == 0:
             self.rebuild(self.settings, self._surface, placement)
             return
-        self._pins.move(placement @ np.linalg.pinv(self.placement), self._state.texture)
-        self.placement = placement
+        self.pins.move(placement @ np.linalg.pinv(self.world_from_cloth), self._state.texture)
+        self.world_from_cloth = placement
 
     def rest(self) -> Float64:
-        """Rest places as the node stands now [m], shape (P, 3)."""
-        if np.array_equal(self._built_at, self.placement):
+        """Rest positions at the current world transform [m], shape (P, 3)."""
+        if np.array_equal(self._built_at, self.world_from_cloth):
             return self.model.positions
-        return transform_points(self.placement @ np.linalg.pinv(self._built_at), self.model.positions)
+        return transform_points(self.world_from_cloth @ np.linalg.pinv(self._built_at), self.model.positions)
 
-    def carry(self, motions: Float64, placement: Float64) -> bool:
-        """Move everything in place of a step, as if the world around it had moved; waits for the GPU.
+    def hold_pins(self) -> None:
+        """Holds exactly the particles that the settings name; a restored state may hold others."""
+        self.pins.hold(self._flags, self._state.texture)
 
-        Args:
-            motions: Affine motion of each particle in the world, shape (P, 4, 4), or (1, 4, 4) for all.
-            placement: That of the node afterwards, shape (4, 4).
+    def teleport(self, motions: Float64, world_from_cloth: Float64) -> bool:
+        """Moves all particles instead of a step, as if the world around them had moved; waits for the GPU.
 
-        Returns:
-            Whether it did: not if something has gone wrong already.
+        Motions are affine, in the world, shape (P, 4, 4), or (1, 4, 4) for all particles; `world_from_cloth` is the
+        transform of the node afterwards.  A cloth that has failed is not moved, and False returned.
         """
         records = self._read()
         if self.stopped or records["velocity"][0, 3]:
             return False
         positions = moved(motions, records["position"][:, :3].astype(np.float64))
         self.write(positions, turned(motions, records["velocity"][:, :3].astype(np.float64)))
-        self._pins.set_targets(self.pinned, positions)
-        self.placement = placement
+        self.pins.set_targets(positions)
+        self.world_from_cloth = world_from_cloth
         self.step_count += 1
         return True
 
     def resume(self) -> None:
-        """Let a halted cloth go on from its last good state."""
+        """Continues a stopped cloth from its last sound state."""
         if self.stopped:
-            cached = self._monitor.cached.newest.read()
-            cached["velocity"][:, 3] = 0.0
-            self._monitor.reset(cached)
-            self._state.write(cached)
+            sound = self._monitor.sound.newest.read()
+            sound["velocity"][:, 3] = 0.0
+            self._monitor.reset(sound)
+            self._state.write(sound)
             self.stopped = ""
 
-    # --- pins -----------------------------------------------------------------------------------------
-
-    @property
-    def pinned(self) -> npt.NDArray[np.bool_]:
-        """Which particles are held, shape (P,)."""
-        return self._pins.flags
-
-    def hold_pins(self) -> None:
-        """Hold exactly the particles that the settings name; in a restored state others may be held."""
-        self._pins.hold(self._flags, self._state.texture)
-
-    def set_pin_targets(self, targets: Float64) -> None:
-        """Where the held particles go during the next step; (P, 3) in the world [m], those of free ones are ignored."""
-        self._pins.set_targets(self._pins.flags, targets)
-
-    def attach_pins(self, attachment: SurfaceAttachment) -> None:
-        """Tie the held particles to a surface; `follow_surface` then moves them."""
-        self._pins.attach(attachment)
-
-    def follow_surface(self, vertices: BufferTexture, texels_per_vertex: int, world_from_model: Float64) -> None:
-        """Move the tied particles with a surface during the next step, on the GPU alone; see `ClothPins.follow`."""
-        self._pins.follow(vertices, texels_per_vertex, world_from_model)
-
-    # --- what is drawn --------------------------------------------------------------------------------
-
-    @property
-    def time(self) -> float:
-        """Time since the start [s]."""
-        time: float = self.step_count * self.settings.step_time
-        return time
-
-    @property
-    def measures(self) -> Buffer:
-        """Records of `MEASURE` for each particle, of the step done last."""
-        return self._monitor.measures
-
-    @property
-    def pins(self) -> Buffer:
-        """Records of `PIN` for each particle."""
-        return self._pins.targets
+    # --- drawing --------------------------------------------------------------------------------------
 
     @property
     def state(self) -> BufferTexture:
-        """The state that is shown, two texels a particle: position, 1 / share | velocity, 0."""
-        return self._monitor.cached.texture if self._elsewhere is None else self._elsewhere.texture
+        """The drawn state, two texels a particle: position, 1 / share | velocity, 0."""
+        return (self._displaced or self._monitor.sound).texture
 
     @property
-    def is_elsewhere(self) -> bool:
-        """Whether it is shown where it is not, see `look_on`."""
-        return self._elsewhere is not None
+    def is_displaced(self) -> bool:
+        return self._displaced is not None
 
-    def look_on(self, motions: Float64 | None) -> None:
-        """Show the newest sound state as if the world around it had moved, without moving it; waits for the GPU.
+    def show_displaced(self, motions: Float64 | None) -> None:
+        """Draws the newest sound state as if the world around it had moved, without moving it; waits for the GPU.
 
-        Args:
-            motions: Affine motion of each particle in the world, shape (P, 4, 4), or (1, 4, 4) for all; None shows it
-                as it is.
+        Motions as in `teleport`; None draws it in place again.
         """
         if motions is None:
-            if self._elsewhere is not None:
-                self._elsewhere.release()
-                self._elsewhere, self._drawn = None, False
+            if self._displaced is not None:
+                self.disown(self._displaced)
+                self._displaced, self._drawn = None, False
             return
-        records, count = self._monitor.cached.newest.read(), self.model.particle_count
+        records, count = self._monitor.sound.newest.read(), self.model.particle_count
         records["position"][:count, :3] = moved(motions, records["position"][:count, :3].astype(np.float64))
-        if self._elsewhere is None:
-            self._elsewhere = PingPong(self._context, records, label="cloth elsewhere")
+        if self._displaced is None:
+            self._displaced = self.owns(PingPong(self._context, records, label="cloth displaced"))
         else:
-            self._elsewhere.write(records)
+            self._displaced.write(records)
         self._drawn = False
 
     def refresh(self) -> bool:
-        """Write the sheet of the newest sound state; call once a frame.  Returns whether it was written."""
+        """Writes the drawn vertices, once a frame; returns False if they are up to date."""
         if self._drawn:
             return False
         self.sheet.write(self.state)
@@ -301,53 +264,52 @@ class Cloth:
         return True
 
     def spring_lines(self) -> Buffer:
-        """Records of `LINE_VERTEX` (position, strain), two for each spring, of the newest sound state."""
+        """Records of `LINE_VERTEX`, two for each spring, of the drawn state."""
         if self._lines is None:
-            self._lines = SpringLines(self._context, self._library, self.model.springs)
+            self._lines = self.owns(SpringLines(self._context, self._library, self.model.springs))
         self._lines.write(self.state)
         return self._lines.lines
 
-    # --- what is known --------------------------------------------------------------------------------
+    # --- reading back ---------------------------------------------------------------------------------
 
     def poll(self, now: float) -> bool:
-        """Look for statistics without waiting, and halt the cloth if it blew up; returns whether it halted now.
+        """Reads statistics without waiting, and stops the cloth if it failed; returns whether it stopped now.
 
-        Args:
-            now: Monotonic time [s]; statistics are asked for a few times a second.
+        Statistics are requested at most every `INTERVAL`; `now` is a monotonic time [s].
         """
-        found = self._monitor.poll()
-        if found is not None:
-            self.statistics = found
+        statistics = self._monitor.poll()
+        if statistics is not None:
+            self.statistics = statistics
         if self.step_count and now - self._asked_at >= INTERVAL:
             self._measure()
-            self._monitor.request(self.time)
+            self._monitor.request(self.step_count * STEP_TIME)
             self._asked_at = now
-        return found is not None and self._stop_if_bad(found)
+        return statistics is not None and self._stop_if_failed(statistics)
 
     def check(self) -> ClothStatistics:
-        """Statistics of the step done last, and halt the cloth if it blew up; waits for the GPU."""
+        """Statistics of the last step, and stops the cloth if it failed; waits for the GPU."""
         self._measure()
-        self.statistics = self._monitor.read(self.time)
-        self._stop_if_bad(self.statistics)
+        self.statistics = self._monitor.read(self.step_count * STEP_TIME)
+        self._stop_if_failed(self.statistics)
         return self.statistics
 
     def positions(self) -> npt.NDArray[np.float32]:
-        """Places of the particles [m], shape (P, 3); waits for the GPU."""
+        """Positions of the particles [m], shape (P, 3); waits for the GPU."""
         return self._read()["position"][:, :3]
 
     def positions_of(self, particles: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
-        """Places of a few particles [m], shape (N, 3); waits for the GPU, yet reads no others."""
-        buffer = self._monitor.cached.newest
+        """Positions of a few particles [m], shape (N, 3), without reading the others; waits for the GPU."""
+        buffer = self._monitor.sound.newest
         size = buffer.dtype.itemsize
         records = [buffer.read(offset=int(particle) * size, count=1)["position"] for particle in particles]
         return np.concatenate(records)[:, :3] if records else np.zeros((0, 3), np.float32)
 
     def velocities(self) -> npt.NDArray[np.float32]:
-        """Their velocities [m/s], shape (P, 3); waits for the GPU."""
+        """Velocities of the particles [m/s], shape (P, 3); waits for the GPU."""
         return self._read()["velocity"][:, :3]
 
     def write(self, positions: npt.ArrayLike, velocities: npt.ArrayLike) -> None:
-        """Put the particles elsewhere, each array (P, 3), as if they had got there by themselves."""
+        """Replaces positions and velocities, each (P, 3), of the simulated and the drawn state."""
         records = rest_records(self.model)
         records["position"][: self.model.particle_count, :3] = positions
         records["velocity"][: self.model.particle_count, :3] = velocities
@@ -355,63 +317,56 @@ class Cloth:
         self._monitor.reset(records)
         self._drawn = False
 
-    # --- going back -----------------------------------------------------------------------------------
-
     def snapshot(self, ties: PinTargetTable) -> State:
-        """Everything that the next step depends on, what the pins are tied to included."""
-        head = {"steps": self.step_count, "halted": self.stopped}
-        fixed = [ties.in_joint, *ties.feet] if ties.held is None else [ties.in_joint, ties.held, *ties.feet]
-        head["tied"] = ties.held is not None
-        spans = (BufferSpan(self._state.newest), BufferSpan(self._monitor.cached.newest), BufferSpan(self.pins))
-        return State(head, *spans, self.pinned, *fixed)
+        """Everything that the next step depends on, including what the pins are attached to."""
+        head = {"steps": self.step_count, "halted": self.stopped, "tied": ties.held is not None}
+        held = [] if ties.held is None else [ties.held]
+        spans = (self._state.newest, self._monitor.sound.newest, self.pins.targets)
+        return State(head, *map(BufferSpan, spans), self.pins.flags, ties.in_joint, *held, *ties.feet)
 
-    def go_back(self, state: bytes) -> PinTargetTable:
-        """Go back to what `snapshot` gave; returns what the pins are tied to.
+    def restore(self, state: bytes) -> PinTargetTable:
+        """Restores a `snapshot`; returns what the pins are attached to.
 
-        Raises:
-            SettingsError: If it is of another cloth.
+        Raises SettingsError if the snapshot is of another cloth.
         """
-        head, arrays = unpacked_state(state)
-        moving, cached, pins, flags, in_joint, *rest = arrays
+        head, (moving, sound, pins, flags, in_joint, *rest) = unpacked_state(state)
         if len(flags) != self.model.particle_count or len(moving) != self._state.count:
             raise SettingsError("the state is that of another cloth")
         self._state.write(moving)
-        self._monitor.go_back(cached)
+        self._monitor.restore(sound)
         self._is_measured = False
-        self._pins.write(flags, pins)
+        self.pins.write(flags, pins)
         self.step_count, self.stopped, self._drawn = head["steps"], head["halted"], False
         held = rest.pop(0) if head["tied"] else None
         return PinTargetTable(held, in_joint, tuple(rest))
 
-    # --- parts ----------------------------------------------------------------------------------------
-
     def _measure(self) -> None:
-        """Measures a state that no step has led to."""
+        """Measures a state that was not measured by a step."""
         if not self._is_measured or not self.step_count:
             self._monitor.measure(self._state.texture, self._solver.constants(self.settings))
             self._is_measured = True
 
     def _read(self) -> npt.NDArray[np.void]:
-        return self._monitor.cached.newest.read(count=self.model.particle_count)
+        return self._monitor.sound.newest.read(count=self.model.particle_count)
 
     def _start(self) -> None:
         self.step_count = 0
         self.stopped = ""
         self.statistics = None
-        self._built_at = self.placement
+        self._built_at = self.world_from_cloth
         self.start = self.model.positions
         self._drawn = False
 
-    def _stop_if_bad(self, statistics: ClothStatistics) -> bool:
+    def _stop_if_failed(self, statistics: ClothStatistics) -> bool:
         failed = statistics.failed
         if self.stopped or not failed:
             return False
-        time = failed * self.settings.step_time
-        self._state.copy_from(self._monitor.cached.newest)
+        self._state.copy_from(self._monitor.sound.newest)
         self.step_count = failed - 1
-        places, targets = self.positions().astype(np.float64), self.pins.read()["pin"][: len(self.pinned), :3]
+        flags = self.pins.flags
+        positions, targets = self.positions().astype(np.float64), self.pins.targets.read()["pin"][: len(flags), :3]
         reason = stop_reason(
-            self.model, self.settings, places, targets.astype(np.float64), self.pinned, is_finite=statistics.is_finite
+            self.model, self.settings, positions, targets.astype(np.float64), flags, is_finite=statistics.is_finite
         )
-        self.stopped = f"stopped at {time:.2f} s: {reason}"
+        self.stopped = f"stopped at {failed * STEP_TIME:.2f} s: {reason}"
         return True

@@ -1,7 +1,7 @@
-"""A rectangular sheet: its particles, its springs and its faces.
+"""A rectangular sheet: its particles, springs and faces.
 
-Particle `row * columns + column`; row 0 is the top edge, column 0 the left one as a hanging sheet is seen from +z.
-The arithmetic is exactly antisymmetric about the middle column, so that a sheet stays its own mirror image.
+Particle `row * columns + column`; row 0 is the top edge, column 0 the left edge as seen from +z.  The arithmetic is
+exactly antisymmetric about the middle column, so that a sheet stays its own mirror image.
 """
 
 from dataclasses import dataclass
@@ -16,21 +16,19 @@ from sim.kinds.cloth.surface import ClothSurface
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
+
 BEND_SPAN = 2
-"""Bend springs reach over two cells."""
+"""Bend springs span two cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridShape:
-    """Size of a sheet.
+    """Size of a sheet."""
 
-    Attributes:
-        columns, rows: Particles across and along, at least 2.
-        across, along: Distance of neighbours [m].
-    """
-
+    # Particles across and along, at least 2
     columns: int
     rows: int
+    # Distance of neighbours [m]
     across: float
     along: float
 
@@ -46,7 +44,7 @@ class GridShape:
     def spring_factors(self) -> dict[str, float]:
         """Factors of the springs inside a sheet of material, by direction.
 
-        A spring along a thread carries the strip of fabric around it; a bend spring a quarter of that, since two of
+        A spring along a thread represents the strip of fabric around it; a bend spring a quarter of that, since two of
         them lie over every cell and each is two cells long.
         """
         dx, dy = self.across, self.along
@@ -64,7 +62,7 @@ class GridShape:
 
 
 def grid_surface(shape: GridShape, placement: ClothPlacement) -> ClothSurface:
-    """Particles, texture coordinates and triangles of a sheet in the frame of its node."""
+    """Vertices, texture coordinates and triangles of a sheet in the frame of its node."""
     # Twice the distance from the middle in cells is a whole number: the halves mirror each other bit for bit.
     x = (2.0 * np.arange(shape.columns) - (shape.columns - 1)) * (0.5 * shape.across)
     down = 2.0 * np.arange(shape.rows) * (0.5 * shape.along)
@@ -90,7 +88,7 @@ def _triangles(shape: GridShape) -> npt.NDArray[np.uint32]:
 
 
 def cell_shares(shape: GridShape) -> Float64:
-    """Area that belongs to each particle [m²], a quarter of every cell around it, shape (P,)."""
+    """Area of each particle [m²], a quarter of every cell around it, shape (P,)."""
     across, along = np.ones(shape.columns), np.ones(shape.rows)
     across[[0, -1]] = along[[0, -1]] = 0.5
     areas: Float64 = (along[:, None] * across[None, :]).ravel() * (shape.across * shape.along)
@@ -100,9 +98,7 @@ def cell_shares(shape: GridShape) -> Float64:
 def grid_springs(shape: GridShape, *, material: bool) -> Springs:
     """Structural springs to the four neighbours, shear springs across the cells, bend springs over two cells.
 
-    Args:
-        shape: The sheet.
-        material: Whether the factors make the sheet the same fabric at every resolution; else they are 1.
+    The factors of a material make the sheet the same fabric at every resolution; else they are 1.
     """
     numbers, factor = shape.numbers(), shape.spring_factors()
     dx, dy = shape.across, shape.along

@@ -1,30 +1,85 @@
-"""The kind of cloths."""
+"""The kind of cloths, with its presets."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
 
-from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS
-from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
+from sim.kinds.cloth.settings import (
+    ClothLook,
+    ClothMode,
+    ClothPlacement,
+    ClothSettings,
+    ClothSource,
+    PinPreset,
+    PinTarget,
+)
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
-from sim.scene.params import Settings, params_of, with_lengths
+from sim.scene.params import Settings, params_of, validated, with_lengths
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform, node_matrix
 from sim.scene.world_transforms import WorldTransforms, rebased, relative_transform
 
+PRESETS: dict[str, dict[str, Any]] = {
+    "Silk": {
+        "mode": ClothMode.MATERIAL, "density": 0.06, "stretch_stiffness": 150.0, "shear_stiffness": 8.0,
+        "bend_stiffness": 2e-6, "internal_damping": 1e-4, "air_drag": 0.1, "thickness": 0.004,
+        "self_collision": True,
+    },
+    "Cotton": {
+        "mode": ClothMode.MATERIAL, "density": 0.15, "stretch_stiffness": 300.0, "shear_stiffness": 40.0,
+        "bend_stiffness": 1e-5, "internal_damping": 1e-4, "air_drag": 0.1, "thickness": 0.006,
+        "self_collision": True,
+    },
+    "Denim": {
+        "mode": ClothMode.MATERIAL, "density": 0.4, "stretch_stiffness": 900.0, "shear_stiffness": 200.0,
+        "bend_stiffness": 1e-4, "internal_damping": 2e-4, "air_drag": 0.2, "thickness": 0.01,
+        "self_collision": True,
+    },
+    "Rubber": {
+        "mode": ClothMode.MATERIAL, "density": 1.0, "stretch_stiffness": 120.0, "shear_stiffness": 90.0,
+        "bend_stiffness": 5e-5, "internal_damping": 2e-3, "air_drag": 0.05, "thickness": 0.012,
+        "self_collision": True,
+    },
+    "Demo": {
+        "mode": ClothMode.SPRINGS, "columns": 22, "rows": 22, "width": 4.0, "height": 4.0,
+        "placement": ClothPlacement.HANGING, "pins": PinPreset.CORNERS, "particle_mass": 1.0,
+        "gravity": (0.0, -0.00981, 0.0), "substeps": 1,
+        "structural_stiffness": 10.5, "shear_stiffness_spring": 0.25, "bend_stiffness_spring": 0.25,
+        "structural_damping": 5.5e-3, "shear_damping": 0.25e-3, "bend_damping": 0.25e-3,
+        "air_drag": 0.05, "normal_drag": 0.0, "tangent_drag": 0.0,
+        "self_collision": False,
+    },
+}  # fmt: skip
+"""By name.  The figures of the materials are of the order of textile tests (KES-F: weight, tensile, shear and bending
+rigidity), softened along the threads so that a step needs tens, not thousands, of substeps.  "Demo" is the soft sheet
+of the OpenGL cookbooks, of one kilogram a particle under a thousandth of gravity: ten of its steps make a frame."""
+
+
+def with_preset(settings: ClothSettings, name: str) -> ClothSettings:
+    """Settings with the fabric of a preset; KeyError for an unknown name."""
+    return validated(settings, **PRESETS[name])
+
+
+FABRIC_FIELDS: tuple[str, ...] = (
+    "mode", "density", "stretch_stiffness", "shear_stiffness", "bend_stiffness", "internal_damping", "particle_mass",
+    "structural_stiffness", "shear_stiffness_spring", "bend_stiffness_spring", "structural_damping", "shear_damping",
+    "bend_damping", "air_drag", "normal_drag", "tangent_drag", "thickness", "self_collision",
+    "self_friction",
+)  # fmt: skip
+"""Fields of a user preset: the fabric, not the shape."""
+
+
 _FIGURE = 1.8
 """What the sheet suits as it is [m]."""
 
-_SHEET = frozenset(("columns", "rows", "width", "height", "placement"))
-_MESH = frozenset(("mesh_path", "mesh_section"))
-_GUSTS = frozenset(("turbulence_scale", "turbulence_seed"))
-_FABRIC_LOOK = frozenset(("colour", "texture"))
+_SHEET = ("columns", "rows", "width", "height", "placement")
+_MESH = ("mesh_path", "mesh_section")
 
 
 def new_cloth(place: AddPlace) -> Node:
-    """A sheet that hangs from its two upper corners over what is selected or in view, and suits that in size."""
+    """A sheet that hangs from its two upper corners over the selection or the view, scaled to its size."""
     x, y, z = place.target
     if place.box is not None:
         y = float(place.box.hi[1])
@@ -36,20 +91,20 @@ def new_cloth(place: AddPlace) -> Node:
 
 
 def idle(node: Node) -> frozenset[str]:
-    """Rows of other shapes, fabrics and looks."""
+    """Fields without effect."""
     settings = node.settings
     assert isinstance(settings, ClothSettings)
-    hidden = _SHEET if settings.source is ClothSource.MESH else _MESH
-    hidden |= _group("Springs") if settings.mode is ClothMode.MATERIAL else _group("Fabric") - {"mode"}
-    if settings.turbulence == 0.0:
-        hidden |= _GUSTS
-    if not settings.self_collision:
-        hidden |= {"self_friction"}
-    if settings.pin_target is not PinTarget.BONE:
-        hidden |= {"pin_bone"}
-    if settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS):
-        hidden |= _FABRIC_LOOK
-    return hidden
+    unused: dict[Collection[str], bool] = {
+        _SHEET: settings.source is ClothSource.MESH,
+        _MESH: settings.source is ClothSource.GRID,
+        _group("Springs"): settings.mode is ClothMode.MATERIAL,
+        _group("Fabric") - {"mode"}: settings.mode is ClothMode.SPRINGS,
+        ("turbulence_scale", "turbulence_seed"): settings.turbulence == 0.0,
+        ("self_friction",): not settings.self_collision,
+        ("pin_bone",): settings.pin_target is not PinTarget.BONE,
+        ("colour", "texture"): settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS),
+    }
+    return frozenset(name for names, is_unused in unused.items() if is_unused for name in names)
 
 
 @functools.cache
@@ -58,7 +113,6 @@ def _group(title: str) -> frozenset[str]:
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
-    """The mesh that becomes cloth, and the image on it."""
     assert isinstance(settings, ClothSettings)
     mesh = (FileUse("mesh_path", settings.mesh_path, "mesh", is_needed=True),)
     image = (FileUse("texture", settings.texture, "texture"),)
@@ -66,21 +120,21 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
 
 
 def completed(before: Node, node: Node, scene: Scene) -> Node:
-    """Pins told to follow a bone or a skin follow the only figure; the cloth rides on it and stays where it is."""
+    """Attaches pins that shall follow a bone or a skin to the only character; the cloth stays where it is."""
     old, settings = before.settings, node.settings
     assert isinstance(old, ClothSettings)
     assert isinstance(settings, ClothSettings)
     characters = [other for other in scene.nodes if other.settings.is_character]
     if settings.pin_target in (PinTarget.WORLD, old.pin_target) or node.attachment.node or len(characters) != 1:
         return node
-    riding = msgspec.structs.replace(node, attachment=Attachment(node=characters[0].id))
-    # One figure rides on no bone, so no poses are needed.
-    transform = relative_transform(node_matrix(node.transform), WorldTransforms(scene, {}).carrier(riding))
-    return msgspec.structs.replace(riding, transform=transform)
+    attached = msgspec.structs.replace(node, attachment=Attachment(node=characters[0].id))
+    # The parent is a character and not a bone, so no poses are needed.
+    transform = relative_transform(node_matrix(node.transform), WorldTransforms(scene, {}).carrier(attached))
+    return msgspec.structs.replace(attached, transform=transform)
 
 
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
-    """Version 1 named the model of the pins among the settings."""
+    """Version 1 had the model of the pins among the settings."""
     if version == 1:
         carrier = raw["cloth"].pop("pin_node", "")
         if carrier and raw["cloth"].get("pin_target", "world") != "world":

@@ -1,11 +1,11 @@
-"""From settings to the numbers of the equations: constants of the springs, masses, air.
+"""Constants of the equations of motion from settings: springs, masses, air.
 
-A material is given per metre of width and per square metre; the factors of the springs (see `grid` and
-`mesh_springs`) hold the geometry, so the constants here do not know the resolution.
+A material is defined per metre of width and per square metre; the factors of the springs (see `grid` and `springs`)
+hold the geometry, so the constants here do not depend on the resolution.
 
-Bend springs of a material only push, and never harder than the polyline of two flaps resists being folded:
-chord 2a cos(θ/2) and energy B θ² w / (2a) give a force of 2 B w / a² that hardly depends on the angle, which is what
-makes cloth buckle.  Source: K.-J. Choi, H.-S. Ko 2002, "Stable but responsive cloth", section 4.
+Bend springs of a material only push, and never harder than the polyline of two flaps resists being folded: chord
+2a cos(θ/2) and energy B θ² w / (2a) give a force of 2 B w / a² that hardly depends on the angle, which makes cloth
+buckle.  Source: K.-J. Choi, H.-S. Ko 2002, "Stable but responsive cloth", section 4.
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,12 @@ from sim.kinds.cloth.settings import ClothMode, ClothSettings
 
 Float64 = npt.NDArray[np.float64]
 
+
 AIR_DENSITY = 1.225
-"""Of dry air at sea level and 15 degrees [kg/m³]."""
+"""Dry air at sea level and 15 °C [kg/m³]."""
 
 UNLIMITED = 1e30
-"""Stands for no limit; a float32 that multiplies and compares without overflow."""
+"""No limit, as a float32 that can be multiplied and compared without overflow."""
 
 _FOLD = 16.0
 """Force limit of a bend spring over its stiffness is this times B / (E L), see the factors of bend springs."""
@@ -29,34 +30,21 @@ _FOLD = 16.0
 
 @dataclass(frozen=True, slots=True)
 class ClothConstants:
-    """Numbers of the equations of motion; SI.
+    """Constants of the equations of motion; SI."""
 
-    Attributes:
-        stiffness: Of structural, shear and bend springs, to be multiplied by a spring's factor [N/m], shape (3,).
-        damping: The same for damping [N·s/m], shape (3,).
-        fold: Largest shortening of a bend spring that still adds force, times its rest length [m²].
-        bend_pull: Largest lengthening of a bend spring that still adds force [m]: 0, or unlimited.
-        mass_scale: Mass of a particle for each unit of its share [kg/m²] or [kg].
-        air_drag: Part of the velocity lost [1/s].
-        gravity: shape (3,) [m/s²].
-        wind: Velocity of the air [m/s], shape (3,).
-        normal_drag, tangent_drag: Half the density of air times the drag coefficients [kg/m³].
-        clearance: Distance kept from colliders [m].
-        stretch_limit: Length over rest length at which the cloth is stopped.
-    """
-
-    stiffness: Float64
-    damping: Float64
-    fold: float
-    bend_pull: float
-    mass_scale: float
-    air_drag: float
-    gravity: Float64
-    wind: Float64
+    stiffness: Float64  # Of structural, shear and bend springs, to be multiplied by a spring's factor [N/m], shape (3,)
+    damping: Float64  # The same for damping [N·s/m], shape (3,)
+    fold: float  # Largest shortening of a bend spring that still adds force, times its rest length [m²]
+    bend_pull: float  # Largest lengthening of a bend spring that still adds force [m]: 0, or unlimited
+    mass_scale: float  # Mass of a particle for each unit of its share [kg/m²] or [kg]
+    air_drag: float  # Relative loss of velocity [1/s]
+    gravity: Float64  # shape (3,) [m/s²]
+    wind: Float64  # Velocity of the air [m/s], shape (3,)
+    # Half the density of air times the drag coefficients [kg/m³]
     normal_drag: float
     tangent_drag: float
-    clearance: float
-    stretch_limit: float
+    clearance: float  # Distance from colliders [m]
+    stretch_limit: float  # Length over rest length at which the cloth is stopped
 
 
 def constants_of(settings: ClothSettings) -> ClothConstants:

@@ -1,4 +1,4 @@
-"""ClothModel: what is built once from settings and a mesh.  Immutable; knows neither time nor OpenGL."""
+"""ClothModel: topology and rest shape, built from settings and a mesh."""
 
 from dataclasses import dataclass
 
@@ -6,45 +6,34 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kinds.cloth.grid import GridShape, cell_shares, grid_springs, grid_surface
-from sim.kinds.cloth.mesh_springs import area_shares, mesh_springs
 from sim.kinds.cloth.pins import pin_flags
 from sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource
-from sim.kinds.cloth.springs import Springs
+from sim.kinds.cloth.springs import Springs, area_shares, mesh_springs
 from sim.kinds.cloth.surface import ClothSurface, weld
 from sim.scene.params import SettingsError
 
 Float64 = npt.NDArray[np.float64]
 
+
 _LIGHTEST = 0.05
-"""Smallest share of a particle, as a part of the mean: lighter ones would need far too short steps."""
+"""Smallest share of a particle, relative to the mean: lighter ones would need far too short steps."""
 
 _SMALLEST_CELL = 1e-9
-"""Smallest edge of the cells of a sheet [m], well above the smallest single-precision number when squared."""
+"""Smallest edge of the cells of a sheet [m], well above the smallest float32 when squared."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClothModel:
-    """Topology and rest shape of a cloth.
+    """Topology and rest shape of a cloth; immutable."""
 
-    Attributes:
-        positions: Rest places in the world [m], shape (P, 3).
-        shares: What the mass of each particle is in proportion to: its area [m²], or 1, shape (P,).
-        springs: All springs.
-        faces: Triangles between particles, shape (T', 3).
-        grid: The sheet, or None for a mesh.
-        surface: Triangles as they are drawn, in the world.
-        particle_of_vertex: Particle behind each drawn vertex, shape (V,).
-        is_material: Whether springs share the constants of a material.
-    """
-
-    positions: Float64
-    shares: Float64
-    springs: Springs
-    faces: npt.NDArray[np.uint32]
-    grid: GridShape | None
-    surface: ClothSurface
-    particle_of_vertex: npt.NDArray[np.int32]
-    is_material: bool
+    positions: Float64  # Rest positions in the world [m], shape (P, 3)
+    shares: Float64  # Share of each particle in the mass: its area [m²], or 1, shape (P,)
+    springs: Springs  # All springs
+    faces: npt.NDArray[np.uint32]  # Triangles between particles, shape (T', 3)
+    grid: GridShape | None  # The sheet, or None for a mesh
+    surface: ClothSurface  # The drawn triangles, in the world
+    particle_of_vertex: npt.NDArray[np.int32]  # Particle of each drawn vertex, shape (V,)
+    is_material: bool  # Whether springs share the constants of a material
 
     @property
     def particle_count(self) -> int:
@@ -57,7 +46,7 @@ class ClothModel:
 
     @property
     def border_share(self) -> float:
-        """Part of the constants of its kind that a spring along the border of a sheet has."""
+        """Factor of the constants of a spring along the border of a sheet."""
         return 0.5 if self.is_material else 1.0
 
     def spring_factors(self) -> dict[str, float]:
@@ -67,7 +56,7 @@ class ClothModel:
         return factors if self.is_material else dict.fromkeys(factors, 1.0)
 
     def pinned(self, settings: ClothSettings) -> npt.NDArray[np.bool_]:
-        """Which particles the settings hold, shape (P,); SettingsError if their list cannot be read."""
+        """The particles that the settings hold, shape (P,); SettingsError if their list is invalid."""
         return pin_flags(settings.pins, settings.pin_list, self.particle_count, self.grid)
 
 
@@ -78,8 +67,8 @@ def build_cloth(
 
     Args:
         settings: What to build.
-        surface: Triangles in the frame of the node, for the source MESH; otherwise unused.
-        world_from_cloth: Placement of the node, shape (4, 4); the springs are at rest after it, scale included.
+        surface: Triangles in the frame of the node, for the source MESH.
+        world_from_cloth: World transform of the node, shape (4, 4); the springs are at rest after it, scale included.
 
     Raises:
         SettingsError: If the surface is missing, has no area, or has too many springs at one particle.

@@ -1,10 +1,11 @@
-"""ClothMonitor: energies and strain of a cloth, and the newest state that is sound.
+"""ClothMonitor: energies and strain of a cloth, and its newest sound state.
 
-The check runs on the GPU after every step, so that a state that blew up is never shown; the processor learns of it a
-little later, without waiting.
+The check runs on the GPU after every step, so that a failed state is never drawn; the CPU reads the result a little
+later, without waiting.
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,9 @@ from sim.gl.buffer_ring import PingPong
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.readback import Readback
-from sim.gl.texture import BufferTexture
+from sim.gl.texture import BufferTexture, TexelBuffer
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.cloth.buffers import CLOTH_STATE, MEASURE, MEASURED, ClothTables
 from sim.kinds.cloth.material import ClothConstants
@@ -24,77 +26,68 @@ from sim.kinds.cloth.solver import holds, plain_values, spring_uniforms
 
 CHUNK = 64
 BROKEN = 1e29
-"""Strains from here on stand for places that are not numbers, or beyond the end of the world."""
+"""Strains from here on mean positions that are not numbers, or too far away."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClothStatistics:
-    """A cloth at one moment.
+    """A cloth at one moment."""
 
-    Attributes:
-        time: Since the start [s].
-        kinetic, elastic, potential: Energies [J]; the potential counts from the world's origin.
-        strain: Largest lengthening of a thread over its rest length; negative where all are slack.
-        failed: Number of the step that went wrong, from 1; 0 for none.
-    """
-
-    time: float
+    time: float  # Since the start [s]
+    # Energies [J]; the potential energy is 0 at the origin of the world
     kinetic: float
     elastic: float
     potential: float
-    strain: float
-    failed: int = 0
+    strain: float  # Largest elongation of a thread over its rest length; negative if all are slack
+    failed: int = 0  # Number of the step that failed, from 1; 0 if none
 
     @property
     def is_finite(self) -> bool:
         return self.strain < BROKEN and bool(np.isfinite(self.kinetic + self.elastic + self.potential))
 
 
-class ClothMonitor:
+class ClothMonitor(Owner):
     """Measures a state and keeps the newest sound one.
 
     Attributes:
-        measures: Record of `MEASURE` for each particle, of the step checked last.
-        kept: The newest sound state; the last number of its velocity is that of the step that went wrong, or 0.
+        measures: Records of `MEASURE` for each particle, of the step checked last.
+        sound: The newest sound state; the last number of its velocity is the number of the step that failed, or 0.
     """
 
     def __init__(
-        self,
-        context: Context,
-        library: ShaderLibrary,
-        model: ClothModel,
-        tables: ClothTables,
-        rest: np.ndarray,
+        self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables, rest: np.ndarray
     ) -> None:
         self._model, self._tables = model, tables
-        self.cached = PingPong(context, rest, label="cloth kept")
-        self.measures = Buffer(context, np.zeros(len(rest), MEASURE), usage="copy", label="cloth measures")
-        self._vertices = VertexArray(context, label="cloth monitor")
-        self._levels = [(self.measures, BufferTexture(context, self.measures, "rgba32f"))]
-        while self._levels[-1][0].count > 1:
-            size = -(-self._levels[-1][0].count // CHUNK)
-            total = Buffer(context, np.zeros(size, MEASURE), usage="copy", label="cloth total")
-            self._levels.append((total, BufferTexture(context, total, "rgba32f")))
+        self.sound = self.owns(PingPong(context, rest, label="cloth sound state"))
+        self._vertices = self.owns(VertexArray(context, label="cloth monitor"))
+        self.measures = self._totals(context, len(rest), "cloth measures")
+        self._levels = [self.measures]
+        while self._levels[-1].buffer.count > 1:
+            self._levels.append(self._totals(context, -(-self._levels[-1].buffer.count // CHUNK), "cloth total"))
         self._measure = Kernel(library, "cloth/measure.glsl", MEASURED, defines=tables.defines, records=len(rest))
         self._reduce = Kernel(library, "cloth/reduce.glsl", MEASURED, defines={"CHUNK": CHUNK})
         self._keep = Kernel(library, "cloth/keep.glsl", CLOTH_STATE, records=len(rest))
-        # The totals, then the second half of the first particle kept, whose last number is the step that went wrong.
-        self._report = Buffer(context, np.zeros(2, MEASURE), usage="copy", label="cloth report")
-        self._readback = Readback(context, label="cloth report")
+        # The totals, then the second half of the first sound particle, whose last number is the step that failed.
+        self._report = self.owns(Buffer(context, np.zeros(2, MEASURE), usage="copy", label="cloth report"))
+        self._readback = self.owns(Readback(context, label="cloth report"))
         self._requested_at, self._is_outdated, self._is_past = 0.0, False, False
         self._uniforms: tuple[ClothConstants, dict[str, object]] | None = None
         self._token = object()
 
+    def _totals(self, context: Context, count: int, label: str) -> TexelBuffer:
+        return self.owns(TexelBuffer(context, np.zeros(count, MEASURE), usage="copy", label=label))
+
     def check(self, state: PingPong, constants: ClothConstants, step_number: int) -> None:
-        """Measure the state after step `step_number` (from 1) and keep it if it is sound; nothing waits."""
+        """Measures the state after step `step_number` (from 1) and keeps it if it is sound; nothing waits."""
         self.measure(state.texture, constants)
-        self._keep.program["u_state"] = state.texture
-        self._keep.program["u_total"] = self._levels[-1][1]
+        program = self._keep.program
+        program["u_state"] = state.texture
+        program["u_total"] = self._levels[-1]
         limit = constants.stretch_limit - 1.0
-        self.cached.run(self._keep, "u_kept", "u_check", [(limit, float(step_number))])
+        self.sound.run(self._keep, "u_kept", "u_check", [(limit, float(step_number))])
 
     def measure(self, state: BufferTexture, constants: ClothConstants) -> None:
-        """Write energies and strain of a state, and their totals."""
+        """Writes energies and strain of a state, and their totals."""
         program = self._measure.program
         if not holds(program, self._token, constants):
             if self._uniforms is None or self._uniforms[0] is not constants:
@@ -108,29 +101,32 @@ class ClothMonitor:
                 program.set_if_active(name, value)
         for name, texture in self._tables.textures.items():
             program[name] = texture
-        self._measure.run(self._vertices, self.measures, self.measures.count, u_state=state)
-        for (source, texture), (target, _) in zip(self._levels[:-1], self._levels[1:], strict=True):
-            self._reduce.run(self._vertices, target, target.count, u_records=texture, u_count=source.count)
+        measures = self.measures.buffer
+        self._measure.run(self._vertices, measures, measures.count, u_state=state)
+        for source, target in pairwise(self._levels):
+            self._reduce.run(
+                self._vertices, target.buffer, target.buffer.count, u_records=source, u_count=source.buffer.count
+            )
 
     def reset(self, rest: np.ndarray) -> None:
-        """Keep this state, forgetting that anything went wrong."""
-        self.cached.write(rest)
+        """Takes a state as the sound one, and discards a pending report."""
+        self.sound.write(rest)
         self._is_outdated = self._readback.pending
 
-    def go_back(self, cached: np.ndarray) -> None:
-        """Keep the state of another moment; what was asked for is still told, but no more what went wrong."""
-        self.cached.write(cached)
+    def restore(self, sound: np.ndarray) -> None:
+        """Takes the sound state of another moment; a pending report arrives without its failure."""
+        self.sound.write(sound)
         self._is_past = self._readback.pending
 
     def request(self, time: float) -> None:
-        """Ask for the statistics of the step checked last, which ended at `time` [s]."""
+        """Requests the statistics of the step checked last, which ended at `time` [s]."""
         if not self._readback.pending:
             self._write_report()
             self._readback.request(self._report)
             self._requested_at = time
 
     def poll(self) -> ClothStatistics | None:
-        """The statistics asked for, once they are there; never waits."""
+        """The requested statistics once they have arrived; never waits."""
         report = self._readback.poll()
         if report is None:
             return None
@@ -138,30 +134,21 @@ class ClothMonitor:
         self._is_outdated = self._is_past = False
         if is_outdated:
             return None
-        found = _statistics(report, self._requested_at)
-        return replace(found, failed=0) if is_past else found
+        statistics = _statistics(report, self._requested_at)
+        return replace(statistics, failed=0) if is_past else statistics
 
     def read(self, time: float) -> ClothStatistics:
         """The statistics of the step checked last; waits for the GPU."""
         self._write_report()
         return _statistics(self._report.read(), time)
 
-    def release(self) -> None:
-        for buffer, texture in self._levels:
-            texture.release()
-            buffer.release()
-        self.cached.release()
-        self._vertices.release()
-        self._report.release()
-        self._readback.release()
-
     def _write_report(self) -> None:
         half = MEASURE.itemsize
-        self._levels[-1][0].copy_to(self._report, half)
-        self.cached.newest.copy_to(self._report, half, source_offset=half, target_offset=half)
+        self._levels[-1].buffer.copy_to(self._report, half)
+        self.sound.newest.copy_to(self._report, half, source_offset=half, target_offset=half)
 
 
 def _statistics(report: npt.NDArray[np.void], time: float) -> ClothStatistics:
-    total, cached = report
+    total, sound = report
     values = {name: float(total[name]) for name in MEASURE.names or ()}
-    return ClothStatistics(time=time, failed=int(cached["strain"]), **values)
+    return ClothStatistics(time=time, failed=int(sound["strain"]), **values)

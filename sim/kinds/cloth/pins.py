@@ -1,4 +1,4 @@
-"""Which particles are held: presets, and lists of numbers as text."""
+"""Held particles: presets, and lists of numbers as text."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,20 +14,21 @@ from sim.scene.params import SettingsError
 
 Bool = npt.NDArray[np.bool_]
 
+
 _ENTRY = re.compile(r"(?P<minus>-?)(?P<first>\d+)(?:-(?P<last>\d+))?")
 
 
 def pin_flags(preset: PinPreset, listed: str, particle_count: int, grid: GridShape | None) -> Bool:
-    """Which particles are held, shape (P,).
+    """Held particles, shape (P,).
 
     Args:
         preset: Edges and corners are those of a sheet; on a mesh they hold nothing.
-        listed: Text as `parse_pins` takes it.
-        particle_count: Number of particles; numbers beyond it are left out, so that a sheet can be made coarser.
+        listed: Text for `parse_pins`.
+        particle_count: Numbers beyond it are ignored, so that a sheet can be made coarser.
         grid: The sheet, or None for a mesh.
 
     Raises:
-        SettingsError: If the list cannot be read.
+        SettingsError: If the list is invalid.
     """
     flags = _preset_flags(preset, particle_count, grid)
     for first, last, held in parse_pins(listed):
@@ -36,15 +37,15 @@ def pin_flags(preset: PinPreset, listed: str, particle_count: int, grid: GridSha
 
 
 def parse_pins(listed: str) -> list[tuple[int, int, bool]]:
-    """Ranges, first and last number, and whether they are held: `0 21 40-60 -45` holds 0, 21, 40 to 60 without 45.
+    """Ranges as first number, last number and whether they are held: `0 21 40-60 -45` holds 0, 21, 40 to 60 without 45.
 
-    They ascend and do not overlap; what stands later in the text counts.
+    The result is sorted, without overlap; later entries override earlier ones.
 
     Raises:
         SettingsError: Naming the word that is neither a number nor a range.
     """
     written: list[tuple[int, int, bool]] = []
-    # What is written again counts where it stands last.
+    # A repeated entry counts at its last position.
     for word in reversed(dict.fromkeys(reversed(listed.replace(",", " ").split()))):
         match = _ENTRY.fullmatch(word)
         if match is None or len(word) > 24:
@@ -58,25 +59,19 @@ def parse_pins(listed: str) -> list[tuple[int, int, bool]]:
 
 
 def toggled_pin_list(settings_list: str, flags: Bool, numbers: Iterable[int]) -> str:
-    """The list text after holding what is free and letting go what is held among `numbers`.
-
-    Args:
-        settings_list: The list as it is.
-        flags: What is held now, preset included, shape (P,).
-        numbers: Particles to toggle.
-    """
+    """The list text with particles toggled; `flags` are the particles held now, including the preset, shape (P,)."""
     toggled = [(int(number), int(number), not bool(flags[number])) for number in numbers]
     return pin_list_text(_merged([*parse_pins(settings_list), *toggled]))
 
 
 def pin_list_text(ranges: Sequence[tuple[int, int, bool]]) -> str:
-    """Text of ranges as `parse_pins` gives them: what is held, then what is not."""
+    """Text of ranges as `parse_pins` returns them: held particles first."""
     spans = [(f"{first}" if first == last else f"{first}-{last}", held) for first, last, held in ranges]
     return " ".join([span for span, held in spans if held] + [f"-{span}" for span, held in spans if not held])
 
 
 def _merged(written: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
-    """The same ranges without overlap, ascending; the work grows with their number, not with what they hold."""
+    """The same ranges without overlap, ascending; the cost depends on their number, not on their length."""
     starts = sorted(range(len(written)), key=lambda entry: written[entry][0])
     edges = sorted({edge for first, last, _ in written for edge in (first, last + 1)})
     covering: list[int] = []  # entries that have begun, negated, so that the latest of the text comes first

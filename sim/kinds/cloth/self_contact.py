@@ -1,61 +1,134 @@
-"""SelfContact: which particles of a cloth may touch each other, found on the GPU from where they are and how they move.
+"""SelfContact: which particles of a cloth may touch each other, found on the GPU from positions and velocities.
 
-A tree over the rest shape takes the place of a sorted grid: its order never changes, so that only the balls around its
-nodes are found anew from the leaves up, each from its children.  From the root down every node then lists the nodes of
-its level that come near within a span of time, among the children of those near its parent, and every particle lists
-the particles of the leaves near its own.  All of it gathers, and nothing is kept from one span to the next.
+A tree over the rest shape takes the place of a sorted grid: its order never changes, so only the bounding spheres of
+its nodes are updated, from the leaves up.  From the root down, every node then lists the nodes of its level that come
+near within a span of time, among the children of the nodes near its parent, and every particle lists the particles of
+the leaves near its own.  Every pass gathers, and nothing is kept from one span to the next.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.record import Record, record
-from sim.gl.texture import BufferTexture
+from sim.gl.texture import BufferTexture, TexelBuffer
 from sim.gl.transform_feedback import padded_count
 from sim.gl.vertex_array import VertexArray
-from sim.kinds.cloth.contact_tree import FAN, contact_tree, first_of_level
 from sim.kinds.cloth.model import ClothModel
+
+Float64 = npt.NDArray[np.float64]
+Int32 = npt.NDArray[np.int32]
+
+
+FAN = 4
+LEAF_MAX = 8
+"""Most particles in a leaf."""
+
+EMPTY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ContactTree:
+    """A tree over the particles at rest: what is near in the fabric is near in the tree.
+
+    Each inner node has `FAN` children, so nodes are found by arithmetic: the root is 0, the nodes of a level follow
+    each other.
+    """
+
+    order: Int32  # Particle in each place of the leaves, or `EMPTY`, shape (leaves * leaf_size,)
+    depth: int  # Levels below the root, including the leaves
+    leaf_size: int  # Places in a leaf
+
+    @property
+    def leaf_count(self) -> int:
+        return int(FAN**self.depth)
+
+    @property
+    def first_place(self) -> int:
+        """Number of the first place of a particle: places are nodes without children."""
+        return first_of_level(self.depth + 1)
+
+    @property
+    def node_count(self) -> int:
+        """Nodes of all levels, including the places of the particles."""
+        return self.first_place + len(self.order)
+
+    def leaves(self, count: int) -> Int32:
+        """Leaf of each of `count` particles."""
+        held = np.flatnonzero(self.order != EMPTY)
+        leaves = np.empty(count, np.int32)
+        leaves[self.order[held]] = held // self.leaf_size
+        return leaves
+
+
+def first_of_level(level: int) -> int:
+    """Number of the first node of a level below the root."""
+    return int((FAN**level - 1) // (FAN - 1))
+
+
+def contact_tree(positions: Float64) -> ContactTree:
+    """Repeatedly halves the particles, rest positions [m] of shape (P, 3), along the longest edge of their box."""
+    count, depth = len(positions), 0
+    while count > LEAF_MAX * FAN**depth:
+        depth += 1
+    leaves = FAN**depth
+    leaf_size = -(-count // leaves)
+    order = np.full(leaves * leaf_size, EMPTY, np.int32)
+    order[:count] = np.arange(count)
+    # Empty places are nowhere, which sorts them last.
+    places = np.full((len(order), 3), np.nan)
+    places[:count] = positions
+    parts = 1
+    while parts < leaves:
+        boxes = places[order].reshape(parts, -1, 3)
+        extent = np.fmax.reduce(boxes, axis=1) - np.fmin.reduce(boxes, axis=1)
+        longest = np.nan_to_num(extent).argmax(axis=1)
+        along = np.take_along_axis(boxes, longest[:, None, None], axis=2)[..., 0]
+        sorting = np.argsort(along, axis=1, kind="stable")
+        order = np.take_along_axis(order.reshape(parts, -1), sorting, axis=1).ravel()
+        parts *= 2
+    return ContactTree(order, depth, leaf_size)
+
 
 NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
 """Centre, radius [m] | velocity [m/s], 0."""
 
 NEAR = record("ClothNearNodes", **{f"near_{index}": (4, "u4") for index in range(16)})
-"""Nodes of a level that are near one of it."""
+"""Nodes that are near a node of the same level."""
 
 CONTACTS = record("ClothContacts", **{f"contacts_{index}": (4, "u4") for index in range(8)})
-"""Numbers of the particles that one may touch.
+"""Numbers of the particles that a particle may touch.
 
-Where a crumpled cloth has more around a particle than there is room for, those that the tree has first are listed; a
-pair that only one of the two lists moves that one alone."""
+If a crumpled cloth has more than fit around a particle, the first in the tree are listed; a pair that only one of the
+two lists moves only that one.
+"""
 
 END = 0xFFFFFFFF
-"""After the last number of a list of nodes."""
+"""Follows the last number of a list of nodes."""
 
 MARGIN = 0.25
-"""Part of the distance kept by which particles may come nearer within a step than their velocities say.
+"""Part of the clearance by which particles may come nearer within a step than their velocities say.
 
-That is enough for lists once a step: of the near pairs of sheets that fall on themselves, less than 2 % come nearer
-than 0.8 of the distance, with lists in every eighth substep too."""
+Enough for lists once a step: of the near pairs of sheets that fall on themselves, less than 2 % come nearer than 0.8 of
+the clearance, even with lists in every eighth substep.
+"""
 
 NEIGHBOURHOOD = 1.5
-"""Rest distance, in distances kept, up to which springs alone hold particles apart."""
+"""Rest distance, in clearances, up to which springs alone keep particles apart."""
 
 
 def width(lists: Record) -> int:
     return lists.dtype.itemsize // 4
 
 
-class SelfContact:
-    """Finds what may touch in one cloth.
-
-    Args:
-        context: Where the buffers live.
-        library: Where the programs come from.
-        model: Topology and rest shape.
-    """
+class SelfContact(Owner):
+    """Finds the particles of one cloth that may touch."""
 
     def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel) -> None:
         self._tree = tree = contact_tree(model.positions)
@@ -65,29 +138,26 @@ class SelfContact:
         places = rest[tree.order]
         places[:, 3] = tree.order
         rest[:, 3] = tree.leaves(self._count)
-        self._rest = self._texture(context, rest.ravel(), "rest")
-        self._places = self._texture(context, places.ravel(), "places")
-        self._nodes = self._texture(context, NODE.zeros(tree.node_count), "tree")
-        self._level = Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level")
+        self._rest = self._texels(context, rest.ravel(), "rest")
+        self._places = self._texels(context, places.ravel(), "places")
+        self._nodes = self._texels(context, NODE.zeros(tree.node_count), "tree")
+        self._level = self.owns(Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level"))
         root = NEAR.zeros(1).view(np.uint32)
         root[1:] = END
-        self._root = self._texture(context, root, "root", "r32ui")
-        self._near = [self._texture(context, NEAR.zeros(tree.leaf_count), "near", "r32ui") for _ in range(2)]
-        self._lists = self._texture(context, CONTACTS.zeros(padded), "contacts", "r32ui")
-        self._vertices = VertexArray(context, label="cloth contacts")
+        self._root = self._texels(context, root, "root", "r32ui")
+        self._near = [self._texels(context, NEAR.zeros(tree.leaf_count), "near", "r32ui") for _ in range(2)]
+        self._lists = self._texels(context, CONTACTS.zeros(padded), "contacts", "r32ui")
+        self._vertices = self.owns(VertexArray(context, label="cloth contacts"))
         self._place = Kernel(library, "cloth/tree_place.glsl", NODE)
         self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
         self._nodes_near = Kernel(library, "cloth/near_list.glsl", NEAR, defines={"FAN": FAN, "LISTED": width(NEAR)})
         widths = {"NEAR": width(NEAR), "LISTED": width(CONTACTS), "LEAF": tree.leaf_size}
         self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=widths, records=self._count)
 
-    def find(self, state: BufferTexture, cached: float, span: float) -> BufferTexture:
-        """List what may come nearer than a distance; records of `CONTACTS` for each particle, as texels.
+    def find(self, state: BufferTexture, clearance: float, span: float) -> BufferTexture:
+        """Lists the particles that may come nearer than a clearance [m] within a time span [s].
 
-        Args:
-            state: Two texels a particle: position, 1 / share | velocity, 0.
-            cached: The distance [m].
-            span: How long the lists are used [s].
+        Returns records of `CONTACTS` for each particle; `state` has two texels a particle.
         """
         tree = self._tree
         values = {
@@ -98,48 +168,35 @@ class SelfContact:
             "u_first_place": tree.first_place,
             "u_span": span,
             "u_count": self._count,
-            "u_reach": (1.0 + MARGIN) * cached,
-            "u_neighbourhood": NEIGHBOURHOOD * cached,
+            "u_reach": (1.0 + MARGIN) * clearance,
+            "u_neighbourhood": NEIGHBOURHOOD * clearance,
         }
         for kernel in (self._place, self._node, self._nodes_near, self._list):
             for name, value in values.items():
                 kernel.program.set_if_active(name, value)
-        self._find_balls()
-        self._list.program["u_leaves"] = self._find_near()
-        self._list.run(self._vertices, self._lists.buffer, self._lists.buffer.count)
-        return self._lists
-
-    def release(self) -> None:
-        for texture in (self._rest, self._places, self._nodes, self._root, *self._near, self._lists):
-            texture.release()
-            texture.buffer.release()
-        self._level.release()
-        self._vertices.release()
-
-    def _find_balls(self) -> None:
-        tree = self._tree
+        # Bounding spheres, from the particles up to the root
         self._write_level(self._place, tree.first_place, len(tree.order))
         child, children = tree.first_place, tree.leaf_size
         for level in range(tree.depth, -1, -1):
             first = first_of_level(level)
             self._write_level(self._node, first, FAN**level, u_first_child=child, u_children=children)
             child, children = first, FAN
-
-    def _find_near(self) -> BufferTexture:
-        """From the root to the leaves; returns the lists of these."""
+        # Near nodes, from the root down to the leaves
         above = self._root
-        for level in range(1, self._tree.depth + 1):
+        for level in range(1, tree.depth + 1):
             lists = self._near[level % 2]
             first, count = first_of_level(level), FAN**level
             self._nodes_near.run(self._vertices, lists.buffer, count, u_above=above, u_first=first)
             above = lists
-        return above
+        self._list.program["u_leaves"] = above
+        self._list.run(self._vertices, self._lists.buffer, self._lists.buffer.count)
+        return self._lists
 
     def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
-        """Levels are written beside the tree: a kernel must not write what it reads."""
+        """Writes a level to a buffer of its own and copies it: a kernel must not write what it reads."""
         kernel.run(self._vertices, self._level, count, **uniforms)
         size = NODE.dtype.itemsize
         self._level.copy_to(self._nodes.buffer, count * size, target_offset=first * size)
 
-    def _texture(self, context: Context, data: np.ndarray, name: str, pixels: str = "rgba32f") -> BufferTexture:
-        return BufferTexture(context, Buffer(context, data, usage="copy", label=f"cloth {name}"), pixels)
+    def _texels(self, context: Context, data: np.ndarray, name: str, pixels: str = "rgba32f") -> TexelBuffer:
+        return self.owns(TexelBuffer(context, data, pixels, usage="copy", label=f"cloth {name}"))

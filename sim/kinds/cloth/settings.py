@@ -1,6 +1,7 @@
-"""Settings of a cloth: its shape, its fabric, the air around it, its pins and its solver.  Pure; knows no OpenGL."""
+"""Settings of a cloth: its shape, fabric, air, pins and solver."""
 
 import enum
+import functools
 from typing import Annotated, ClassVar
 
 from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
@@ -14,17 +15,15 @@ SUBSTEPS_MAX = 4096
 
 
 class ClothSource(enum.Enum):
-    """Where the shape of a cloth comes from."""
-
     GRID = "grid"
     MESH = "mesh"
 
 
 class ClothPlacement(enum.Enum):
-    """How a sheet lies in the frame of its node before the simulation starts.
+    """Position of a sheet in the frame of its node at the start.
 
-    HANGING has its top edge through the origin and falls below it, FLAT is horizontal about the origin, FREE stands
-    upright about the origin, for the node's transform to turn.
+    HANGING has its top edge through the origin and hangs below it, FLAT is horizontal about the origin, FREE stands
+    upright about the origin.
     """
 
     HANGING = "hanging"
@@ -33,14 +32,14 @@ class ClothPlacement(enum.Enum):
 
 
 class ClothMode(enum.Enum):
-    """What the fabric is described by: a material, whatever the resolution, or the springs themselves."""
+    """Whether the fabric is defined as a material, independent of the resolution, or by its springs."""
 
     MATERIAL = "material"
     SPRINGS = "springs"
 
 
 class PinPreset(enum.Enum):
-    """Particles that are held, beside those listed; edges are named as a hanging sheet is seen from the front."""
+    """Particles held in addition to the list; edges are named as a hanging sheet is seen from the front."""
 
     NONE = "none"
     CORNERS = "top corners"
@@ -54,7 +53,7 @@ class PinPreset(enum.Enum):
 
 
 class PinTarget(enum.Enum):
-    """What the pins follow: nothing, a bone, or the nearest point of a skinned surface."""
+    """What the pins follow: nothing, a bone, or the nearest points of a skinned surface."""
 
     WORLD = "world"
     BONE = "bone"
@@ -62,7 +61,7 @@ class PinTarget(enum.Enum):
 
 
 class ClothLook(enum.Enum):
-    """What of a cloth is drawn: its surface, the surface or the threads coloured by strain, or its particles."""
+    """What is drawn: the surface, the strain of the surface or of the threads, or the particles."""
 
     SURFACE = "surface"
     STRAIN = "strain"
@@ -70,194 +69,142 @@ class ClothLook(enum.Enum):
     POINTS = "points"
 
 
+_shape = functools.partial(param, group="Shape", effect=Effect.REBUILD)
+_fabric = functools.partial(param, group="Fabric")
+_spring = functools.partial(param, group="Springs")
+_air = functools.partial(param, group="Air")
+_pins = functools.partial(param, group="Pins")
+_look = functools.partial(param, group="Look", effect=Effect.VIEW)
+_solver = functools.partial(param, group="Solver")
+
+
 class ClothSettings(Settings, frozen=True, kw_only=True):
     """A sheet or a mesh of particles and springs."""
 
     kind: ClassVar[str] = "cloth"
 
-    source: Annotated[
-        ClothSource, param("A rectangular sheet, or the triangles of a file.", group="Shape", effect=Effect.REBUILD)
-    ] = ClothSource.GRID
-    mesh_path: Annotated[
-        str,
-        param("File whose triangles become cloth; stored relative to the project.", group="Shape", label="Mesh file",
-              role=Role.PATH, suffixes=MODEL_FORMATS.suffixes, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    mesh_section: Annotated[
-        str,
-        param("Section of the file that becomes cloth; empty for all of it.", group="Shape", role=Role.SECTION,
-              source="mesh_path", effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    columns: Annotated[
-        int,
-        param("Particles across the sheet.", lo=2, hi=COLUMNS_MAX, soft=(2, 256), group="Shape",
-              effect=Effect.REBUILD),
-    ] = 48  # fmt: skip
-    rows: Annotated[
-        int,
-        param("Particles along the sheet.", lo=2, hi=COLUMNS_MAX, soft=(2, 256), group="Shape", effect=Effect.REBUILD),
-    ] = 48  # fmt: skip
-    width: Annotated[
-        float,
-        param("Size of the sheet across.", unit="m", lo=1e-3, hi=1e3, soft=(0.1, 10.0), scale=Scale.LOG, group="Shape",
-              effect=Effect.REBUILD),
-    ] = 1.5  # fmt: skip
-    height: Annotated[
-        float,
-        param("Size of the sheet along.", unit="m", lo=1e-3, hi=1e3, soft=(0.1, 10.0), scale=Scale.LOG, group="Shape",
-              effect=Effect.REBUILD),
-    ] = 1.5  # fmt: skip
-    placement: Annotated[
-        ClothPlacement,
-        param("How the sheet lies at the start, in the frame of its node.", group="Shape", effect=Effect.REBUILD),
-    ] = ClothPlacement.HANGING
+    source: Annotated[ClothSource, _shape("A rectangular sheet, or the triangles of a file.")] = ClothSource.GRID
+    mesh_path: Annotated[str, _shape(
+        "Model file that becomes cloth; stored relative to the project.", label="Mesh file", role=Role.PATH,
+        suffixes=MODEL_FORMATS.suffixes,
+    )] = ""  # fmt: skip
+    mesh_section: Annotated[str, _shape(
+        "Section of the file that becomes cloth; empty for the whole file.", role=Role.SECTION, source="mesh_path",
+    )] = ""  # fmt: skip
+    columns: Annotated[int, _shape("Particles across the sheet.", lo=2, hi=COLUMNS_MAX, soft=(2, 256))] = 48
+    rows: Annotated[int, _shape("Particles along the sheet.", lo=2, hi=COLUMNS_MAX, soft=(2, 256))] = 48
+    width: Annotated[float, _shape(
+        "Size of the sheet across.", unit="m", lo=1e-3, hi=1e3, soft=(0.1, 10.0), scale=Scale.LOG,
+    )] = 1.5  # fmt: skip
+    height: Annotated[float, _shape(
+        "Size of the sheet along.", unit="m", lo=1e-3, hi=1e3, soft=(0.1, 10.0), scale=Scale.LOG,
+    )] = 1.5  # fmt: skip
+    placement: Annotated[ClothPlacement, _shape(
+        "Orientation of the sheet at the start, in the frame of its node.",
+    )] = ClothPlacement.HANGING  # fmt: skip
 
-    mode: Annotated[
-        ClothMode,
-        param("A material that stays itself whatever the resolution, or the constants of the springs.",
-              group="Fabric", effect=Effect.REBUILD),
-    ] = ClothMode.MATERIAL  # fmt: skip
-    density: Annotated[
-        float,
-        param("Mass of a square metre of the material.", unit="kg/m²", lo=1e-4, hi=1e3, soft=(0.01, 2.0),
-              scale=Scale.LOG, group="Fabric"),
-    ] = 0.2  # fmt: skip
-    stretch_stiffness: Annotated[
-        float,
-        param("Pull along the threads that would double the length, for each metre of width.", unit="N/m", lo=0.0,
-              hi=1e7, soft=(1.0, 1e4), scale=Scale.LOG, group="Fabric"),
-    ] = 300.0  # fmt: skip
-    shear_stiffness: Annotated[
-        float,
-        param("Resistance to a change of the angle between the threads, for each metre of width.", unit="N/m", lo=0.0,
-              hi=1e7, soft=(0.1, 1e4), scale=Scale.LOG, group="Fabric"),
-    ] = 60.0  # fmt: skip
-    bend_stiffness: Annotated[
-        float,
-        param("Moment that holds a curvature of one per metre, for each metre of width.", unit="N·m", lo=0.0, hi=1e3,
-              soft=(1e-7, 1e-1), scale=Scale.LOG, group="Fabric"),
-    ] = 2e-5  # fmt: skip
-    internal_damping: Annotated[
-        float,
-        param("Damping of every spring as a time: its damping constant is this times its stiffness.", unit="s",
-              lo=0.0, hi=1.0, soft=(1e-6, 1e-2), scale=Scale.LOG, group="Fabric"),
-    ] = 1e-4  # fmt: skip
+    mode: Annotated[ClothMode, _fabric(
+        "A material that does not depend on the resolution, or the constants of the springs.", effect=Effect.REBUILD,
+    )] = ClothMode.MATERIAL  # fmt: skip
+    density: Annotated[float, _fabric(
+        "Mass per square metre.", unit="kg/m²", lo=1e-4, hi=1e3, soft=(0.01, 2.0), scale=Scale.LOG,
+    )] = 0.2  # fmt: skip
+    stretch_stiffness: Annotated[float, _fabric(
+        "Force along the threads that doubles the length, per metre of width.", unit="N/m", lo=0.0, hi=1e7,
+        soft=(1.0, 1e4), scale=Scale.LOG,
+    )] = 300.0  # fmt: skip
+    shear_stiffness: Annotated[float, _fabric(
+        "Resistance to a change of the angle between the threads, per metre of width.", unit="N/m", lo=0.0, hi=1e7,
+        soft=(0.1, 1e4), scale=Scale.LOG,
+    )] = 60.0  # fmt: skip
+    bend_stiffness: Annotated[float, _fabric(
+        "Moment for a curvature of one per metre, per metre of width.", unit="N·m", lo=0.0, hi=1e3, soft=(1e-7, 1e-1),
+        scale=Scale.LOG,
+    )] = 2e-5  # fmt: skip
+    internal_damping: Annotated[float, _fabric(
+        "Damping of every spring: its damping constant is this time multiplied by its stiffness.", unit="s", lo=0.0,
+        hi=1.0, soft=(1e-6, 1e-2), scale=Scale.LOG,
+    )] = 1e-4  # fmt: skip
 
-    particle_mass: Annotated[
-        float,
-        param("Mass of every particle.", unit="kg", lo=1e-9, hi=1e6, soft=(1e-4, 10.0), scale=Scale.LOG,
-              group="Springs"),
-    ] = 1e-3  # fmt: skip
-    structural_stiffness: Annotated[
-        float,
-        param("Stiffness of the springs to the next particles.", unit="N/m", lo=0.0, hi=1e8, soft=(0.1, 1e4),
-              scale=Scale.LOG, group="Springs"),
-    ] = 500.0  # fmt: skip
-    shear_stiffness_spring: Annotated[
-        float,
-        param("Stiffness of the springs across the cells.", unit="N/m", lo=0.0, hi=1e8, soft=(0.1, 1e4),
-              scale=Scale.LOG, group="Springs", label="Shear stiffness"),
-    ] = 500.0  # fmt: skip
-    bend_stiffness_spring: Annotated[
-        float,
-        param("Stiffness of the springs to the particles after the next.", unit="N/m", lo=0.0, hi=1e8,
-              soft=(0.1, 1e4), scale=Scale.LOG, group="Springs", label="Bend stiffness"),
-    ] = 50.0  # fmt: skip
-    structural_damping: Annotated[
-        float,
-        param("Damping of the springs to the next particles.", unit="N·s/m", lo=0.0, hi=1e6, soft=(1e-5, 10.0),
-              scale=Scale.LOG, group="Springs"),
-    ] = 0.01  # fmt: skip
-    shear_damping: Annotated[
-        float,
-        param("Damping of the springs across the cells.", unit="N·s/m", lo=0.0, hi=1e6, soft=(1e-5, 10.0),
-              scale=Scale.LOG, group="Springs"),
-    ] = 0.01  # fmt: skip
-    bend_damping: Annotated[
-        float,
-        param("Damping of the springs to the particles after the next.", unit="N·s/m", lo=0.0, hi=1e6,
-              soft=(1e-5, 10.0), scale=Scale.LOG, group="Springs"),
-    ] = 0.001  # fmt: skip
+    particle_mass: Annotated[float, _spring(
+        "Mass of every particle.", unit="kg", lo=1e-9, hi=1e6, soft=(1e-4, 10.0), scale=Scale.LOG,
+    )] = 1e-3  # fmt: skip
+    structural_stiffness: Annotated[float, _spring(
+        "Stiffness of the springs to the next particles.", unit="N/m", lo=0.0, hi=1e8, soft=(0.1, 1e4), scale=Scale.LOG,
+    )] = 500.0  # fmt: skip
+    shear_stiffness_spring: Annotated[float, _spring(
+        "Stiffness of the springs across the cells.", unit="N/m", lo=0.0, hi=1e8, soft=(0.1, 1e4), scale=Scale.LOG,
+        label="Shear stiffness",
+    )] = 500.0  # fmt: skip
+    bend_stiffness_spring: Annotated[float, _spring(
+        "Stiffness of the springs to the particles after the next.", unit="N/m", lo=0.0, hi=1e8, soft=(0.1, 1e4),
+        scale=Scale.LOG, label="Bend stiffness",
+    )] = 50.0  # fmt: skip
+    structural_damping: Annotated[float, _spring(
+        "Damping of the springs to the next particles.", unit="N·s/m", lo=0.0, hi=1e6, soft=(1e-5, 10.0),
+        scale=Scale.LOG,
+    )] = 0.01  # fmt: skip
+    shear_damping: Annotated[float, _spring(
+        "Damping of the springs across the cells.", unit="N·s/m", lo=0.0, hi=1e6, soft=(1e-5, 10.0), scale=Scale.LOG,
+    )] = 0.01  # fmt: skip
+    bend_damping: Annotated[float, _spring(
+        "Damping of the springs to the particles after the next.", unit="N·s/m", lo=0.0, hi=1e6, soft=(1e-5, 10.0),
+        scale=Scale.LOG,
+    )] = 0.001  # fmt: skip
 
-    air_drag: Annotated[
-        float,
-        param("Part of the velocity that still air takes away each second.", unit="1/s", lo=0.0, hi=1e4,
-              soft=(0.0, 5.0), step=0.05, group="Air"),
-    ] = 0.1  # fmt: skip
+    air_drag: Annotated[float, _air(
+        "Part of the velocity that is lost to still air each second.", unit="1/s", lo=0.0, hi=1e4, soft=(0.0, 5.0),
+        step=0.05,
+    )] = 0.1  # fmt: skip
     wind: Wind = (0.0, 0.0, 0.0)
     turbulence: Turbulence = 0.0
     turbulence_scale: TurbulenceScale = 1.0
     turbulence_seed: TurbulenceSeed = 1
-    normal_drag: Annotated[
-        float,
-        param("Drag coefficient of the air that meets the cloth head on.", lo=0.0, hi=100.0, soft=(0.0, 4.0),
-              step=0.1, group="Air"),
-    ] = 1.2  # fmt: skip
-    tangent_drag: Annotated[
-        float,
-        param("Drag coefficient of the air that passes along the cloth.", lo=0.0, hi=100.0, soft=(0.0, 1.0),
-              step=0.01, group="Air"),
-    ] = 0.05  # fmt: skip
+    normal_drag: Annotated[float, _air(
+        "Drag coefficient for air across the surface.", lo=0.0, hi=100.0, soft=(0.0, 4.0), step=0.1,
+    )] = 1.2  # fmt: skip
+    tangent_drag: Annotated[float, _air(
+        "Drag coefficient for air along the surface.", lo=0.0, hi=100.0, soft=(0.0, 1.0), step=0.01,
+    )] = 0.05  # fmt: skip
 
-    pins: Annotated[
-        PinPreset, param("Particles that are held.", group="Pins")
-    ] = PinPreset.CORNERS  # fmt: skip
-    pin_list: Annotated[
-        str,
-        param("Numbers of more held particles, such as 0 21 40-60; a minus before a number lets go.", group="Pins"),
-    ] = ""
-    pin_target: Annotated[
-        PinTarget, param("What the held particles follow.", group="Pins", label="Pins follow", effect=Effect.RESET)
-    ] = PinTarget.WORLD
-    pin_bone: Annotated[
-        str, param("Bone that the held particles follow.", group="Pins", label="Bone of the pins", role=Role.BONE,
-                   effect=Effect.RESET)
-    ] = ""  # fmt: skip
+    pins: Annotated[PinPreset, _pins("Pinned particles.")] = PinPreset.CORNERS
+    pin_list: Annotated[str, _pins(
+        "Numbers of more pinned particles, such as 0 21 40-60; a minus before a number unpins it.",
+    )] = ""  # fmt: skip
+    pin_target: Annotated[PinTarget, _pins(
+        "What the pinned particles follow.", label="Pins follow", effect=Effect.RESET,
+    )] = PinTarget.WORLD  # fmt: skip
+    pin_bone: Annotated[str, _pins(
+        "Bone that the pinned particles follow.", label="Bone of the pins", role=Role.BONE, effect=Effect.RESET,
+    )] = ""  # fmt: skip
 
-    look: Annotated[
-        ClothLook,
-        param("What is drawn: the surface, the strain of surface or threads, or the particles.", group="Look",
-              effect=Effect.VIEW),
-    ] = ClothLook.SURFACE  # fmt: skip
-    colour: Annotated[
-        Colour, param("Colour of the fabric, where it has no texture.", group="Look", role=Role.COLOUR,
-                      effect=Effect.VIEW)
-    ] = (0.62, 0.16, 0.17)  # fmt: skip
-    texture: Annotated[
-        str,
-        param("Image on the fabric; stored relative to the project.", group="Look", role=Role.PATH,
-              suffixes=IMAGE_FORMATS.suffixes, effect=Effect.VIEW),
-    ] = ""  # fmt: skip
+    look: Annotated[ClothLook, _look(
+        "Render the surface, the strain of the surface or the threads, or the particles.", label="Render as",
+    )] = ClothLook.SURFACE  # fmt: skip
+    colour: Annotated[Colour, _look("Colour of the fabric without a texture.", role=Role.COLOUR)] = (0.62, 0.16, 0.17)
+    texture: Annotated[str, _look(
+        "Image on the fabric; stored relative to the project.", role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes,
+    )] = ""  # fmt: skip
 
-    thickness: Annotated[
-        float,
-        param("Thickness of the fabric; half of it is kept free above every collider.", unit="m", lo=0.0, hi=1.0,
-              soft=(0.0, 0.05), step=0.001, group="Solver"),
-    ] = 0.01  # fmt: skip
-    self_collision: Annotated[
-        bool,
-        param("Whether the particles keep the thickness from each other too. Layers rest on each other where it is "
-              "about the distance of neighbours; much thinner ones pass through.", group="Solver"),
-    ] = False  # fmt: skip
-    self_friction: Annotated[
-        float,
-        param("Coefficient of friction between layers of the cloth.", lo=0.0, hi=10.0, soft=(0.0, 1.0), step=0.05,
-              group="Solver"),
-    ] = 0.3  # fmt: skip
-    gravity: Annotated[
-        Amounts, param("Acceleration of everything.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1,
-                       group="Solver", bounded=False)
-    ] = (0.0, -9.81, 0.0)  # fmt: skip
-    substeps: Annotated[
-        int,
-        param("Parts that a step is solved in; more of them allow a stiffer fabric.", lo=1, hi=SUBSTEPS_MAX,
-              soft=(1, 200), group="Solver"),
-    ] = 48  # fmt: skip
-    stretch_limit: Annotated[
-        float,
-        param("Stretch of a thread at which the cloth is stopped.", unit="×", lo=1.01, hi=1000.0, soft=(1.5, 20.0),
-              group="Solver"),
-    ] = 5.0  # fmt: skip
+    thickness: Annotated[float, _solver(
+        "Thickness of the fabric; half of it is the distance kept from colliders.", unit="m", lo=0.0, hi=1.0,
+        soft=(0.0, 0.05), step=0.001,
+    )] = 0.01  # fmt: skip
+    self_collision: Annotated[bool, _solver(
+        "Keep the thickness between particles too; fabric much thinner than the distance of neighbours passes through.",
+    )] = False  # fmt: skip
+    self_friction: Annotated[float, _solver(
+        "Coefficient of friction between layers of the cloth.", lo=0.0, hi=10.0, soft=(0.0, 1.0), step=0.05,
+    )] = 0.3  # fmt: skip
+    gravity: Annotated[Amounts, _solver(
+        "Acceleration of all particles.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,
+    )] = (0.0, -9.81, 0.0)  # fmt: skip
+    substeps: Annotated[int, _solver(
+        "Substeps of a step; more of them allow a stiffer fabric.", lo=1, hi=SUBSTEPS_MAX, soft=(1, 200),
+    )] = 48  # fmt: skip
+    stretch_limit: Annotated[float, _solver(
+        "Stretch of a thread at which the cloth is stopped.", unit="×", lo=1.01, hi=1000.0, soft=(1.5, 20.0),
+    )] = 5.0  # fmt: skip
 
     @property
     def step_time(self) -> float:

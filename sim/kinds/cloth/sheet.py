@@ -1,4 +1,4 @@
-"""ClothSheet: the drawn vertices of a cloth, made from its state on the GPU."""
+"""The drawn vertices of a cloth, and its springs as lines; both are written from the state on the GPU."""
 
 import numpy as np
 
@@ -7,47 +7,37 @@ from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.cloth.buffers import PARTICLE, TEXCOORD, ClothTables
+from sim.kinds.cloth.buffers import LINE_VERTEX, PARTICLE, SPRING_ENDS, SPRING_LINE, TEXCOORD, ClothTables
 from sim.kinds.cloth.model import ClothModel
+from sim.kinds.cloth.springs import Springs
 
 
-class ClothSheet:
+class ClothSheet(Owner):
     """Vertices with smooth normals, and the triangles between them.
-
-    Args:
-        context: Where it lives.
-        library: Where the program comes from.
-        model: Topology.
-        tables: Its neighbours as texels.
 
     Attributes:
         vertices: Records of `SKINNED`, position and normal in the world.
-        texcoords, triangles: What goes with them.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
         self._model, self._tables = model, tables
         particles = model.particle_of_vertex.astype(np.int32).view(PARTICLE)
-        self._particles = Buffer(context, particles, label="cloth particles")
-        self._source = VertexArray(context, [Stream(self._particles)], label="cloth vertices")
+        source = self.owns(Buffer(context, particles, label="cloth particles"))
+        self._source = self.owns(VertexArray(context, [Stream(source)], label="cloth vertices"))
         records = SKINNED.zeros(len(particles))
-        self.vertices = Buffer(context, records, usage="copy", label="cloth vertices")
+        self.vertices = self.owns(Buffer(context, records, usage="copy", label="cloth vertices"))
         texcoords = np.ascontiguousarray(model.surface.texcoords, np.float32).view(TEXCOORD).ravel()
-        self.texcoords = Buffer(context, texcoords, label="cloth texcoords")
-        self.triangles = Buffer(context, model.surface.triangles.ravel(), label="cloth triangles")
+        self.texcoords = self.owns(Buffer(context, texcoords, label="cloth texcoords"))
+        self.triangles = self.owns(Buffer(context, model.surface.triangles.ravel(), label="cloth triangles"))
         self._kernel = Kernel(
-            library,
-            "cloth/surface.glsl",
-            SKINNED,
-            inputs=[PARTICLE],
-            defines=tables.defines,
-            records=len(particles),
+            library, "cloth/surface.glsl", SKINNED, inputs=[PARTICLE], defines=tables.defines, records=len(particles)
         )
 
     def write(self, state: BufferTexture) -> None:
-        """Make the vertices of a state, two texels a particle."""
+        """Writes the vertices of a state, two texels a particle."""
         program = self._kernel.program
         for name, texture in self._tables.textures.items():
             program.set_if_active(name, texture)
@@ -55,6 +45,22 @@ class ClothSheet:
             program["u_size"] = (self._model.grid.columns, self._model.grid.rows)
         self._kernel.run(self._source, self.vertices, u_state=state)
 
-    def release(self) -> None:
-        for owned in (self._particles, self._source, self.vertices, self.texcoords, self.triangles):
-            owned.release()
+
+class SpringLines(Owner):
+    """A line for each spring.
+
+    Attributes:
+        lines: Records of `LINE_VERTEX`, two for each spring.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary, springs: Springs) -> None:
+        ends = np.zeros(springs.count, SPRING_ENDS)
+        ends["ends"], ends["rest"] = springs.pairs, springs.rest
+        source = self.owns(Buffer(context, ends, label="cloth springs"))
+        self._source = self.owns(VertexArray(context, [Stream(source)], label="cloth springs"))
+        size = len(ends) * SPRING_LINE.dtype.itemsize
+        self.lines = self.owns(Buffer(context, size, dtype=LINE_VERTEX, usage="copy", label="cloth spring lines"))
+        self._kernel = Kernel(library, "cloth/spring_line.glsl", SPRING_LINE, inputs=[SPRING_ENDS], records=len(ends))
+
+    def write(self, state: BufferTexture) -> None:
+        self._kernel.run(self._source, self.lines, u_state=state)

@@ -1,8 +1,8 @@
-"""How a cloth goes with the figure that wears it: where its particles start in a pose, and what carries them on.
+"""How a cloth is bound to the skin of a character: where its particles start in a pose, and how they are teleported.
 
-A cloth that is a part of the figure's own file belongs to the bind pose, and each particle goes with its vertex of the
-skin.  Any other belongs to the pose in which the simulation starts.  Tied to a bone, all of it goes with the bone; tied
-to the skin, held particles go with the vertices nearest to them, and the others with the held ones, by nearness.
+A cloth from the character's own file belongs to the bind pose, and each particle moves with its vertex of the skin.
+Any other cloth belongs to the pose in which the simulation starts.  Attached to a bone, all of it moves with the bone;
+attached to the skin, held particles move with the nearest vertices, and the others with the held ones, by distance.
 """
 
 import dataclasses
@@ -30,6 +30,7 @@ from sim.skin.pose_snapshot import PoseSnapshot, motions, moved, nearest, of_joi
 Float64 = npt.NDArray[np.float64]
 Chosen = npt.NDArray[np.intp] | slice
 
+
 ALL = slice(None)
 
 _DIRECTIONS = np.array([d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
@@ -37,25 +38,16 @@ _DIRECTIONS = np.array([d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SkinBindingKey:
-    """Everything that decides how a cloth is worn; what is large is told apart by identity.
+    """Everything that a binding depends on; large objects are compared by identity."""
 
-    Attributes:
-        model: The cloth.
-        character: Who wears it.
-        character_settings: Clip and skinning of the figure.
-        mesh: What the cloth was made of, if that is the file of the figure.
-        plain: What the pins follow, the section, held particles where it matters which, and the moment of the scene
-            clock that the simulation starts at [s].
-    """
-
-    model: ClothModel
-    character: Character
-    character_settings: ModelSettings
-    mesh: Mesh | None
+    model: ClothModel  # The cloth
+    character: Character  # The character
+    character_settings: ModelSettings  # Clip and skinning of the character
+    mesh: Mesh | None  # The mesh of the cloth, if it is from the file of the character
+    # Pin target, bone, section, held particles if they matter, and the start of the scene [s]
     plain: tuple[PinTarget, str, str, bytes, float]
 
     def same(self, other: "SkinBindingKey | None") -> bool:
-        """Whether the cloth is worn in the same way."""
         if other is None or self.model is not other.model or self.character is not other.character:
             return False
         return self.mesh is other.mesh and (self.character_settings, self.plain) == (
@@ -65,7 +57,7 @@ class SkinBindingKey:
 
 
 def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey | None:
-    """How a cloth is worn now; None where it rides on no figure with bones, or as a whole on one of its bones."""
+    """The binding of a cloth; None if its parent is not a character with bones, or is one of its bones."""
     carrier = world.scene.by_id.get(node.attachment.node)
     character = world.characters.get(node.attachment.node)
     if carrier is None or node.attachment.bone or not isinstance(character, Character) or character.pose is None:
@@ -73,14 +65,14 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     settings, bindings_of = cloth.settings, carrier.settings
     assert isinstance(bindings_of, ModelSettings)
     is_own = settings.source is ClothSource.MESH and settings.mesh_path == bindings_of.path
-    held = cloth.pinned.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
+    held = cloth.pins.flags.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
     plain = (settings.pin_target, settings.pin_bone, settings.mesh_section, held, world.start_time)
     mesh = world.meshes.get(settings.mesh_path) if is_own else None
     return SkinBindingKey(cloth.model, character, bindings_of, mesh, plain)
 
 
 def skin_binding_of(key: SkinBindingKey, cloth: Cloth) -> "SkinBinding | None":
-    """What follows from a key; None where the cloth goes with the node alone."""
+    """The binding of a key; None if the cloth moves with its node alone."""
     model, (target, bone, *_) = key.character.model, key.plain
     if key.mesh is not None and model.skin is not None and np.array_equal(key.mesh.triangles, model.mesh.triangles):
         return SkinBinding(key, cloth, is_own=True)
@@ -92,21 +84,17 @@ def skin_binding_of(key: SkinBindingKey, cloth: Cloth) -> "SkinBinding | None":
 
 
 class SkinBinding:
-    """A cloth on a figure, both as they stand now.
+    """A cloth on a character at their present world transforms.
 
     Args:
-        key: What decides about it.
+        key: What the binding depends on.
         cloth: The cloth.
-        is_own: Whether its particles are vertices of the figure.
-
-    Attributes:
-        key: See above.
-        is_own: See above.
+        is_own: Whether its particles are vertices of the character.
     """
 
     def __init__(self, key: SkinBindingKey, cloth: Cloth, *, is_own: bool) -> None:
         self.key, self.is_own = key, is_own
-        self._points, self._held = cloth.rest(), np.flatnonzero(cloth.pinned)
+        self._points, self._held = cloth.rest(), np.flatnonzero(cloth.pins.flags)
         self._reference = self.at(key.character.pose_at(key.plain[-1]))
         self._in_model = transform_points(inverse_affine(key.character.world_from_model), self._points)
 
@@ -115,7 +103,7 @@ class SkinBinding:
         return PoseSnapshot(pose, self.key.character.world_from_model)
 
     def places(self, snapshot: PoseSnapshot, chosen: Chosen = ALL) -> Float64:
-        """Where particles are at rest on the figure in the world [m], shape (N, 3)."""
+        """Rest positions of particles on the character in a pose, in the world [m], shape (N, 3)."""
         if self.is_own:
             return self._skinned(snapshot, chosen)
         points = self._points[chosen]
@@ -124,19 +112,19 @@ class SkinBinding:
         return moved(self.motions(self._reference, snapshot, chosen), points)
 
     def motions(self, before: PoseSnapshot, now: PoseSnapshot, chosen: Chosen = ALL) -> Float64:
-        """What carries particles from one moment to another, shape (N, 4, 4), or (1, 4, 4) for all."""
+        """Motions of particles between two poses, shape (N, 4, 4), or (1, 4, 4) for all."""
         return motions(rows_of(self._influences, chosen), before, now)
 
     def surface(self) -> tuple[Float64, npt.NDArray[np.uint32]]:
-        """The bind pose where the figure stands now: vertices in the world [m], and the triangles that are cloth."""
+        """The bind pose at the present world transform: vertices in the world [m], and the triangles that are cloth."""
         mesh = self.key.character.model.mesh
         vertices = transform_points(self.key.character.world_from_model, mesh.positions.astype(np.float64))
         return vertices, section_triangles(mesh, self.key.plain[2])
 
     def outline(self, snapshot: PoseSnapshot) -> Float64:
-        """Where the outermost particles are at rest on the figure in the world [m], shape (N, 3).
+        """Rest positions of the outermost particles on the character in the world [m], shape (N, 3).
 
-        Morphs and deformers count as they stand in the reference: this is asked for in every picture.
+        Morph targets and deformers are those of the start: this is called in every frame.
         """
         chosen, start = self._outermost
         return (
@@ -145,7 +133,7 @@ class SkinBinding:
 
     @cached_property
     def _outermost(self) -> tuple[npt.NDArray[np.intp], Float64]:
-        """Particles that are the last ones in some direction, and where they are in the reference."""
+        """Particles that are the last ones in some direction, and their positions at the start."""
         places = self.places(self._reference)
         chosen = np.unique((places @ _DIRECTIONS.T).argmax(axis=0))
         return chosen, places[chosen]
@@ -170,7 +158,7 @@ class SkinBinding:
 
     @cached_property
     def _vertices(self) -> npt.NDArray[np.intp]:
-        """Vertex of the figure that each particle is."""
+        """Vertex of the character for each particle."""
         mesh = self.key.character.model.mesh
         vertices = np.unique(section_triangles(mesh, self.key.plain[2])).astype(np.intp)
         _, first = np.unique(self.key.model.particle_of_vertex, return_index=True)

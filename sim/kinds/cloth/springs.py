@@ -1,7 +1,10 @@
-"""Springs of a cloth: who is tied to whom, at which rest length, and how the fabric shares its stiffness among them.
+"""Springs of a cloth: their ends, rest lengths and factors; springs of triangle meshes, and neighbour tables.
 
-A spring's constants are those of its kind times its factor, so that a change of the fabric is a change of a few
-numbers.  The factor holds the geometry: it is 1 for springs described one by one.
+The constants of a spring are those of its kind times its factor, so that a change of the fabric changes a few numbers
+only.  The factor holds the geometry; it is 1 if springs are defined directly.
+
+Sources: A. Van Gelder 1998, "Approximate simulation of elastic membranes by triangulated spring meshes", for the share
+of an edge; the bend springs are those of K.-J. Choi and H.-S. Ko 2002 for the polyline of two flaps.
 """
 
 import enum
@@ -10,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.scene.params import SettingsError
+
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
 
 class SpringKind(enum.IntEnum):
-    """What a spring stands for."""
-
     STRUCTURAL = 0
     SHEAR = 1
     BEND = 2
@@ -24,19 +27,12 @@ class SpringKind(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Springs:
-    """All springs, each once.
+    """All springs, each once."""
 
-    Attributes:
-        pairs: Particles at its ends, shape (S, 2).
-        kinds: `SpringKind` of each, shape (S,).
-        rest: Rest lengths [m], shape (S,).
-        factors: Share of the constants of its kind, shape (S,).
-    """
-
-    pairs: Int32
-    kinds: Int32
-    rest: Float64
-    factors: Float64
+    pairs: Int32  # Particles at the ends, shape (S, 2)
+    kinds: Int32  # `SpringKind`, shape (S,)
+    rest: Float64  # Rest lengths [m], shape (S,)
+    factors: Float64  # Factors of the constants of the kind, shape (S,)
 
     @property
     def count(self) -> int:
@@ -54,3 +50,156 @@ def joined(parts: list[Springs]) -> Springs:
         np.concatenate([part.rest for part in parts]),
         np.concatenate([part.factors for part in parts]),
     )
+
+
+BEND_FACTOR_MAX = 4.0
+"""Largest factor of a bend spring over that of two flaps of even height: slivers would need far too short steps."""
+
+
+def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, material: bool) -> Springs:
+    """Structural springs along the edges of a mesh, bend springs between the corners opposite an edge.
+
+    Edges with more than two faces get a bend spring for each consecutive pair of faces.  The factors of a material make
+    the mesh a fabric of even stiffness; else they are 1.
+    """
+    half = _half_edges(positions, triangles)
+    edges = _structural(positions, half)
+    bends = _bend(positions, half)
+    springs = joined([edges, bends])
+    return springs if material else Springs(springs.pairs, springs.kinds, springs.rest, np.ones(springs.count))
+
+
+class _HalfEdges:
+    """Edges of all triangles, sorted so that those of one edge follow each other."""
+
+    def __init__(self, keys: npt.NDArray[np.int64], pairs: Int32, opposite: Int32, areas: Float64) -> None:
+        self.keys, self.pairs, self.opposite, self.areas = keys, pairs, opposite, areas
+
+
+def _half_edges(positions: Float64, triangles: npt.NDArray[np.uint32]) -> _HalfEdges:
+    corners = triangles.astype(np.int64)
+    areas = triangle_areas(positions, triangles)
+    pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+    opposite = np.concatenate([corners[:, 2], corners[:, 0], corners[:, 1]])
+    pairs = np.sort(pairs, axis=1)
+    keys = pairs[:, 0] * len(positions) + pairs[:, 1]
+    order = np.argsort(keys, kind="stable")
+    return _HalfEdges(
+        keys[order], pairs[order].astype(np.int32), opposite[order].astype(np.int32), np.tile(areas, 3)[order]
+    )
+
+
+def triangle_areas(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
+    """Areas [m²], shape (T,)."""
+    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
+    areas: Float64 = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    return areas
+
+
+def _structural(positions: Float64, half: _HalfEdges) -> Springs:
+    _, first, group = np.unique(half.keys, return_index=True, return_inverse=True)
+    pairs = half.pairs[first]
+    rest = _lengths(positions, pairs)
+    shares = np.bincount(group.ravel(), weights=half.areas, minlength=len(first))
+    factors = shares / np.maximum(rest, np.finfo(np.float64).tiny) ** 2
+    return Springs(pairs, np.full(len(pairs), int(SpringKind.STRUCTURAL), np.int32), rest, factors)
+
+
+def _bend(positions: Float64, half: _HalfEdges) -> Springs:
+    follows = half.keys[1:] == half.keys[:-1]
+    first, second = np.nonzero(follows)[0], np.nonzero(follows)[0] + 1
+    ends = np.sort(np.stack([half.opposite[first], half.opposite[second]], axis=1), axis=1)
+    # Two faces on the same three corners have no flaps; a pair that two edges share counts once.
+    key = ends[:, 0].astype(np.int64) * len(positions) + ends[:, 1]
+    _, chosen = np.unique(key, return_index=True)
+    chosen = chosen[ends[chosen, 0] != ends[chosen, 1]]
+    first, second = first[chosen], second[chosen]
+    ends = ends[chosen].astype(np.int32)
+    rest = _lengths(positions, ends)
+    area = half.areas[first] + half.areas[second]
+    edge = np.maximum(_lengths(positions, half.pairs[first]), np.finfo(np.float64).tiny)
+    height = np.maximum(area / edge, np.finfo(np.float64).tiny)
+    even = area / np.maximum(rest, np.finfo(np.float64).tiny) ** 2
+    factors = np.minimum(edge * rest**2 / (16.0 * height**3), BEND_FACTOR_MAX * even)
+    kinds = np.full(len(ends), int(SpringKind.BEND), np.int32)
+    return Springs(ends, kinds, rest, factors)
+
+
+def _lengths(positions: Float64, pairs: Int32) -> Float64:
+    lengths: Float64 = np.linalg.norm(positions[pairs[:, 1]] - positions[pairs[:, 0]], axis=1)
+    return lengths
+
+
+def area_shares(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
+    """Area of each particle [m²], a third of every triangle around it, shape (P,)."""
+    third = triangle_areas(positions, triangles) / 3.0
+    shares: Float64 = np.bincount(triangles.ravel(), weights=np.repeat(third, 3), minlength=len(positions)).astype(
+        np.float64
+    )
+    return shares
+
+
+WIDTH_MAX = 64
+"""Most springs of one kind, or faces, around a particle; wider fans slow down every particle of the mesh."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourTable:
+    """Springs around every particle, for a kernel without branches; empty slots name the particle itself."""
+
+    index: Int32  # Particle at the other end, shape (P, W)
+    rest: Float64  # Rest length [m], shape (P, W); 0 in empty slots
+    factor: Float64  # Factor of the spring, shape (P, W); 0 in empty slots
+
+    @property
+    def width(self) -> int:
+        return int(self.index.shape[1])
+
+
+def neighbour_table(springs: Springs, kinds: tuple[SpringKind, ...], particle_count: int) -> NeighbourTable:
+    """Table of the springs of some kinds, neighbours in the order of kind and number.
+
+    Raises SettingsError if a particle has more than `WIDTH_MAX` of them.
+    """
+    chosen = np.isin(springs.kinds, [int(kind) for kind in kinds])
+    pairs = springs.pairs[chosen]
+    owner = np.concatenate([pairs[:, 0], pairs[:, 1]])
+    other = np.concatenate([pairs[:, 1], pairs[:, 0]])
+    kind = np.tile(springs.kinds[chosen], 2)
+    order = np.lexsort((other, kind, owner))
+    slot, width = _slots(owner[order], particle_count)
+    index = np.repeat(np.arange(particle_count, dtype=np.int32)[:, None], width, axis=1)
+    rest, factor = np.zeros((particle_count, width)), np.zeros((particle_count, width))
+    place = (owner[order], slot)
+    index[place] = other[order]
+    rest[place] = np.tile(springs.rest[chosen], 2)[order]
+    factor[place] = np.tile(springs.factors[chosen], 2)[order]
+    return NeighbourTable(index, rest, factor)
+
+
+def face_table(triangles: npt.NDArray[np.uint32], particle_count: int) -> Int32:
+    """The two other corners of every triangle around each particle, in winding order, shape (P, W, 2).
+
+    Raises SettingsError if a particle has more than `WIDTH_MAX` triangles.
+    """
+    corners = triangles.astype(np.int32)
+    owner = corners.T.ravel()
+    others = np.concatenate([corners[:, [1, 2]], corners[:, [2, 0]], corners[:, [0, 1]]])
+    order = np.argsort(owner, kind="stable")
+    slot, width = _slots(owner[order], particle_count)
+    faces = np.repeat(np.arange(particle_count, dtype=np.int32)[:, None], 2 * width, axis=1)
+    table = faces.reshape(particle_count, width, 2)
+    table[owner[order], slot] = others[order]
+    return table
+
+
+def _slots(owner: npt.NDArray[np.integer], particle_count: int) -> tuple[npt.NDArray[np.intp], int]:
+    """Index of each entry among those of the same owner, which follow each other; and the largest number of them."""
+    counts = np.bincount(owner, minlength=particle_count)
+    width = int(counts.max(initial=0))
+    if width > WIDTH_MAX:
+        raise SettingsError(
+            f"particle {int(counts.argmax())} has {width} neighbours of one kind, {WIDTH_MAX} is the most"
+        )
+    starts = np.cumsum(counts) - counts
+    return np.arange(len(owner)) - starts[owner], width

@@ -1,7 +1,7 @@
-"""The largest stable substep of a cloth, from its springs, masses and damping.
+"""The largest stable substep of a cloth, from its springs, masses and damping, and why a cloth was stopped.
 
 Linearised about rest the scheme is stable if and only if h² λ + 2 h c < 4 for every mode, λ an eigenvalue of M⁻¹K and
-c the matching one of M⁻¹C.  Gershgorin's circles bound λ by 2 Σ k w; power iterations then find the mode that matters.
+c the matching one of M⁻¹C.  Gershgorin's circles bound λ by 2 Σ k w; power iterations then find the dominant mode.
 Strong stretch stiffens springs across their direction, and so lowers the bound further: hence the margin.
 """
 
@@ -14,18 +14,18 @@ import numpy.typing as npt
 from sim.kinds.cloth.material import ClothConstants, constants_of
 from sim.kinds.cloth.model import ClothModel, build_cloth
 from sim.kinds.cloth.settings import SUBSTEPS_MAX, ClothMode, ClothSettings, PinPreset
-from sim.kinds.cloth.springs import SpringKind
-from sim.kinds.cloth.table import neighbour_table
+from sim.kinds.cloth.springs import SpringKind, neighbour_table
 
 Float64 = npt.NDArray[np.float64]
 
+
 MARGIN = 0.8
-"""Part of the largest substep that is recommended."""
+"""Recommended part of the largest stable substep."""
 
 ITERATIONS = 16
-"""Power iterations of a round; the best mode that they span together is kept (Lanczos), not the last one."""
+"""Power iterations of a round; the best mode in their span is kept (Lanczos), not the last one."""
 ROUNDS = 3
-"""Rounds; each is made for the substep that the one before has found."""
+"""Rounds; each uses the substep that the one before has found."""
 _SPANNED = 1e-9
 
 SAMPLE_SIZE = 40
@@ -37,19 +37,12 @@ NEVER = 1e9
 
 @dataclass(frozen=True, slots=True)
 class ClothStability:
-    """How far a cloth is from blowing up.
+    """How far a cloth is from instability."""
 
-    Attributes:
-        h_max: Largest stable substep [s].
-        ratio: Substep over the largest stable one: below 1 the cloth is stable.
-        substeps: Fewest substeps that keep the margin, as many as are allowed at most.
-        softening: Factor of all stiffness with which the substeps of now keep the margin; 1 where they do, 0 where no
-            fabric would.
-    """
-
-    h_max: float
-    ratio: float
-    substeps: int
+    h_max: float  # Largest stable substep [s]
+    ratio: float  # Substep over the largest stable one; stable below 1
+    substeps: int  # Fewest substeps that keep the margin, up to the allowed maximum
+    # Factor of all stiffness at which the present substeps keep the margin; 1 if they do, 0 if none does
     softening: float = 1.0
 
     @property
@@ -58,13 +51,10 @@ class ClothStability:
 
 
 class StabilityEstimator:
-    """Stability of one model under settings that change.
+    """Stability of one model under changing settings.
 
     Args:
         model: The cloth; a large sheet is replaced by a small one with the same springs.
-
-    Attributes:
-        model: See above.
     """
 
     def __init__(self, model: ClothModel, settings: ClothSettings) -> None:
@@ -74,7 +64,7 @@ class StabilityEstimator:
         self._h_max = NEVER
 
     def read(self, settings: ClothSettings) -> ClothStability:
-        """Stability now; as long as stiffness, damping and mass are the same this costs nothing."""
+        """Stability now; cached while stiffness, damping and mass are the same."""
         constants = constants_of(settings)
         key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag)
         if key != self._key:
@@ -86,7 +76,7 @@ class StabilityEstimator:
         return ClothStability(self._h_max, ratio, substeps, softening)
 
     def allows(self, settings: ClothSettings) -> bool:
-        """Whether the cloth is stable; the modes are looked for only where the quick bound does not tell."""
+        """Whether the cloth is stable; the modes are only computed if the quick bound does not tell."""
         return settings.substep_time < self._modes.bound(constants_of(settings)) or self.read(settings).is_stable
 
 
@@ -99,7 +89,7 @@ def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
 
 
 def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
-    """Stiffness and damping of all springs times a factor, to three digits and not above that: new values by name."""
+    """Stiffness and damping of all springs times a factor, rounded to three digits: new values by name."""
     names = "stretch_stiffness shear_stiffness bend_stiffness"
     if settings.mode is ClothMode.SPRINGS:
         names = "structural_stiffness shear_stiffness_spring bend_stiffness_spring"
@@ -109,7 +99,7 @@ def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
 
 
 def wave_speed(model: ClothModel, settings: ClothSettings) -> float:
-    """Speed of a pull along the threads [m/s], about: what is pulled faster stretches by its speed over this."""
+    """Approximate speed of waves along the threads [m/s]: faster pulls stretch by their speed over this."""
     constants, threads = constants_of(settings), model.springs.of_kind(SpringKind.STRUCTURAL)
     if not threads.count:
         return 0.0
@@ -118,12 +108,7 @@ def wave_speed(model: ClothModel, settings: ClothSettings) -> float:
 
 
 def largest_substep(stiffness: float, damping: float) -> float:
-    """Largest stable substep [s] of a mode.
-
-    Args:
-        stiffness: Eigenvalue of M⁻¹K [1/s²].
-        damping: The matching one of M⁻¹C [1/s].
-    """
+    """Largest stable substep [s] of a mode, by its eigenvalues of M⁻¹K [1/s²] and M⁻¹C [1/s]."""
     resisted = damping + np.sqrt(damping**2 + 4.0 * stiffness)  # the root as a sum: no digits cancel
     return float(4.0 / resisted) if resisted > 0.0 else NEVER
 
@@ -147,7 +132,7 @@ def sample_of(model: ClothModel, settings: ClothSettings) -> ClothModel:
 
 
 class _SpringModes:
-    """Springs as a gather: what M^-1/2 (h² K + 2 h C) M^-1/2 does to a displacement."""
+    """Springs as a gather: applies M^-1/2 (h² K + 2 h C) M^-1/2 to a displacement."""
 
     def __init__(self, model: ClothModel) -> None:
         tables = [neighbour_table(model.springs, (kind,), model.particle_count) for kind in SpringKind]
@@ -166,7 +151,7 @@ class _SpringModes:
         self._start = sign[:, None] * (1.0 + 0.3 * random.normal(size=(model.particle_count, 3)))
 
     def bound(self, constants: ClothConstants) -> float:
-        """A substep [s] that is stable for sure, by Gershgorin's circles."""
+        """A substep [s] that is certainly stable, by Gershgorin's circles."""
         square = self._roots(constants) ** 2
         circle, damped = (
             2.0 * float((self._spread(values).sum(axis=1) * square).max(initial=0.0))
@@ -175,20 +160,20 @@ class _SpringModes:
         return largest_substep(circle, damped + constants.air_drag)
 
     def h_max(self, constants: ClothConstants) -> float:
-        """Largest stable substep [s] under these constants."""
-        found = self.bound(constants)
+        """Largest stable substep [s]."""
+        h_max = self.bound(constants)
         stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
         if not (stiffness.any() or damping.any()):
-            return found
+            return h_max
         root, mode = self._roots(constants), self._start
         for _ in range(ROUNDS):
-            strength = found**2 * stiffness + 2.0 * found * damping
+            strength = h_max**2 * stiffness + 2.0 * h_max * damping
             mode = self._strongest_mode(mode, root, strength)
-            found = self._of_mode(mode, root, stiffness, damping, constants.air_drag)
-        return found
+            h_max = self._of_mode(mode, root, stiffness, damping, constants.air_drag)
+        return h_max
 
     def softening(self, constants: ClothConstants, substep: float) -> float:
-        """Factor of stiffness and damping with which a substep [s] is the largest stable one; 0 where there is none."""
+        """Factor of stiffness and damping at which a substep [s] is the largest stable one; 0 if there is none."""
         stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
         root, mode, strength = self._roots(constants), self._start, substep**2 * stiffness + 2.0 * substep * damping
         for _ in range(ROUNDS):
@@ -201,7 +186,7 @@ class _SpringModes:
         return root
 
     def _strongest_mode(self, start: Float64, root: Float64, strength: Float64) -> Float64:
-        """Unit mode that springs of this strength resist most, among those that power iterations from `start` span."""
+        """Unit mode with the largest resistance in the span of power iterations from `start`."""
         basis = [start / np.linalg.norm(start)]
         images: list[Float64] = []
         for _ in range(ITERATIONS):
@@ -233,3 +218,49 @@ class _SpringModes:
         return np.concatenate(
             [factor * constants[kind] for kind, factor in zip(SpringKind, self._factors, strict=True)], axis=1
         )
+
+
+def stop_reason(
+    model: ClothModel,
+    settings: ClothSettings,
+    places: Float64,
+    targets: Float64,
+    held: npt.NDArray[np.bool_],
+    *,
+    is_finite: bool,
+) -> str:
+    """What went wrong after the last sound state, and how to prevent it; one line.
+
+    Args:
+        model: The cloth.
+        settings: Its settings.
+        places: Particles in the last sound state [m], shape (P, 3).
+        targets: Pin targets [m], shape (P, 3).
+        held: Held particles, shape (P,).
+        is_finite: Whether all positions are still numbers.
+    """
+    estimate, most = stability(model, settings), settings.stretch_limit
+    ratio = estimate.ratio
+    tears = stretch(model, np.where(held[:, None], targets, places), held) > most
+    limit = f"a thread stretched beyond {most:g} times its length"
+    if ratio >= 1.0 or (ratio > MARGIN and not tears):
+        what = limit if is_finite else "particles left the world"
+        if settings.step_time >= SUBSTEPS_MAX * estimate.h_max:
+            return f"{what}; no number of substeps is enough, a softer or heavier fabric keeps it stable"
+        return f"{what}; {estimate.substeps:,} substeps or a softer fabric keep it stable, it has {settings.substeps:,}"
+    if stretch(model, places) > most:
+        return f"{limit} in the pose that it starts in; a higher stretch limit or a stiffer fabric lets it start"
+    if tears:
+        return "its pins pull further than the fabric can follow; fewer pins, or pins on what moves less, keep it whole"
+    if is_finite:
+        return f"{limit} under weight, wind or colliders; a stiffer or lighter fabric holds, with the substeps it needs"
+    return "particles left the world; a reset brings them back"
+
+
+def stretch(model: ClothModel, places: Float64, ends: npt.NDArray[np.bool_] | None = None) -> float:
+    """Largest length over rest length of all threads, or of threads at some particles, shape (P,); 0 without any."""
+    threads = model.springs.of_kind(SpringKind.STRUCTURAL)
+    chosen = np.ones(threads.count, np.bool_) if ends is None else ends[threads.pairs].any(axis=1)
+    corners = places[threads.pairs[chosen]]
+    lengths = np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1)
+    return float((lengths / threads.rest[chosen]).max(initial=0.0))

@@ -1,7 +1,6 @@
-"""The surface a cloth is made of: triangles with texture coordinates, and which vertices are one particle.
+"""The surface of a cloth: triangles with texture coordinates, and the particle of each vertex.
 
-Vertices at the same place are one particle: files split them along seams of the texture, and a cloth must not rip
-there.
+Vertices at the same position are one particle: files split them along texture seams, where a cloth must not rip.
 """
 
 from dataclasses import dataclass
@@ -9,48 +8,42 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Mesh
+from sim.assets.model import CharacterModel, Mesh
+from sim.characters.placement import up_axis, world_from_model
+from sim.characters.settings import ModelSettings
+from sim.maths.quaternion import degrees_from_matrix
 from sim.scene.params import SettingsError
+from sim.scene.scene import Node
+from sim.scene.transform import Transform, node_matrix
 
 Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]
 UInt32 = npt.NDArray[np.uint32]
 
+
 _WELD = 1e-4
 """Vertices nearer than this part of the extent, rounded to a lattice, are the same particle.
 
-Real garments have slivers a thousandth of a millimetre wide, whose threads no time step could hold.
+Real garments have slivers a thousandth of a millimetre wide, whose threads no time step could handle.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ClothSurface:
-    """Triangles as they are drawn.
+    """The drawn triangles."""
 
-    Attributes:
-        positions: Places of the vertices [m], shape (V, 3).
-        texcoords: shape (V, 2).
-        triangles: Corners, shape (T, 3).
-    """
-
-    positions: Float64
-    texcoords: Float32
-    triangles: UInt32
+    positions: Float64  # Vertices [m], shape (V, 3)
+    texcoords: Float32  # shape (V, 2)
+    triangles: UInt32  # Corners, shape (T, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class WeldedSurface:
-    """The same triangles between particles.
+    """The same triangles between particles."""
 
-    Attributes:
-        positions: Places of the particles [m], shape (P, 3).
-        triangles: Corners as particles, without those that have lost their area, shape (T', 3).
-        particle_of_vertex: shape (V,).
-    """
-
-    positions: Float64
-    triangles: UInt32
-    particle_of_vertex: npt.NDArray[np.int32]
+    positions: Float64  # Particles [m], shape (P, 3)
+    triangles: UInt32  # Corners as particles, without degenerate triangles, shape (T', 3)
+    particle_of_vertex: npt.NDArray[np.int32]  # shape (V,)
 
 
 def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> ClothSurface:
@@ -59,7 +52,7 @@ def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> Clo
     Args:
         mesh: Any triangles.
         section: Name of a section; empty for all of the mesh.
-        name: What the message of an error calls the mesh.
+        name: Name of the mesh in error messages.
 
     Raises:
         SettingsError: If there is no such section, or it has no triangles.
@@ -74,14 +67,14 @@ def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> Clo
 
 
 def section_triangles(mesh: Mesh, section: str = "", *, name: str = "mesh") -> UInt32:
-    """Corners of the triangles that `surface_of_mesh` takes, shape (T, 3); raises what it raises."""
+    """Corners of the triangles of `surface_of_mesh`, shape (T, 3); raises the same errors."""
     triangles = mesh.triangles
     if section:
-        found = [part for part in mesh.sections if part.name == section]
-        if not found:
+        sections = [part for part in mesh.sections if part.name == section]
+        if not sections:
             known = ", ".join(part.name for part in mesh.sections) or "none"
             raise SettingsError(f"{name}: no section {section!r}; it has {known}")
-        ranges = [triangles[part.first_triangle : part.first_triangle + part.triangle_count] for part in found]
+        ranges = [triangles[part.first_triangle : part.first_triangle + part.triangle_count] for part in sections]
         triangles = np.concatenate(ranges)
     if not len(triangles):
         raise SettingsError(f"{name}: no triangles to make a cloth of")
@@ -89,7 +82,7 @@ def section_triangles(mesh: Mesh, section: str = "", *, name: str = "mesh") -> U
 
 
 def weld(surface: ClothSurface) -> WeldedSurface:
-    """Joins vertices at the same place."""
+    """Merges vertices at the same position."""
     positions = surface.positions
     lo = positions.min(axis=0)
     extent = max(float((positions - lo).max()), np.finfo(np.float64).tiny)
@@ -107,3 +100,31 @@ def weld(surface: ClothSurface) -> WeldedSurface:
         & (triangles[:, 2] != triangles[:, 0])
     )
     return WeldedSurface(positions[first[order]], triangles[whole], particle_of_vertex)
+
+
+_SHORTEST = 1e-12
+
+
+def placed_as_model(node: Node, model: CharacterModel) -> Transform:
+    """Transform of a cloth that puts the mesh of a file where a model node shows it in its bind pose.
+
+    It includes the unit scale, and the rotation of a file whose z axis points up.
+
+    Raises:
+        ValueError: If the scale of the node is zero.
+    """
+    settings = node.settings
+    assert isinstance(settings, ModelSettings)
+    placement = world_from_model(settings, model, node_matrix(node.transform))
+    # Turning z up swaps the axes that the scale of the node belongs to.
+    x, y, z = node.transform.scale
+    scale = np.array([x, z, y] if up_axis(settings, model) == "z" else [x, y, z]) * settings.unit_scale
+    if np.abs(scale).min() < _SHORTEST:
+        raise ValueError(f"{node.name} is scaled to nothing")
+    rotation = degrees_from_matrix(placement[:3, :3] / scale)
+    return Transform(position=_vector(placement[:3, 3]), rotation=rotation, scale=_vector(scale))
+
+
+def _vector(values: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+    x, y, z = (float(value) for value in values)
+    return x, y, z

@@ -1,27 +1,77 @@
-"""ClothSystem: the cloth of a node, built, placed and stepped as the scene has it; its pins follow what it rides on."""
+"""ClothSystem: builds, places and steps the cloth of a node; its pins follow its parent."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from sim.assets.model import Material
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.kinds.cloth.cloth import Cloth, particles_between
-from sim.kinds.cloth.fabric import fabric
+from sim.kinds.cloth.cloth import Cloth, fabric, interpolate_particles
 from sim.kinds.cloth.follow import PinFollower
 from sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sim.kinds.cloth.solver import ClothInputs
-from sim.kinds.cloth.sound_states import SoundStates
+from sim.kinds.cloth.stability import StabilityEstimator
 from sim.kinds.cloth.surface import surface_of_mesh
 from sim.kinds.cloth.teleport import TeleportHandling
-from sim.kinds.contract import Array, Draggable, Exports, Grab, Measures, StepInputs, Stoppable, System, World
+from sim.kinds.contract import Array, Draggable, Exports, Measures, StepInputs, Stoppable, System, World
 from sim.kinds.packing import State, unpacked_state
 from sim.scene.params import Effect, changed_effects
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
+
+PROOF = 30
+"""Steps after which settings have proved to be sound."""
+
+TRIES = 3
+"""How often a cloth that stops again before that is resumed automatically."""
+
+
+class Recovery:
+    """Resumes a stopped cloth when a change of its settings has removed the reason."""
+
+    def __init__(self) -> None:
+        self._since = self._tries = 0
+        self._sound: tuple[ClothSettings, int] | None = None
+        self._resumed: ClothSettings | None = None
+        self._estimator: StabilityEstimator | None = None
+
+    def changed(self, cloth: Cloth, before: ClothSettings) -> None:
+        """Settings that steps read have changed; resumes a stopped cloth if they fix it."""
+        lasted = cloth.step_count - self._since >= PROOF
+        if not cloth.stopped:
+            if lasted:
+                self._sound = before, cloth.step_count
+            self._since = cloth.step_count
+            return
+        if lasted:
+            self._tries = 0
+        self._try(cloth)
+
+    def restored(self, cloth: Cloth) -> None:
+        """The cloth was restored to a state made with other settings; resumes it if the present ones fix it."""
+        cloth.check()  # the failure may not have been read back when the state was cached
+        if cloth.stopped and self._resumed is cloth.settings:
+            cloth.resume()
+        elif cloth.stopped:
+            self._try(cloth)
+
+    def _try(self, cloth: Cloth) -> None:
+        if self._tries < TRIES and self._is_fixed(cloth):
+            self._tries += 1
+            self._since, self._resumed = cloth.step_count, cloth.settings
+            cloth.resume()
+
+    def _is_fixed(self, cloth: Cloth) -> bool:
+        """Whether the cloth ran with these settings before, or is stable with them."""
+        settings = cloth.settings
+        before, until = self._sound or (None, 0)
+        if before is not None and until <= cloth.step_count and Effect.STEP not in changed_effects(before, settings):
+            return True
+        if self._estimator is None or self._estimator.model is not cloth.model:
+            self._estimator = StabilityEstimator(cloth.model, settings)
+        return self._estimator.allows(settings)
 
 
 class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
@@ -29,7 +79,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
 
     Attributes:
         cloth: Its particles; None until it can be built.
-        problems: Lines that the user should know; the reader clears it.
+        problems: Messages for the user; the reader clears them.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -40,7 +90,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         self._settings: ClothSettings | None = None
         self._world: World | None = None
         self._follower = PinFollower(ClothSettings(), "")
-        self._teleport, self._recovery = TeleportHandling(), SoundStates()
+        self._teleport, self._recovery = TeleportHandling(), Recovery()
         self._reported = ""
 
     @property
@@ -63,12 +113,12 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         placement = world.places.world_from_node(node)
         if settings != before or self.cloth is None:
             self._settings = settings
-            self._take(settings, world, placement)
+            self._build(settings, world, placement)
         if not self._follower.is_of(settings, node.attachment.node):
             self._follower.detach()
             self._follower = PinFollower(settings, node.attachment.node)
         if self.cloth is not None:
-            self.cloth.place(placement)
+            self.cloth.set_transform(placement)
 
     def step(self, inputs: StepInputs) -> None:
         cloth, node = self.cloth, self._node
@@ -77,12 +127,20 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         if cloth.stopped:
             return
         cloth.hold_pins()
-        self._teleport.begin(node, cloth, inputs)
-        if not self._teleport.carries(node, cloth, inputs):
-            self._follow(cloth, inputs.world)
-            held = inputs.grab if inputs.grab is not None and inputs.grab.node == node.id else None
-            cloth.step(_cloth_inputs(inputs, held))
-        self._teleport.keep(node, cloth, inputs)
+        world, grab = inputs.world, inputs.grab
+        if not self._teleport.begin_step(node, cloth, inputs):
+            if not self._follower.moves and node.attachment.node:
+                cloth.set_transform(world.places.world_from_node(node))
+            binding = None if cloth.step_count else self._teleport.binding(node, cloth, world)
+            missing = self._follower.move(cloth, node, world, binding) or world.places.missing(node)
+            if missing and missing != self._reported:
+                self.problems.append(missing)
+            self._reported = missing
+            if grab is not None and grab.node == node.id:
+                cloth.step(ClothInputs(inputs.colliders, grab.particle, grab.hand))
+            else:
+                cloth.step(ClothInputs(inputs.colliders))
+        self._teleport.end_step(node, cloth, world, inputs.time)
 
     def reset(self) -> None:
         if self._world is not None:
@@ -92,21 +150,29 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         cloth, node = self.cloth, self._node
         if cloth is None or node is None:
             return
-        rides = bool(node.attachment.bone) or self._follower.follows(world.characters)
-        if rides or self._teleport.binding(node, cloth, world) is not None:
+        moves = bool(node.attachment.bone) or self._follower.follows(world.characters)
+        if moves or self._teleport.binding(node, cloth, world) is not None:
             self._restart(world, None)
 
     def poll(self, now: float) -> None:
         if self.cloth is not None and self._node is not None:
             with self._context.timers.scope("surface", self._node.name or self._node.id):
                 if self._world is not None:
+                    self._teleport.place_before_start(self._node, self.cloth, self._world)
                     self._teleport.show(self._node, self.cloth, self._world)
-                    self._teleport.look(self._node, self.cloth, self._world)
                 self.cloth.poll(now)
                 self.cloth.refresh()
 
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
-        return None if self.cloth is None else nearest_particle(self.cloth, element, origin, direction)
+        """The particle at the corner of the picked triangle that is nearest to the ray."""
+        if self.cloth is None:
+            return None
+        model = self.cloth.model
+        particles = model.particle_of_vertex[model.surface.triangles[element].astype(np.intp)]
+        along = np.asarray(direction) / np.linalg.norm(direction)
+        offsets = self.cloth.positions_of(particles).astype(np.float64) - np.asarray(origin)
+        distances = np.linalg.norm(offsets - np.outer(offsets @ along, along), axis=1)
+        return int(particles[np.argmin(distances)])
 
     def particle_position(self, particle: int) -> Vec3 | None:
         if self.cloth is None or not 0 <= particle < self.cloth.model.particle_count:
@@ -115,7 +181,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         return x, y, z
 
     def outline(self) -> np.ndarray | None:
-        """Where its outermost particles would be at rest now [m], shape (N, 3); None before there is a cloth."""
+        """Rest positions of the outermost particles now [m], shape (N, 3); None without a cloth."""
         if self.cloth is None or self._node is None or self._world is None:
             return None
         return self._teleport.outline(self._node, self.cloth, self._world)
@@ -130,7 +196,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
 
     def recheck(self) -> None:
         if self.cloth is not None:
-            self._recovery.reconsider(self.cloth)
+            self._recovery.restored(self.cloth)
 
     def arrays(self) -> Mapping[str, Array]:
         if self.cloth is None:
@@ -155,12 +221,12 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
     def measures(self) -> Mapping[str, float]:
         if self.cloth is None:
             return {}
-        found = self.cloth.check()
+        statistics = self.cloth.check()
         return {
-            "strain": found.strain,
-            "energy": found.kinetic + found.elastic,
-            "kinetic": found.kinetic,
-            "elastic": found.elastic,
+            "strain": statistics.strain,
+            "energy": statistics.kinetic + statistics.elastic,
+            "kinetic": statistics.kinetic,
+            "elastic": statistics.elastic,
         }
 
     def snapshot(self) -> State:
@@ -172,13 +238,13 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         assert self.cloth is not None
         assert self._node is not None
         head, (start,) = unpacked_state(state)
-        self._follower.tie(self.cloth, self.cloth.go_back(head["cloth"]), world.characters)
+        self._follower.restore(self.cloth, self.cloth.restore(head["cloth"]), world.characters)
         self.cloth.start = start
         self._teleport.restore(head, self._node, self.cloth, world)
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         (before, _), (head, arrays) = unpacked_state(one), unpacked_state(other)
-        return State(head | {"cloth": particles_between(before["cloth"], head["cloth"], share)}, *arrays).packed()
+        return State(head | {"cloth": interpolate_particles(before["cloth"], head["cloth"], share)}, *arrays).packed()
 
     def release(self) -> None:
         self._follower.detach()
@@ -186,7 +252,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             self.cloth.release()
             self.cloth = None
 
-    def _take(self, settings: ClothSettings, world: World, placement: np.ndarray) -> None:
+    def _build(self, settings: ClothSettings, world: World, placement: np.ndarray) -> None:
         surface = None
         if settings.source is ClothSource.MESH:
             surface = surface_of_mesh(world.meshes[settings.mesh_path], settings.mesh_section, name=settings.mesh_path)
@@ -201,52 +267,16 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
                     self._recovery.changed(self.cloth, before)
                 return
         self._follower.detach()
-        self._recovery = SoundStates()
+        self._recovery = Recovery()
 
     def _restart(self, world: World, time: float | None) -> None:
-        """Starts anew on the figure as it stands at a moment of the scene clock [s], or now."""
+        """Restarts on the character in its pose at a scene time [s], or in its present pose."""
         if self.cloth is not None and self._node is not None:
             self.cloth.reset()
             self._follower.detach()
-            self._recovery = SoundStates()
+            self._recovery = Recovery()
             self._teleport.start(self._node, self.cloth, world, time)
-
-    def _follow(self, cloth: Cloth, world: World) -> None:
-        """Moves the held particles; tells once what there is not to follow."""
-        assert self._node is not None
-        if not self._follower.moves and self._node.attachment.node:
-            cloth.place(world.places.world_from_node(self._node))
-        binding = None if cloth.step_count else self._teleport.binding(self._node, cloth, world)
-        self._follower.move(cloth, world.characters, binding)
-        missing = self._follower.missing(self._node, world) or world.places.missing(self._node)
-        if missing and missing != self._reported:
-            self.problems.append(missing)
-        self._reported = missing
-
-
-def _cloth_inputs(inputs: StepInputs, grab: Grab | None) -> ClothInputs:
-    return ClothInputs(
-        colliders=inputs.colliders,
-        grabbed=grab.particle if grab is not None else -1,
-        hand=grab.hand if grab is not None else (0.0, 0.0, 0.0),
-    )
 
 
 def _shape_of(settings: ClothSettings) -> tuple[ClothSource, str, str]:
     return settings.source, settings.mesh_path, settings.mesh_section
-
-
-def nearest_particle(cloth: Cloth, triangle: int, origin: npt.ArrayLike, direction: npt.ArrayLike) -> int:
-    """Particle at the corner of a drawn triangle that is nearest to a ray; waits for the GPU.
-
-    Args:
-        cloth: Which cloth.
-        triangle: Of its surface.
-        origin, direction: The ray in the world [m], shape (3,) each.
-    """
-    corners = cloth.model.surface.triangles[triangle].astype(np.intp)
-    particles = cloth.model.particle_of_vertex[corners]
-    along = np.asarray(direction) / np.linalg.norm(direction)
-    offsets = cloth.positions_of(particles).astype(np.float64) - np.asarray(origin)
-    distances = np.linalg.norm(offsets - np.outer(offsets @ along, along), axis=1)
-    return int(particles[np.argmin(distances)])

@@ -13,7 +13,7 @@ from sim.assets.model import CharacterModel, Mesh, Skeleton, Skin
 from sim.colliders.state import SMALLEST_SIZE, ColliderShape
 from sim.kinds.collider.settings import LARGEST_SIZE, ColliderSettings
 from sim.maths import quaternion
-from sim.maths.euler import degrees_from_matrix
+from sim.maths.quaternion import degrees_from_matrix
 from sim.scene.transform import Transform
 from sim.scene.world_transforms import rigid_frames
 

@@ -1,7 +1,7 @@
-"""Who is born when: a pure function of time, so that any way of cutting time into steps bears the same particles.
+"""When particles are born: a pure function of time, so that any division of time into steps gives the same particles.
 
-Time counts in steps of `STEP_TIME` since the start.  Birth number n goes to slot n mod capacity; a step from t0 to t1
-bears exactly the numbers whose moments lie in [t0, t1).
+Time counts in steps of `STEP_TIME` since the start.  Birth number n uses slot n mod capacity; a step from t0 to t1
+spawns exactly the births whose times lie in [t0, t1).
 """
 
 import math
@@ -11,11 +11,13 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sim.kinds.emitter.settings import EmissionMode, EmitterSettings
 from sim.scene.clock import STEP_TIME
-from sim.scene.params import SettingsError
+from sim.scene.params import ParamError, SettingsError, check, params_of
+from sim.scene.vectors import check_stops
 
 GENERATIONS = 1 << 24
-"""A slot counts its births modulo this: what a float32 can count."""
+"""A slot counts its births modulo this: the limit of a float32."""
 
 _ROUNDING = 1e-6
 """Births this close to the end of a span [births] count as after it."""
@@ -23,79 +25,59 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """Particles that are born together.
+    """Particles that are born together."""
 
-    Attributes:
-        moment: When [steps since the start].
-        count: How many.
-    """
-
-    moment: float
-    count: int
+    moment: float  # Time [steps since the start]
+    count: int  # Number of particles
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Births that follow one another at equal times.
+    """Births at regular times."""
 
-    Attributes:
-        first: Number of the first one.
-        count: How many.
-        moment: Of the first one [steps since the start].
-        spacing: Time from one to the next [steps]; 0 for a burst.
-    """
-
-    first: int
-    count: int
-    moment: float
-    spacing: float
+    first: int  # Number of the first birth
+    count: int  # Number of births
+    moment: float  # Time of the first [steps since the start]
+    spacing: float  # Time between births [steps]; 0 for a burst
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A steady stream and bursts.
+    """A steady stream and bursts."""
 
-    Attributes:
-        per_step: Births of the stream in a step.
-        bursts: Sorted by time.
-        period: Time after which the bursts come again [steps]; 0 for never.
-        anchor: Moment from which the present rate counts [steps].
-        passed: Births of the stream that were due by then; need not be whole.
-    """
-
-    per_step: float
-    bursts: tuple[Burst, ...] = ()
-    period: float = 0.0
-    anchor: float = 0.0
-    passed: float = 0.0
+    per_step: float  # Births of the stream in a step
+    bursts: tuple[Burst, ...] = ()  # Sorted by time
+    period: float = 0.0  # Time after which the bursts repeat [steps]; 0 for never
+    anchor: float = 0.0  # Time from which the present rate counts [steps]
+    passed: float = 0.0  # Births of the stream that were due by then; need not be an integer
 
     def with_rate(self, rate: float, moment: float) -> "Schedule":
-        """The schedule whose stream goes on with another rate [1/s] from a moment on, without a gap or a jump."""
+        """The schedule with another rate [1/s] of the stream from a time [steps] on, without a gap or a jump."""
         return replace(self, per_step=rate * STEP_TIME, anchor=moment, passed=self._due(moment))
 
     def births_before(self, moment: float) -> int:
-        """How many are born before a moment [steps]."""
+        """Number of births before a time [steps]."""
         return self._stream_before(moment) + self._burst_births_before(moment)
 
     def segments(self, start: float, end: float) -> list[Segment]:
-        """Births of the span [start, end), in the order of their numbers; a burst comes before what is born with it."""
-        found: list[Segment] = []
+        """Births in [start, end), in the order of their numbers; bursts come first."""
+        segments: list[Segment] = []
         streamed = self._stream_before(start)
         number = streamed + self._burst_births_before(start)
         for moment, count in self._bursts_within(start, end):
             until = self._stream_before(moment)
-            number = self._add_stream(found, number, streamed, until)
+            number = self._add_stream(segments, number, streamed, until)
             streamed = until
-            found.append(Segment(number, count, moment, 0.0))
+            segments.append(Segment(number, count, moment, 0.0))
             number += count
-        self._add_stream(found, number, streamed, self._stream_before(end))
-        return found
+        self._add_stream(segments, number, streamed, self._stream_before(end))
+        return segments
 
-    def _add_stream(self, found: list[Segment], number: int, first: int, until: int) -> int:
+    def _add_stream(self, segments: list[Segment], number: int, first: int, until: int) -> int:
         if until <= first:
             return number
         moment = self.anchor + (first - self.passed) / self.per_step
-        found.append(Segment(number, until - first, moment, 1.0 / self.per_step))
+        segments.append(Segment(number, until - first, moment, 1.0 / self.per_step))
         return number + until - first
 
     def _due(self, moment: float) -> float:
@@ -113,27 +95,27 @@ class Schedule:
         return total
 
     def _bursts_within(self, start: float, end: float) -> list[tuple[float, int]]:
-        """Moments and sizes of the bursts in [start, end), in order; those listed first come first."""
-        found: list[tuple[float, int]] = []
+        """Times and sizes of the bursts in [start, end), in order."""
+        moments: list[tuple[float, int]] = []
         for burst in self.bursts:
             if not self.period:
                 if start <= burst.moment < end:
-                    found.append((burst.moment, burst.count))
+                    moments.append((burst.moment, burst.count))
                 continue
             turn = max(math.ceil((start - burst.moment) / self.period - _ROUNDING), 0)
             while turn < math.ceil((end - burst.moment) / self.period - _ROUNDING):
-                found.append((burst.moment + turn * self.period, burst.count))
+                moments.append((burst.moment + turn * self.period, burst.count))
                 turn += 1
-        return sorted(found, key=lambda entry: entry[0])
+        return sorted(moments, key=lambda entry: entry[0])
 
 
 def slot_of(number: int, capacity: int) -> int:
-    """Slot that birth `number` (from 0) takes."""
+    """Slot of birth `number` (from 0)."""
     return number % capacity
 
 
 def generation_of(number: int, capacity: int) -> int:
-    """How often its slot was used before, modulo `GENERATIONS`."""
+    """Earlier uses of the slot of a birth, modulo `GENERATIONS`."""
     return (number // capacity) % GENERATIONS
 
 
@@ -141,12 +123,12 @@ N = TypeVar("N", int, npt.NDArray[np.int64])
 
 
 def hash_number(slot: N, generation: N, capacity: int) -> N:
-    """What stands for a birth in the hash, modulo 2³²: its number, as long as no generation count has come round."""
+    """The number of a birth in the hash, modulo 2³²; its birth number until the generation wraps around."""
     return (slot + capacity * generation) % (1 << 32)
 
 
 def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], ...]:
-    """Slots that birth numbers from `first` up to `end` take, as first slot and count of each range; two at most.
+    """Slots of birth numbers from `first` up to `end`, as at most two ranges of first slot and count.
 
     Of more births than slots only the last ones count.
     """
@@ -161,12 +143,7 @@ def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], .
 
 
 def capacity_needed(schedule: Schedule, longest_life: float) -> int:
-    """Slots it takes that no particle loses its slot while it lives.
-
-    Args:
-        schedule: Who is born when.
-        longest_life: Longest lifetime [steps].
-    """
+    """Slots needed so that no particle loses its slot within the longest life [steps]."""
     turns = math.ceil(longest_life / schedule.period) + 1 if schedule.period else 0
     crowded = [burst.moment + turns * schedule.period for burst in schedule.bursts]
     steady = math.ceil(schedule.per_step * longest_life - _ROUNDING)
@@ -184,10 +161,9 @@ BURST_COUNT_MAX = 1 << 24
 
 
 def parse_bursts(text: str) -> tuple[Burst, ...]:
-    """Bursts of a text of `seconds:number` entries parted by blanks, sorted by time; a bare number is one at once.
+    """Bursts of a text of `seconds:number` entries separated by blanks, sorted by time; a bare number is at 0 s.
 
-    Raises:
-        SettingsError: Naming the entry that is wrong.
+    Raises SettingsError that names the invalid entry.
     """
     entries = text.replace(",", " ").split()
     if len(entries) > BURST_MAX:
@@ -206,3 +182,54 @@ def _burst(entry: str) -> Burst:
     if not 1 <= number <= BURST_COUNT_MAX:
         raise SettingsError(f"burst {entry!r}: the number must be 1 to {BURST_COUNT_MAX}")
     return Burst(seconds / STEP_TIME, number)
+
+
+STOPS = ("colour_over_life", "opacity_over_life", "size_over_life")
+
+
+def schedule_of(settings: EmitterSettings) -> Schedule:
+    """When the particles of an emitter are born; a stateless emitter that is always full gets the mean rate.
+
+    Raises SettingsError if the bursts are invalid, or repeat within a step.
+    """
+    period = settings.burst_period / STEP_TIME
+    if 0.0 < period < 1.0:
+        raise SettingsError(
+            f"burst period = {settings.burst_period:g} s: must be 0 or at least a step, {STEP_TIME:.4f} s"
+        )
+    rate = settings.rate if settings.mode is EmissionMode.RATE else 0.0
+    if settings.mode is EmissionMode.FULL:
+        return Schedule(settings.capacity / settings.lifetime * STEP_TIME)
+    return Schedule(rate * STEP_TIME, parse_bursts(settings.bursts), period)
+
+
+def slots_needed(settings: EmitterSettings) -> int:
+    """Capacity below which particles lose their slots while they live.  SettingsError if the bursts are invalid."""
+    if settings.mode is EmissionMode.FULL:
+        return settings.capacity
+    return capacity_needed(schedule_of(settings), settings.longest_life / STEP_TIME)
+
+
+def starvation(settings: EmitterSettings) -> str:
+    """Warning if the capacity is too small, with the number needed; "" if not.
+
+    Raises SettingsError if the bursts are invalid.
+    """
+    needed = slots_needed(settings)
+    if needed <= settings.capacity:
+        return ""
+    return f"capacity {settings.capacity} cuts lives short: this rate and lifetime take {needed} particles"
+
+
+def check_emitter(settings: EmitterSettings) -> None:
+    """Raises SettingsError, one line that names the setting, if no emitter can be built."""
+    for record in params_of(EmitterSettings):
+        try:
+            check(EmitterSettings, record.name, getattr(settings, record.name))
+        except ParamError as error:
+            raise SettingsError(str(error)) from None
+    if settings.mode is EmissionMode.BURST and not parse_bursts(settings.bursts):
+        raise SettingsError("bursts: an emitter of bursts alone needs at least one, such as 0:100")
+    schedule_of(settings)
+    for name in STOPS:
+        check_stops(getattr(settings, name), name.replace("_", " "))

@@ -1,6 +1,8 @@
 """The uniform block of an emitter: its settings and one step of it, as shaders/emitter/emitter.glsl reads them."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -8,10 +10,88 @@ import numpy.typing as npt
 from sim.gl.context import Context
 from sim.gl.uniform_block import UniformBlock
 from sim.kinds.emitter.births import Segment, generation_of, slot_of
-from sim.kinds.emitter.constants import constants_of
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.maths.curl_noise import Pattern
 from sim.scene.clock import STEP_TIME
+
+Float64 = npt.NDArray[np.float64]
+
+
+_SLOW_DRAG = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class EmitterConstants:
+    """Numbers derived from settings."""
+
+    left: float  # Factor of a velocity after a substep of drag
+    gain: float  # Time for which an acceleration acts in a substep, with drag [s]
+    life: float  # Mean lifetime [steps]
+    rise: float  # 1 - cosine of half the opening of the cone
+    angles: tuple[float, float, float, float]  # Middle and span of yaw, middle and span of pitch [rad]
+    attraction: float  # Attraction times the square of its radius [m³/s²]
+    vortex: tuple[float, float, float]  # Unit axis times strength and square of the radius
+
+
+def constants_of(settings: EmitterSettings) -> EmitterConstants:
+    """Derived numbers; a vortex axis without length is y."""
+    axis = np.asarray(settings.vortex_axis, np.float64)
+    length = float(np.linalg.norm(axis))
+    axis = axis / length if length > 1e-12 else np.array([0.0, 1.0, 0.0])
+    square = settings.attractor_radius**2
+    left, gain, _ = drag_terms(settings.drag, settings.substep_time)
+    yaw, yaw_span, pitch, pitch_span = (
+        math.radians(angle) for angle in (settings.yaw, settings.yaw_spread, settings.pitch, settings.pitch_spread)
+    )
+    x, y, z = (axis * settings.vortex * square).tolist()
+    return EmitterConstants(
+        left=left,
+        gain=gain,
+        life=settings.lifetime / STEP_TIME,
+        rise=2.0 * math.sin(0.5 * math.radians(settings.cone_angle)) ** 2,
+        angles=(yaw, yaw_span, pitch, pitch_span),
+        attraction=settings.attraction * square,
+        vortex=(x, y, z),
+    )
+
+
+def drag_terms(drag: float, time: float) -> tuple[float, float, float]:
+    """Factors of the velocity, and of an acceleration for velocity and position, after a time [s] with drag [1/s].
+
+    exp(-c t), y = (1 - exp(-c t)) / c and z = (t - y) / c; 1, t and t² / 2 without drag.
+    """
+    x = drag * time
+    if x < _SLOW_DRAG:
+        return math.exp(-x), time * (1.0 - x * (0.5 - x / 6.0)), time * time * (0.5 - x * (1.0 / 6.0 - x / 24.0))
+    gain = -math.expm1(-x) / drag
+    return math.exp(-x), gain, (time - gain) / drag
+
+
+PHASES = 1024
+RATES = (1.0, 0.7548776662, 1.3247179572)
+"""Three rates of change without a common period, so that the turbulence never repeats."""
+
+_WORD = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The turbulence at one moment, for the curl noise of shaders/common/curl_noise.glsl."""
+
+    phases: tuple[int, int, int]  # Change of the slopes, 0 to 1023
+    shift: tuple[float, float, float]  # Travel with the wind in the skewed lattice, as a part of a cell
+    origin: tuple[int, int, int]  # The same in whole cells
+
+
+def pattern_at(time: float, change: float, wind: tuple[float, float, float], scale: float) -> Pattern:
+    """The turbulence at a time [s], changing `change` times a second, moved by the wind [m/s], in cells of `scale`."""
+    x, y, z = (int(time * change * rate * PHASES) % PHASES for rate in RATES)
+    travel = [component * time / scale for component in wind]
+    skew = sum(travel) / 3.0
+    cells = [math.floor(part + skew) for part in travel]
+    shift = [part + skew - cell for part, cell in zip(travel, cells, strict=True)]
+    origin = [(cell + _WORD // 2) % _WORD - _WORD // 2 for cell in cells]
+    return Pattern((x, y, z), (shift[0], shift[1], shift[2]), (origin[0], origin[1], origin[2]))
+
 
 SEGMENT_MAX = 64
 
@@ -22,8 +102,8 @@ FIELDS: dict[str, str | tuple[str, int]] = {
     "gravity": "vec4",
     "air": "vec4",
     "pace": "vec4",
-    "whirl": "vec4",
-    "whirl_shift": "vec4",
+    "turbulence": "vec4",
+    "turbulence_shift": "vec4",
     "attractor": "vec4",
     "pull": "vec4",
     "angles": "vec4",
@@ -31,87 +111,78 @@ FIELDS: dict[str, str | tuple[str, int]] = {
     "cone": "vec4",
     "life": "vec4",
     "numbers": "ivec4",
-    "whirl_cells": "ivec4",
-    "whirl_phases": "ivec4",
+    "turbulence_cells": "ivec4",
+    "turbulence_phases": "ivec4",
     "births": "ivec4",
     "counts": "ivec4",
     "segments": ("vec4", SEGMENT_MAX),
 }
 
-Float64 = npt.NDArray[np.float64]
 
-
-class EmitterBlock:
-    """Writes the block; what did not change costs nothing."""
+class EmitterBlock(UniformBlock):
+    """The block, with what was written last."""
 
     def __init__(self, context: Context) -> None:
-        self._block = UniformBlock(context, "Emitter", FIELDS)
-        self._block["world_from_start"] = self._block["world_from_end"] = np.eye(4)
-        self._block["world_from_aim"] = np.eye(4)
+        super().__init__(context, "Emitter", FIELDS)
+        self["world_from_start"] = self["world_from_end"] = np.eye(4)
+        self["world_from_aim"] = np.eye(4)
         self._placed: tuple[Float64 | None, ...] = (None, None, None)
         self._counts = [0, 0, 0, 0]
 
     def set_settings(self, settings: EmitterSettings) -> None:
-        """Take everything that stays the same from step to step."""
-        constants, block = constants_of(settings), self._block
-        block["gravity"] = (*settings.gravity, settings.drag)
-        block["air"] = (*settings.wind, settings.inherited_velocity)
-        block["pace"] = (constants.left, constants.gain, STEP_TIME, settings.clearance)
-        block["attractor"] = (*settings.attractor, settings.attractor_radius**2)
-        block["pull"] = (*constants.vortex, constants.attraction)
-        block["angles"] = constants.angles
-        block["shape"] = (*settings.source_size, settings.source_radius)
-        block["cone"] = (constants.rise, settings.source_hollow, 0.0, 0.0)
-        block["life"] = (constants.life, settings.lifetime_variance, settings.speed, settings.speed_variance)
-        block["numbers"] = (settings.seed, settings.capacity, settings.turbulence_seed, 0)
-        block["whirl"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
+        constants = constants_of(settings)
+        self["gravity"] = (*settings.gravity, settings.drag)
+        self["air"] = (*settings.wind, settings.inherited_velocity)
+        self["pace"] = (constants.left, constants.gain, STEP_TIME, settings.clearance)
+        self["attractor"] = (*settings.attractor, settings.attractor_radius**2)
+        self["pull"] = (*constants.vortex, constants.attraction)
+        self["angles"] = constants.angles
+        self["shape"] = (*settings.source_size, settings.source_radius)
+        self["cone"] = (constants.rise, settings.source_hollow, 0.0, 0.0)
+        self["life"] = (constants.life, settings.lifetime_variance, settings.speed, settings.speed_variance)
+        self["numbers"] = (settings.seed, settings.capacity, settings.turbulence_seed, 0)
+        self["turbulence"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
 
     def set_source(self, start: Float64, end: Float64, aim: Float64 | None = None) -> None:
-        """Placements (4, 4) of the source at the start and at the end of the step, and of the axes that aim from skin.
+        """World transforms (4, 4) of the source at the start and the end of the step, and of the axes of directions.
 
-        Without the last one these are those of the source at the end.
+        The axes are those of the source at the end if None.  Arrays that are the same object are not written again.
         """
         aim = end if aim is None else aim
         if self._placed[0] is not start:
-            self._block["world_from_start"] = start
+            self["world_from_start"] = start
         if self._placed[1] is not end:
-            self._block["world_from_end"] = end
+            self["world_from_end"] = end
         if self._placed[2] is not aim:
-            self._block["world_from_aim"] = aim
+            self["world_from_aim"] = aim
         self._placed = (start, end, aim)
 
     def set_surface(self, face_count: int, texels_per_vertex: int) -> None:
         self._counts[1:3] = face_count, texels_per_vertex
-        self._block["counts"] = self._counts
+        self["counts"] = self._counts
 
     def set_pattern(self, pattern: Pattern) -> None:
-        self._block["whirl_phases"] = (*pattern.phases, 0)
-        self._block["whirl_shift"] = (*pattern.shift, 0.0)
-        self._block["whirl_cells"] = (*pattern.origin, 0)
+        self["turbulence_phases"] = (*pattern.phases, 0)
+        self["turbulence_shift"] = (*pattern.shift, 0.0)
+        self["turbulence_cells"] = (*pattern.origin, 0)
 
     def set_births(self, segments: Sequence[Segment], capacity: int, origin: float) -> None:
-        """Births of a span, whose moments count from `origin` [steps since the start].
+        """Births of a span, whose times count from `origin` [steps since the start].
 
-        Of more births than slots only the last ones are taken, and of too many segments likewise.
+        Only the last `capacity` births and the last `SEGMENT_MAX` segments are written.
         """
         segments = segments[-SEGMENT_MAX:]
         if not segments:
-            self._block.edit("births")[0] = 0
+            self.edit("births")[0] = 0
             return
         first = segments[0].first
         count = segments[-1].first + segments[-1].count - first
         skipped = max(count - capacity, 0)
         begin = first + skipped
         births = slot_of(begin, capacity), count - skipped, generation_of(begin, capacity), skipped
-        self._block.edit("births")[0] = births
-        table = [(one.first - first, one.moment - origin, one.spacing, 0.0) for one in segments]
-        self._block.edit("segments")[: len(table)] = table
+        self.edit("births")[0] = births
+        table = [(run.first - first, run.moment - origin, run.spacing, 0.0) for run in segments]
+        self.edit("segments")[: len(table)] = table
         if self._counts[0] != len(segments):
             self._counts[0] = len(segments)
-            self._block["counts"] = self._counts
-
-    def bind(self) -> None:
-        self._block.bind()
-
-    def release(self) -> None:
-        self._block.release()
+            self["counts"] = self._counts

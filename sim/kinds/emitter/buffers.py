@@ -1,4 +1,4 @@
-"""Buffers of particles, shared between emitters: a step writes into a spare one and leaves its old one for the next."""
+"""Particle buffers.  A step writes to a spare buffer that emitters share, and leaves its old one as the spare."""
 
 from dataclasses import dataclass
 
@@ -15,22 +15,22 @@ from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.contract import Service
 
 PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
-"""place [m], life left [steps], negative for the dead | velocity [m/s], how often the slot was used before."""
+"""position [m], life left [steps], negative if dead | velocity [m/s], generation: earlier uses of the slot."""
 
 DEAD = -1.0
 BROKEN_BELOW = -2e6
-"""Lives below this are those of particles that left the world, or whose place was no number; their place is sound."""
+"""Lives below this mark particles that left the world, or whose position was not a number; the position is valid."""
 
 FILLED_AT_ONCE = 1 << 14
-"""Slots that the processor clears; the GPU repeats them."""
+"""Slots that the CPU clears; the GPU repeats them."""
 
 PER_VERTEX = 4
 """Particles that one vertex of a step stands for."""
 AT_ONCE = padded_count(1, PER_VERTEX)
-"""Particles that a step moves at least."""
+"""Fewest particles that a step moves."""
 
 COUNT = record("ParticleCount", count=(4, "f4"))
-"""How many live, how many are broken, and two numbers without a meaning."""
+"""Living particles, broken particles, two unused numbers."""
 
 
 def padded_slots(capacity: int) -> int:
@@ -38,7 +38,7 @@ def padded_slots(capacity: int) -> int:
 
 
 def dead_records(capacity: int) -> npt.NDArray[np.void]:
-    """Slots that nobody was born in yet, padded."""
+    """Unused slots, padded."""
     out = PARTICLE.zeros(padded_slots(capacity))
     out["position"][:, 3] = DEAD
     out["velocity"][:, 3] = -1.0
@@ -47,14 +47,7 @@ def dead_records(capacity: int) -> npt.NDArray[np.void]:
 
 @dataclass(frozen=True, slots=True)
 class ParticleSide:
-    """A buffer of records, as texels and as vertices.
-
-    Attributes:
-        buffer: The records.
-        texture: The same, seen as texels.
-        vertices: The same as attributes.
-        count: How many records, see `padded_slots`.
-    """
+    """A buffer of records, as texels and as vertices; `count` is a multiple of `AT_ONCE`."""
 
     buffer: Buffer
     texture: BufferTexture
@@ -67,13 +60,7 @@ class ParticleSide:
 
 
 class ScratchPool(Service):
-    """Spare buffers by size.
-
-    Emitters of one capacity hold a buffer each and have one more between them.
-
-    Args:
-        context: Where they live.
-    """
+    """Spare buffers by size: emitters of one capacity own a buffer each and share one more."""
 
     def __init__(self, context: Context, _library: ShaderLibrary | None = None) -> None:
         self._context = context
@@ -81,19 +68,19 @@ class ScratchPool(Service):
         self._users: dict[int, int] = {}
 
     def open(self, count: int) -> ParticleSide:
-        """A buffer of `count` records for a new user, who gives it back by `close`; contents are undefined."""
+        """A buffer of `count` records for a new user, to be returned by `close`; contents are undefined."""
         if count not in self._users:
             self._users[count], self._spare[count] = 0, self._new(count)
         self._users[count] += 1
         return self._new(count)
 
     def swap(self, side: ParticleSide) -> ParticleSide:
-        """The spare buffer of the same size; `side` becomes the spare one."""
+        """Exchanges a buffer for the spare one of the same size."""
         taken, self._spare[side.count] = self._spare[side.count], side
         return taken
 
     def close(self, side: ParticleSide) -> None:
-        """Take back the buffer of a user; with the last one of a size its spare goes too."""
+        """Releases the buffer of a user, and the spare one with the last user of a size."""
         side.release()
         if side.count not in self._users:
             return

@@ -1,16 +1,16 @@
-"""ParticleCount: how many particles live and how many broke, counted on the GPU and read without waiting."""
+"""ParticleCount: counts living and broken particles on the GPU, and reads the result without waiting."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
+from sim.gl.objects import Owner
 from sim.gl.readback import Readback
-from sim.gl.texture import BufferTexture
+from sim.gl.texture import BufferTexture, TexelBuffer
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.buffers import COUNT
 
@@ -20,86 +20,61 @@ INTERVAL = 0.25
 """Shortest time between two counts [s]."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParticleCounts:
-    """Particles of an emitter at one moment.
-
-    Attributes:
-        alive: How many live.
-        broken: How many left the world, or came to a place that is no number.
-    """
+class ParticleCounts(NamedTuple):
+    """Particles of an emitter at one moment."""
 
     alive: int
-    broken: int
+    broken: int  # Left the world, or have a position that is not a number
 
 
-class ParticleCount:
-    """Adds up the living and the broken of one emitter.
-
-    Args:
-        context: Where it lives.
-        library: Where programs come from.
-        capacity: Most slots that are counted.
-    """
+class ParticleCount(Owner):
+    """Counts the particles of one emitter, in levels of sums."""
 
     def __init__(self, context: Context, library: ShaderLibrary, capacity: int) -> None:
-        self._levels: list[tuple[Buffer, BufferTexture]] = []
+        self._levels: list[TexelBuffer] = []
         size = capacity
         while size > 1 or not self._levels:
             size = -(-size // CHUNK)
-            buffer = Buffer(context, COUNT.zeros(size), usage="copy", label="particle count")
-            self._levels.append((buffer, BufferTexture(context, buffer, "rgba32f")))
-        self._vertices = VertexArray(context, label="particle count")
+            level = TexelBuffer(context, COUNT.zeros(size), usage="copy", label="particle count")
+            self._levels.append(self.owns(level))
+        self._vertices = self.owns(VertexArray(context, label="particle count"))
         defines: dict[str, object] = {"CHUNK": CHUNK, "FIRST": True}
         self._first = Kernel(library, "emitter/count.glsl", COUNT, defines=defines, records=capacity)
         self._next = Kernel(library, "emitter/count.glsl", COUNT, defines={"CHUNK": CHUNK})
-        self._readback = Readback(context, label="particle count")
+        self._readback = self.owns(Readback(context, label="particle count"))
         self._is_stale = False
         self._asked_at = -np.inf
 
     def request(self, state: BufferTexture, slot_count: int, now: float) -> None:
-        """Count the first slots, if the last time is a while ago; nothing waits.
-
-        Args:
-            state: Records, two texels each.
-            slot_count: How many.
-            now: Monotonic time [s].
-        """
+        """Counts the first slots if the last count is `INTERVAL` ago; never waits."""
         if now - self._asked_at < INTERVAL or self._readback.pending:
             return
         self._measure(state, slot_count)
-        self._readback.request(self._levels[-1][0])
+        self._readback.request(self._levels[-1].buffer)
         self._asked_at, self._is_stale = now, False
 
     def poll(self) -> ParticleCounts | None:
-        """The count asked for, once it is there; never waits."""
-        found = self._readback.poll()
-        return None if found is None or self._is_stale else _census(found)
+        """The requested count once it has arrived; never waits."""
+        records = self._readback.poll()
+        return None if records is None or self._is_stale else _counts(records)
 
-    def forget(self) -> None:
-        """What was asked for so far is of no interest any more, since the particles were changed."""
+    def discard(self) -> None:
+        """Discards pending requests, because the particles were changed."""
         self._is_stale = True
 
     def read(self, state: BufferTexture, slot_count: int) -> ParticleCounts:
-        """The count of the first slots now; waits for the GPU."""
+        """The count of the first slots; waits for the GPU."""
         self._measure(state, slot_count)
-        return _census(self._levels[-1][0].read())
-
-    def release(self) -> None:
-        for buffer, texture in self._levels:
-            texture.release()
-            buffer.release()
-        self._vertices.release()
-        self._readback.release()
+        return _counts(self._levels[-1].buffer.read())
 
     def _measure(self, state: BufferTexture, slot_count: int) -> None:
         kernel, source, count = self._first, state, slot_count
-        for buffer, texture in self._levels:
+        for level in self._levels:
             chunks = -(-count // CHUNK)
-            kernel.run(self._vertices, buffer, chunks, u_records=source, u_count=count)
-            kernel, source, count = self._next, texture, chunks
+            kernel.run(self._vertices, level.buffer, chunks, u_records=source, u_count=count)
+            kernel, source, count = self._next, level, chunks
 
 
-def _census(records: npt.NDArray[np.void]) -> ParticleCounts:
+def _counts(records: npt.NDArray[np.void]) -> ParticleCounts:
     alive, broken = records["count"][0, :2]
     return ParticleCounts(int(alive), int(broken))

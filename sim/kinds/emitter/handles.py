@@ -1,7 +1,4 @@
-"""Handles of an emitter itself: the tip of its arrow is the speed, the rim its cone, the edge of the source its size.
-
-Pure geometry, like `sim.scene.handles`; what is drawn and what a drag does come from the same places.
-"""
+"""Handles of an emitter: the tip of its arrow sets the speed, the rim the cone, the edge of the source its size."""
 
 import enum
 import math
@@ -13,22 +10,23 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
-from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.outline import FLIGHT, reach
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 from sim.maths.transform import transform_points
 from sim.scene.handles import CIRCLE, RING_POINTS, HandleView, along_axis, polyline_distance
 from sim.scene.picking import ray_plane
 
 Float64 = npt.NDArray[np.float64]
+
+
 Cursor = tuple[float, float]
 
 ARROW_TIME = FLIGHT
-"""The arrow is as long as the way in this time [s], beyond its root."""
+"""The arrow is as long as the path in this time [s], plus its root."""
 ROOT = 26.0
-"""Length of the arrow without any speed [px], so that its tip can be held."""
+"""Length of the arrow at zero speed [px], so that its tip can be grabbed."""
 SMALLEST_RING = 14.0
-"""Radius on the screen that the edge of a source has at least [px]."""
+"""Smallest radius of the edge of a source on the screen [px]."""
 
 _GRAB = 9.0
 _EDGE_GRAB = 5.0
@@ -38,7 +36,7 @@ _SPEED_MAX, _LENGTH_MAX = 1e4, 1e4
 
 
 class KnobKind(enum.Enum):
-    """What dragging changes."""
+    """The setting that a knob changes."""
 
     SPEED = "speed"
     CONE = "cone_angle"
@@ -48,24 +46,17 @@ class KnobKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """Something to take hold of.
-
-    Attributes:
-        kind: What dragging changes.
-        points: Places that are marked in the world [m], shape (K, 3).
-        edge: Polyline that can be held too, shape (N, 3); empty for none.
-        axis: Of a size, which one.
-    """
+    """A draggable part."""
 
     kind: KnobKind
-    points: Float64
-    edge: Float64
-    axis: int = 0
+    points: Float64  # Drawn points in the world [m], shape (K, 3)
+    edge: Float64  # Polyline that can be dragged too, shape (N, 3); empty for none
+    axis: int = 0  # Axis of a size
 
 
 @dataclass(frozen=True, slots=True)
 class KnobGrab:
-    """What the mouse took hold of: number of the grip, and of the knob or the point of its edge."""
+    """What the mouse grabbed: index of the knob, and of its point or the point of its edge."""
 
     knob: int
     point: int
@@ -73,16 +64,11 @@ class KnobGrab:
 
 
 class EmitterHandles:
-    """Handles of one emitter in one picture.
-
-    Args:
-        view: The picture.
-        world_from_source: Where the emitter stands.
-        settings: Its settings.
+    """Handles of one emitter in one frame.
 
     Attributes:
-        knobs: What can be held, those in front of others first.
-        outline: Polylines that only explain the knobs [m].
+        knobs: Draggable parts, the first ones on top.
+        outline: Polylines that explain the knobs [m].
     """
 
     def __init__(self, view: HandleView, world_from_source: npt.ArrayLike, settings: EmitterSettings) -> None:
@@ -94,7 +80,7 @@ class EmitterHandles:
 
     @property
     def base(self) -> glm.dvec3:
-        """Where the arrow begins in the world [m]: at the top of a source that emits outwards."""
+        """Root of the arrow in the world [m]: at the top of a source that emits outwards."""
         return self.world_from_source * glm.dvec3(0.0, _top(self.settings), 0.0)
 
     @property
@@ -104,14 +90,13 @@ class EmitterHandles:
 
     @property
     def direction(self) -> glm.dvec3:
-        """Middle of the directions that particles start in, a unit vector of the world."""
+        """Mean initial direction of the particles, a unit vector in the world."""
         return _unit(glm.dmat3(self.world_from_source) * middle_direction(self.settings))
 
     def rim_point(self, angle: npt.ArrayLike, azimuth: npt.ArrayLike) -> Float64:
-        """Points (N, 3) of the rim of a cone [m]: half its opening [°] and the turn about its axis [rad].
+        """Points (N, 3) of the rim of a cone [m], by half its opening [°] and the angle about its axis [rad].
 
-        It is that of the outline that is drawn; the tip of the arrow is farther away, so that a closed cone does not
-        hide it.
+        The tip of the arrow is farther away than the rim, so that a closed cone does not hide it.
         """
         tilt, turn = np.broadcast_arrays(np.radians(np.asarray(angle, float)), np.asarray(azimuth, float))
         across = np.sin(tilt)
@@ -119,7 +104,7 @@ class EmitterHandles:
         return self._placed(local + np.array([0.0, _top(self.settings), 0.0]))
 
     def hit(self, cursor: Cursor) -> KnobGrab | None:
-        """What is under the cursor, knobs before edges; None for nothing."""
+        """The knob or edge under the cursor, knobs first; None if there is none."""
         for number, knob in enumerate(self.knobs):
             pixels = self.view.pixels(knob.points)
             distances = np.nan_to_num(np.linalg.norm(pixels - cursor, axis=1), nan=np.inf)
@@ -161,7 +146,7 @@ class EmitterHandles:
                 yield Knob(KnobKind.SIZE, self._placed(ends), np.zeros((0, 3)), axis)
 
     def ring_axes(self) -> tuple[glm.dvec3, glm.dvec3]:
-        """Two directions that span the plane of a disc, or that in which a ball is seen; in the space of the source."""
+        """Two directions that span the plane of a disc, or the view plane of a sphere; in the space of the source."""
         if self.settings.source is not EmitterSource.SPHERE:
             return glm.dvec3(1.0, 0.0, 0.0), glm.dvec3(0.0, 0.0, 1.0)
         right, up, _ = self.view.camera.rotation()
@@ -193,12 +178,9 @@ class EmitterHandles:
 
 
 def dragged_setting(handles: EmitterHandles, hold: KnobGrab, press: Cursor, cursor: Cursor) -> dict[str, Any]:
-    """The setting that a drag changes, with its value after the drag; at the place of the press nothing changes.
+    """The setting that a drag changes, with its value; at the press position it keeps its value.
 
-    Args:
-        handles: Handles as they were at the press; every call starts from them, so nothing adds up.
-        hold: What is held.
-        press, cursor: Start and present place of the mouse [px].
+    Every call starts from the handles at the press, so errors do not accumulate.
     """
     knob, settings = handles.knobs[hold.knob], handles.settings
     if knob.kind is KnobKind.SPEED:
@@ -219,7 +201,7 @@ def dragged_setting(handles: EmitterHandles, hold: KnobGrab, press: Cursor, curs
 
 
 def middle_direction(settings: EmitterSettings) -> glm.dvec3:
-    """Middle of the directions in the frame of the source; as in `sim.kinds.emitter.directions`."""
+    """Mean direction in the frame of the source."""
     if settings.aim is not EmissionAim.ANGLES:
         return glm.dvec3(0.0, 1.0, 0.0)
     yaw, pitch = math.radians(settings.yaw), math.radians(settings.pitch)
@@ -232,38 +214,38 @@ _SURFACES = (EmitterSource.VERTICES, EmitterSource.FACES)
 
 
 def _top(settings: EmitterSettings) -> float:
-    """Height of the arrow's root above the middle of the source [m]; only a sphere has another outside than y."""
+    """Height of the arrow's root above the centre of the source [m]."""
     outward = settings.aim is EmissionAim.OUTWARD and settings.source is EmitterSource.SPHERE
     return settings.source_radius if outward else 0.0
 
 
 def _cone_angle(handles: EmitterHandles, knob: Knob, hold: KnobGrab, press: Cursor, cursor: Cursor) -> float:
-    """The angle whose point of the rim, at the turn that is held, is nearest to the cursor on the screen [°]."""
+    """The angle whose point of the rim, at the grabbed angle, is nearest to the cursor on the screen [°]."""
     before = handles.settings.cone_angle
     part = hold.point / RING_POINTS if hold.on_edge else hold.point / len(knob.points)
     azimuth = 2.0 * np.pi * part
     held = handles.view.pixels(handles.rim_point([before], azimuth))[0]
-    wanted = np.asarray(cursor) + held - np.asarray(press)
+    target = np.asarray(cursor) + held - np.asarray(press)
     angles = np.union1d(_ANGLES, [before])
-    distances = np.linalg.norm(handles.view.pixels(handles.rim_point(angles, azimuth)) - wanted, axis=1)
+    distances = np.linalg.norm(handles.view.pixels(handles.rim_point(angles, azimuth)) - target, axis=1)
     # Seen edge-on two angles share a pixel: the nearer one is meant.
     distances = np.nan_to_num(distances, nan=np.inf) + 1e-3 * np.abs(angles - before)
     return float(angles[np.argmin(distances)])
 
 
 def _reach(handles: EmitterHandles, cursor: Cursor) -> float:
-    """Distance from the middle of a round source to the cursor in the plane of its ring, in the source's space [m]."""
+    """Distance from the centre of a round source to the cursor in the plane of its ring, in the source's space [m]."""
     source_from_world = glm.inverse(handles.world_from_source)
     origin, direction = handles.view.ray(cursor)
     start, along = source_from_world * origin, _unit(glm.dmat3(source_from_world) * direction)
     normal = glm.cross(*handles.ring_axes())
     place = ray_plane(start, along, glm.dvec3(), normal) if abs(glm.dot(along, normal)) > _EDGE_ON else None
-    # A disc that is seen edge-on has no place under the cursor; the nearest point of the ray does.
+    # The plane of a disc seen edge-on has no point under the cursor; take the nearest point of the ray.
     return float(glm.length(start - along * glm.dot(start, along) if place is None else place))
 
 
 def _way(handles: EmitterHandles, centre: glm.dvec3, axis: glm.dvec3, press: Cursor, cursor: Cursor) -> float:
-    """Way of the mouse along an axis of the world [m]."""
+    """Movement of the mouse along an axis in the world [m]."""
     return along_axis(handles.view, centre, axis, cursor) - along_axis(handles.view, centre, axis, press)
 
 

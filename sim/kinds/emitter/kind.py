@@ -1,15 +1,23 @@
 """The kind of emitters of particles."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
 
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
-from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.presets import PRESET_FIELDS, PRESETS, with_preset
-from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
+from sim.kinds.emitter.settings import (
+    SURFACE_SOURCES,
+    Blending,
+    CollisionResponse,
+    EmissionAim,
+    EmissionMode,
+    EmitterSettings,
+    EmitterSource,
+    ParticleLook,
+)
 from sim.printable import titled
 from sim.scene.params import Settings, with_lengths
 from sim.scene.scene import Attachment, Node
@@ -19,26 +27,25 @@ from sim.scene.world_transforms import rebased
 ICON = "mdi6.creation-outline"
 
 LIFTS: Mapping[str, float] = {"Snow": 3.5, "Fireworks": 3.0}
-"""How far above the ground an effect starts that would have no room below it [m]."""
+"""Height above the ground of effects that need space below them [m]."""
 
 _FIGURE = 1.8
-"""What the sizes of effects suit as they are [m]."""
+"""Extent that the sizes of the effects are made for [m]."""
 
 _PLACES = frozenset(("source", "aim"))
-"""Values that an emitter on a surface has of its own, whatever the effect."""
-_ROUND_SOURCES = (EmitterSource.SPHERE, EmitterSource.DISC)
-_LONG_SOURCES = (EmitterSource.BOX, EmitterSource.LINE)
-_WHIRLS = frozenset(("turbulence_scale", "turbulence_change", "turbulence_seed"))
-_PULLS = frozenset(("attractor", "attractor_radius"))
-_STEPPED_ONLY = frozenset(
-    ("turbulence", "attraction", "vortex", "vortex_axis", "substeps", "collision", "clearance", *_WHIRLS, *_PULLS)
-)
-_ANGLES = frozenset(("yaw", "yaw_spread", "pitch", "pitch_spread"))
-_PICTURE = frozenset(("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn"))
+"""Fields that a preset does not change for an emitter on a surface."""
+_TURBULENCE = ("turbulence_scale", "turbulence_change", "turbulence_seed")
+_ATTRACTOR = ("attractor", "attractor_radius")
+_STEPPED_ONLY = (
+    "turbulence", "attraction", "vortex", "vortex_axis", "substeps", "collision", "clearance", *_TURBULENCE,
+    *_ATTRACTOR,
+)  # fmt: skip
+_ANGLES = ("yaw", "yaw_spread", "pitch", "pitch_spread")
+_IMAGE = ("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn")
 
 
 def new_emitter(preset: str, place: AddPlace) -> Node:
-    """An emitter of a preset, or a plain one for "": on the selected bone or figure, else on the ground."""
+    """An emitter of a preset, or a default one for "": on the selected bone or character, else on the ground."""
     settings = with_preset(EmitterSettings(), preset) if preset else EmitterSettings()
     size = 1.0 if place.attachment.node else place.fitting(_FIGURE)
     settings = with_lengths(settings, size)
@@ -55,83 +62,50 @@ def new_emitter(preset: str, place: AddPlace) -> Node:
 
 
 def where(place: AddPlace) -> str:
-    """Where a new emitter goes, in words."""
+    """Where a new emitter goes, for the title of the submenu."""
     if place.attachment.node:
-        return f"on the bone {place.attachment.bone}"
-    return "on the ground" if place.character is None else f"on the surface of {place.character.name}"
+        return f"(on bone {place.attachment.bone})"
+    return "(on ground)" if place.character is None else f"(on surface of {place.character.name})"
 
 
 def idle(node: Node) -> frozenset[str]:
-    """Rows of other sources, motions and looks."""
+    """Fields without effect."""
     settings = node.settings
     assert isinstance(settings, EmitterSettings)
-    return (
-        _hidden_of_source(settings)
-        | _hidden_of_emission(settings)
-        | _hidden_of_motion(settings)
-        | _hidden_of_look(settings)
-    )
-
-
-def _hidden_of_source(settings: EmitterSettings) -> frozenset[str]:
-    hidden: set[str] = set()
-    if settings.source not in _ROUND_SOURCES:
-        hidden |= {"source_radius", "source_hollow"}
-    if settings.source not in _LONG_SOURCES:
-        hidden.add("source_size")
-    if settings.source not in SURFACE_SOURCES:
-        hidden |= {"density_bone", "density_texture"}
-    return frozenset(hidden)
-
-
-def _hidden_of_emission(settings: EmitterSettings) -> frozenset[str]:
-    hidden = {"cone_angle"} if settings.aim is EmissionAim.ANGLES else set(_ANGLES)
-    if settings.mode is not EmissionMode.RATE:
-        hidden.add("rate")
-    if settings.mode is EmissionMode.FULL:
-        hidden |= {"bursts", "burst_period"}
-    elif not settings.bursts:
-        hidden.add("burst_period")
-    return frozenset(hidden)
-
-
-def _hidden_of_motion(settings: EmitterSettings) -> frozenset[str]:
-    if settings.stateless:
-        return _STEPPED_ONLY
-    hidden: frozenset[str] = frozenset()
-    if settings.turbulence == 0.0:
-        hidden |= _WHIRLS
-    if settings.attraction == 0.0 and settings.vortex == 0.0:
-        hidden |= _PULLS
-    if settings.vortex == 0.0:
-        hidden |= {"vortex_axis"}
-    if settings.collision is CollisionResponse.NONE:
-        hidden |= {"clearance"}
-    return hidden
-
-
-def _hidden_of_look(settings: EmitterSettings) -> frozenset[str]:
-    hidden = frozenset() if settings.look is ParticleLook.TEXTURED else _PICTURE
-    if settings.look is not ParticleLook.STREAK:
-        hidden |= {"streak_time"}
-    # What is opaque hides or is hidden; nothing fades where it meets the scene.
-    return hidden | {"softness"} if settings.blending is Blending.OPAQUE else hidden
+    unused: dict[Collection[str], bool] = {
+        ("source_radius", "source_hollow"): settings.source not in (EmitterSource.SPHERE, EmitterSource.DISC),
+        ("source_size",): settings.source not in (EmitterSource.BOX, EmitterSource.LINE),
+        ("density_bone", "density_texture"): settings.source not in SURFACE_SOURCES,
+        ("cone_angle",): settings.aim is EmissionAim.ANGLES,
+        _ANGLES: settings.aim is not EmissionAim.ANGLES,
+        ("rate",): settings.mode is not EmissionMode.RATE,
+        ("bursts",): settings.mode is EmissionMode.FULL,
+        ("burst_period",): settings.mode is EmissionMode.FULL or not settings.bursts,
+        _STEPPED_ONLY: settings.stateless,
+        _TURBULENCE: settings.turbulence == 0.0,
+        _ATTRACTOR: settings.attraction == 0.0 and settings.vortex == 0.0,
+        ("vortex_axis",): settings.vortex == 0.0,
+        ("clearance",): settings.collision is CollisionResponse.NONE,
+        _IMAGE: settings.look is not ParticleLook.TEXTURED,
+        ("streak_time",): settings.look is not ParticleLook.STREAK,
+        ("softness",): settings.blending is Blending.OPAQUE,
+    }
+    return frozenset(name for names, is_unused in unused.items() if is_unused for name in names)
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
-    """The picture of a particle, and the image that says where a surface emits."""
     assert isinstance(settings, EmitterSettings)
-    picture = settings.texture if settings.look is ParticleLook.TEXTURED else ""
+    image = settings.texture if settings.look is ParticleLook.TEXTURED else ""
     density = settings.density_texture if settings.source in SURFACE_SOURCES else ""
     uses = (
-        FileUse("texture", picture, "texture", without="the particles of {names} are round spots instead"),
+        FileUse("texture", image, "texture", without="the particles of {names} are round spots instead"),
         FileUse("density_texture", density, "image", without="the surface emits everywhere for {names}"),
     )
     return tuple(use for use in uses if use.path)
 
 
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
-    """Version 1 had mute and solo among the settings, and the model and the bone that carry or emit."""
+    """Version 1 had mute and solo among the settings, and the parent model and bone."""
     if version == 1:
         part = raw["emitter"]
         for name in ("muted", "solo"):
@@ -154,7 +128,7 @@ BUILT_IN = {
     name: {field: getattr(made, field) for field in PRESET_FIELDS}
     for name, made in ((name, with_preset(EmitterSettings(), name)) for name in PRESETS)
 }
-"""Every value of the presets that come with the program, by name."""
+"""Every value of the built-in presets, by name."""
 
 
 def collides(settings: Settings) -> bool:

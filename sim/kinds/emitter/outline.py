@@ -1,4 +1,4 @@
-"""Outline of an emitter: the shape of its source and the directions that particles start in, as lines."""
+"""Outline of an emitter: the shape of its source and the directions of its particles, as lines."""
 
 import itertools
 import math
@@ -6,10 +6,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.emitter.emission import EmissionAim, EmitterSource
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 
 Float64 = npt.NDArray[np.float64]
+
+
 Segments = Float64
 """Lines, shape (n, 2, 3)."""
 
@@ -19,7 +20,7 @@ _NONE: Segments = np.zeros((0, 2, 3))
 
 
 def emitter_outline(settings: EmitterSettings) -> Segments:
-    """Lines in the frame of the source [m], shape (n, 2, 3); those of a skin emit nowhere in particular: none."""
+    """Lines in the frame of the source [m], shape (n, 2, 3); none for an emitter on a surface."""
     if settings.source in (EmitterSource.VERTICES, EmitterSource.FACES):
         return _NONE
     return np.concatenate([_source(settings), _directions(settings)])
@@ -71,7 +72,7 @@ def _sector(settings: EmitterSettings) -> Segments:
 
 
 def _rays(settings: EmitterSettings) -> Segments:
-    """Short lines away from the middle of a sphere."""
+    """Short lines away from the centre of a sphere."""
     steps = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3)))
     variants = steps[np.any(steps != 0.0, axis=1)]
     variants /= np.linalg.norm(variants, axis=1, keepdims=True)
@@ -101,9 +102,7 @@ def _box(half: npt.NDArray[np.float64]) -> Segments:
 def angle_direction(angles: Float64, random: Float64) -> Float64:
     """Unit vectors (n, 3), uniform in both angles; pitch counts from the horizontal, yaw from z.
 
-    Args:
-        angles: Middle and span of yaw, middle and span of pitch [rad], shape (4,).
-        random: Numbers from 0 up to 1, shape (n, 2).
+    Angles are middle and span of yaw, middle and span of pitch [rad]; random numbers are in [0, 1), shape (n, 2).
     """
     yaw = angles[0] + angles[1] * (random[:, 0] - 0.5)
     pitch = angles[2] + angles[3] * (random[:, 1] - 0.5)
@@ -112,12 +111,12 @@ def angle_direction(angles: Float64, random: Float64) -> Float64:
 
 
 FLIGHT = 0.2
-"""Time of flight that the cone is long [s]."""
+"""Flight time that the cone shows [s]."""
 
 SHORTEST, LONGEST = 0.08, 1.5
 """Bounds of its length [m]."""
 
 
 def reach(settings: EmitterSettings) -> float:
-    """Length of the lines that show directions [m]: part of the way that a particle flies at first."""
+    """Length of the direction lines [m]."""
     return float(np.clip(settings.speed * min(FLIGHT, settings.lifetime), SHORTEST, LONGEST))

@@ -1,77 +1,165 @@
-"""EmitterPasses: what an emitter runs on the GPU, with everything bound that its programs read."""
+"""EmitterPasses: the kernels of an emitter, compiled for the features it uses, and everything they read."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.layout import ColliderLayout
-from sim.colliders.scene_colliders import Shapes
-from sim.gl.buffer import Buffer
+from sim.colliders.pack import ANY_ORDER, ColliderLayout
+from sim.colliders.scene_colliders import ANY_SHAPE, NO_COLLIDERS, Colliders, Shapes
+from sim.colliders.state import ColliderShape
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
-from sim.gl.texture import BufferTexture
+from sim.gl.objects import Owner
+from sim.gl.record import Record
+from sim.gl.texture import TexelBuffer
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.births import Segment
-from sim.kinds.emitter.block import EmitterBlock
-from sim.kinds.emitter.buffers import ParticleSide, padded_slots
-from sim.kinds.emitter.inputs import NO_INPUTS, EmitterInputs
-from sim.kinds.emitter.kernels import EmitterKernels, Features, features_of
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.maths.curl_noise import pattern_at
+from sim.kinds.emitter.block import EmitterBlock, pattern_at
+from sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX, ParticleSide, padded_slots
+from sim.kinds.emitter.settings import CollisionResponse, EmissionAim, EmissionMode, EmitterSettings, EmitterSource
 from sim.scene.clock import STEP_TIME
+from sim.skin.trail import SurfaceInput
 
+Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
 
 
-Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
-"""What `u_substep` takes, how many slots from the first on are moved, and ranges of those where then some are born."""
+SOURCES = {
+    EmitterSource.POINT: 0,
+    EmitterSource.SPHERE: 1,
+    EmitterSource.BOX: 2,
+    EmitterSource.DISC: 3,
+    EmitterSource.LINE: 4,
+    EmitterSource.VERTICES: 5,
+    EmitterSource.FACES: 5,
+}
+AIMS = {EmissionAim.AXIS: 0, EmissionAim.OUTWARD: 1, EmissionAim.ANGLES: 2}
+RESPONSES = {CollisionResponse.BOUNCE: 1, CollisionResponse.DIE: 2, CollisionResponse.STICK: 3}
 
+
+SEARCH_FROM = 2
+"""With more colliders after the planes than this, near ones are searched first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What a step of an emitter uses; everything else is compiled out."""
+
+    # As the shaders number them; 0 for no response
+    source: int
+    aim: int
+    response: int = 0
+    full: bool = False  # Dead particles are spawned again at once
+    segments: bool = False  # Births come in more than one run
+    drag: bool = False
+    turbulence: bool = False
+    attractor: bool = False
+    layout: ColliderLayout = ANY_ORDER
+    others: int = 0  # Colliders after the planes at the front; 1 for many
+    search: bool = False  # So many of them that near colliders are searched first
+    ellipsoids: bool = True  # One of them may be an ellipsoid
+    balls: bool = False  # All of them are spheres
+
+    @property
+    def defines(self) -> dict[str, object]:
+        defines: dict[str, object] = {
+            "SOURCE": str(self.source),
+            "AIM": str(self.aim),
+            "FULL": self.full,
+            "SEGMENTS": self.segments,
+            "DRAG": self.drag,
+            "TURBULENCE": self.turbulence,
+            "ATTRACTOR": self.attractor,
+        }
+        if self.response:
+            defines |= self.layout.defines
+            defines |= {"COLLIDERS": True, "RESPONSE": str(self.response)}
+            defines |= {"OTHERS": str(self.others)} if self.others else {}
+            defines |= {"SEARCH": self.search, "COLLIDE_NO_ELLIPSOID": not self.ellipsoids, "BALLS": self.balls}
+        return defines
+
+
+def features_of(
+    settings: EmitterSettings, collider_count: int, layout: ColliderLayout, shapes: Shapes = ANY_SHAPE
+) -> Features:
+    response = RESPONSES.get(settings.collision, 0) if collider_count else 0
+    others = collider_count - layout.planes if response else 0
+    return Features(
+        source=SOURCES[settings.source],
+        aim=AIMS[settings.aim],
+        response=response,
+        full=settings.mode is EmissionMode.FULL and not settings.stateless,
+        segments=bool(settings.bursts) and settings.mode is not EmissionMode.FULL,
+        drag=settings.drag > 0.0,
+        turbulence=settings.turbulence > 0.0 and settings.drag > 0.0,
+        attractor=settings.attraction != 0.0 or settings.vortex != 0.0,
+        layout=layout if response else ANY_ORDER,
+        others=others if others <= SEARCH_FROM else 1,
+        search=others > SEARCH_FROM,
+        ellipsoids=ColliderShape.ELLIPSOID in shapes,
+        balls=shapes == {ColliderShape.SPHERE},
+    )
+
+
+IDENTITY = np.eye(4)
+
+
+@dataclass(frozen=True, slots=True)
+class EmitterInputs:
+    """What acts on an emitter during one step, besides its settings."""
+
+    # Frame of the source, or of the emitting character, at the start of the step, (4, 4)
+    world_from_start: Float64 = field(default_factory=lambda: IDENTITY)
+    world_from_end: Float64 = field(default_factory=lambda: IDENTITY)  # The same at its end
+    colliders: Colliders = NO_COLLIDERS  # Over the step
+    surface: SurfaceInput | None = None  # For surface sources; without it they emit nothing
+    # Axes of the directions that do not follow the normals of a surface, shape (4, 4); `world_from_end` if None
+    world_from_aim: Float64 | None = None
+
+
+NO_INPUTS = EmitterInputs()
+
+Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
+"""`u_substep`, the number of slots that move, and the ranges of slots in which particles are then spawned."""
 
 _ColliderKey = tuple[int, ColliderLayout, Shapes]
 
 
 @dataclass(frozen=True, slots=True)
 class _StepKernels:
-    """Kernels of a step among so many solids; who is always full has none for births."""
+    """Kernels of a step with some colliders."""
 
     colliders: _ColliderKey
     features: Features
     move: Kernel
-    bear: Kernel | None
+    spawn: Kernel | None  # None for an emitter that is always full, whose particles are replaced as they die
 
 
-class EmitterPasses:
-    """Programs, constants and the table of faces of one emitter.
-
-    Args:
-        context: Where they live.
-        library: Where programs come from.
-        capacity: Particles of the emitter.
-        faces: Table of a surface that emits, see `sim.skin.surface_table`; None for other sources.
-    """
+class EmitterPasses(Owner):
+    """Programs, constants and the table of emitting faces of one emitter."""
 
     def __init__(self, context: Context, library: ShaderLibrary, capacity: int, faces: UInt32 | None) -> None:
-        self._kernels = EmitterKernels(library, capacity)
-        self._block = EmitterBlock(context)
-        self._no_source = VertexArray(context, label="emitter")
-        self._faces: tuple[Buffer, BufferTexture] | None = None
+        self._library, self._capacity = library, capacity
+        self._kernels: dict[tuple[str, Features], Kernel] = {}
+        self._block = self.owns(EmitterBlock(context))
+        self._no_source = self.owns(VertexArray(context, label="emitter"))
+        self._faces: TexelBuffer | None = None
         if faces is not None:
-            buffer = Buffer(context, np.ascontiguousarray(faces, np.uint32).ravel(), label="emitter faces")
-            self._faces = buffer, BufferTexture(context, buffer, "rgba32ui")
+            data = np.ascontiguousarray(faces, np.uint32).ravel()
+            self._faces = self.owns(TexelBuffer(context, data, "rgba32ui", label="emitter faces"))
             self._block.set_surface(len(faces), 2)
 
     def set_settings(self, settings: EmitterSettings) -> None:
-        """Take what stays the same from step to step."""
         self._settings = settings
         self._block.set_settings(settings)
         self._stepping: _StepKernels | None = None
 
     def set_births(self, segments: Sequence[Segment], origin: float) -> None:
-        """Births of a span, whose moments count from `origin` [steps since the start]."""
-        self._block.set_births(segments, self._settings.capacity, origin)
+        """Sets the births of a span, whose times count from `origin` [steps since the start]."""
+        self._block.set_births(segments, self._capacity, origin)
 
     def has_source(self, inputs: EmitterInputs) -> bool:
         return self._faces is None or inputs.surface is not None
@@ -84,13 +172,19 @@ class EmitterPasses:
         substeps: Sequence[Substep],
         time: float,
     ) -> ParticleSide:
-        """Move and bear particles over the step that begins at `time` [s since the start]; returns the new records.
+        """Moves and spawns particles over the step that begins at `time` [s since the start]; returns the new records.
 
-        `swap` gives the side to write to for one that was read, which others may write to from then on.
+        `swap` exchanges a side that was read for the side to write; other emitters may then write to the first.
         """
-        stepping = self._stepping_among(inputs)
-        features, move, bear = stepping.features, stepping.move, stepping.bear
-        if features.whirls:
+        colliders = _colliders_of(inputs)
+        stepping = self._stepping
+        if stepping is None or stepping.colliders != colliders:
+            features = features_of(self._settings, *colliders)
+            move = self._kernel("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
+            spawn = None if features.full else self._kernel("emitter/spawn.glsl", features)
+            stepping = self._stepping = _StepKernels(colliders, features, move, spawn)
+        features, move, spawn = stepping.features, stepping.move, stepping.spawn
+        if features.turbulence:
             settings = self._settings
             self._block.set_pattern(
                 pattern_at(time, settings.turbulence_change, settings.wind, settings.turbulence_scale)
@@ -98,48 +192,47 @@ class EmitterPasses:
         self._block.set_source(inputs.world_from_start, inputs.world_from_end, inputs.world_from_aim)
         self._set_inputs(move, features, inputs)
         move_values = move.program.location("u_substep")
-        if bear is not None:
-            self._set_inputs(bear, features, inputs)
-            bear_values = bear.program.location("u_substep")
+        if spawn is not None:
+            self._set_inputs(spawn, features, inputs)
+            spawn_values = spawn.program.location("u_substep")
         self._block.bind()
         with move.writing(side.vertices) as capture:
-            for values, moved, made in substeps:
+            for values, moved, births in substeps:
                 target = swap(side)
                 if moved:
                     capture.use(move, side.vertices)
                     capture.send(move_values, values)
                     capture.write(target.buffer.name, 0, padded_slots(moved))
-                if made and bear is not None:
-                    capture.use(bear, target.vertices)
-                    capture.send(bear_values, values)
-                    for first, count in made:
+                if births and spawn is not None:
+                    capture.use(spawn, target.vertices)
+                    capture.send(spawn_values, values)
+                    for first, count in births:
                         capture.write(target.buffer.name, first, count)
                 side = target
         return side
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
-        """Write the first slots by the formula of time alone; the source counts as at rest where it is at the end."""
+        """Writes the first slots from the time alone; the source counts as at rest at its end position."""
         features = features_of(self._settings, *_colliders_of(NO_INPUTS))
-        kernel = self._kernels.stateless(features)
+        kernel = self._kernel("emitter/stateless.glsl", features)
         self._block.set_source(inputs.world_from_end, inputs.world_from_end, inputs.world_from_aim)
         self._set_inputs(kernel, features, inputs)
         self._block.bind()
         kernel.run(self._no_source, side.buffer, count)
 
-    def release(self) -> None:
-        self._block.release()
-        self._no_source.release()
-        if self._faces is not None:
-            self._faces[1].release()
-            self._faces[0].release()
-
-    def _stepping_among(self, inputs: EmitterInputs) -> "_StepKernels":
-        colliders = _colliders_of(inputs)
-        if self._stepping is None or self._stepping.colliders != colliders:
-            features = features_of(self._settings, *colliders)
-            bear = None if features.full else self._kernels.births(features)
-            self._stepping = _StepKernels(colliders, features, self._kernels.step(features), bear)
-        return self._stepping
+    def _kernel(self, file: str, features: Features, inputs: Sequence[Record] = (), per_vertex: int = 1) -> Kernel:
+        kernel = self._kernels.get((file, features))
+        if kernel is None:
+            kernel = self._kernels[file, features] = Kernel(
+                self._library,
+                file,
+                PARTICLE,
+                inputs=inputs,
+                defines=features.defines,
+                per_vertex=per_vertex,
+                records=self._capacity,
+            )
+        return kernel
 
     def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> None:
         program = kernel.program
@@ -147,9 +240,9 @@ class EmitterPasses:
             program["u_colliders"], program["u_collider_count"] = inputs.colliders.texture, inputs.colliders.count
         if self._faces is not None and inputs.surface is not None and "u_faces" in program:
             surface = inputs.surface
-            self._block.set_surface(self._faces[1].texel_count, surface.texels_per_vertex)
+            self._block.set_surface(self._faces.texel_count, surface.texels_per_vertex)
             program["u_vertices"], program["u_vertices_before"] = surface.vertices, surface.vertices_before
-            program["u_faces"] = self._faces[1]
+            program["u_faces"] = self._faces
 
 
 def _colliders_of(inputs: EmitterInputs) -> _ColliderKey:
@@ -158,9 +251,9 @@ def _colliders_of(inputs: EmitterInputs) -> _ColliderKey:
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:
-    """What `u_substep` takes in each part of a step: its start and end as fractions, lives it takes, its duration [s].
+    """`u_substep` of each substep: start and end as fractions of the step, steps of life it takes, duration [s].
 
-    The first one takes a step off every life.
+    The first substep takes one step of every life.
     """
     count = settings.substeps
     return [(i / count, (i + 1) / count, float(i == 0), STEP_TIME / count) for i in range(count)]

@@ -1,11 +1,18 @@
-"""Effects to begin with: names and the settings that they change."""
+"""Built-in effects: names and the settings that they change."""
 
 from typing import Any
 
 import msgspec
 
-from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
-from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
+from sim.kinds.emitter.settings import (
+    Blending,
+    CollisionResponse,
+    EmissionAim,
+    EmissionMode,
+    EmitterSettings,
+    EmitterSource,
+    ParticleLook,
+)
 from sim.scene.params import validated
 
 _FRAME = 1.0 / 60.0
@@ -92,11 +99,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         "size_over_life": ((0.0, 0.4), (1.0, 1.8)), "softness": 0.15,
     },
 }  # fmt: skip
-"""By name.  "Demo fountain" is that of the OpenGL cookbooks: its speeds and forces are those of 60 frames a second."""
+"""By name.  "Demo fountain" is the fountain of the OpenGL cookbooks, with speeds and forces for 60 frames a second."""
 
 
 def with_preset(settings: EmitterSettings, name: str) -> EmitterSettings:
-    """An emitter as the preset has it, that stays where it was and on what it was; KeyError for an unknown name."""
+    """An emitter with the values of a preset, except `KEPT_FIELDS`; KeyError for an unknown name."""
     cached = {field: getattr(settings, field) for field in KEPT_FIELDS}
     return validated(msgspec.structs.replace(EmitterSettings(), **cached), **PRESETS[name])
 
@@ -104,7 +111,7 @@ def with_preset(settings: EmitterSettings, name: str) -> EmitterSettings:
 KEPT_FIELDS: tuple[str, ...] = (
     "density_bone", "density_texture", "seed", "attractor",
 )  # fmt: skip
-"""What a preset leaves as it is: places, not manners."""
+"""Fields that a preset does not change."""
 
 PRESET_FIELDS: tuple[str, ...] = tuple(field for field in EmitterSettings.__struct_fields__ if field not in KEPT_FIELDS)
-"""What a preset of one's own holds."""
+"""Fields of a user preset."""

@@ -1,4 +1,4 @@
-"""What the source of an emitter lacks, and the boxes around it and around most of what comes out of it."""
+"""What is missing for the source of an emitter, and the boxes around it and most of its particles."""
 
 import functools
 
@@ -6,25 +6,25 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds
-from sim.kinds.emitter.constants import chunk_budget_of
-from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmitterSource
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.block import drag_terms
+from sim.kinds.emitter.settings import SURFACE_SOURCES, EmissionAim, EmitterSettings, EmitterSource
 from sim.scene.scene import Node, Scene
 from sim.scene.world_transforms import PosedCharacter, PosedCharacters, WorldTransforms
 
 Float64 = npt.NDArray[np.float64]
 
+
 REACH_MAX = 5.0
-"""Farthest that a box around an emitter reaches beyond its source [m]."""
+"""Largest distance of the box beyond the source [m]."""
 
 
 def emits_from_surface(settings: EmitterSettings) -> bool:
-    """Whether particles come out of the skin of a model."""
+    """Whether the source is the skin of a model."""
     return settings.source in SURFACE_SOURCES
 
 
 def missing_source(scene: Scene, characters: PosedCharacters, places: WorldTransforms, node: Node) -> str:
-    """What an emitter lacks that its settings name, as one line; "" for nothing, or while a model is being read."""
+    """What is missing that the settings name, as one line; "" if nothing is, or while a model loads."""
     settings, label, carrier = node.settings, node.name or node.id, scene.by_id.get(node.attachment.node)
     assert isinstance(settings, EmitterSettings)
     if not emits_from_surface(settings):
@@ -41,7 +41,7 @@ def missing_source(scene: Scene, characters: PosedCharacters, places: WorldTrans
 
 
 def missing_density(character: PosedCharacter, name: str, settings: EmitterSettings) -> str:
-    """Why a bone that is to say where a surface emits does not, as the end of a sentence; "" for nothing."""
+    """Why a bone does not limit where a surface emits, as the end of a sentence; "" if it does."""
     skeleton = character.model.skeleton
     if not settings.density_bone or (skeleton is not None and settings.density_bone in skeleton.names):
         return ""
@@ -49,13 +49,10 @@ def missing_density(character: PosedCharacter, name: str, settings: EmitterSetti
 
 
 def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
-    """Least and greatest way of a particle from its birth [m], (3,) each, without whirls and collisions.
+    """Least and greatest displacement of a particle from its birth [m], (3,) each, without turbulence and collisions.
 
-    Args:
-        settings: Of the emitter.
-        axis: Of its cone in the world, of length 1, shape (3,).
-
-    Bounded by `REACH_MAX`, so that a long fall does not count in full.
+    The axis of its cone is a unit vector in the world.  Limited to `REACH_MAX`, so that a long fall does not count in
+    full.
     """
     speed = settings.speed * (1.0 + settings.speed_variance)
     least, most = _directions(settings, axis)
@@ -68,13 +65,13 @@ def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64
 
 @functools.lru_cache(maxsize=64)
 def _paces(drag: float, life: float) -> tuple[Float64, Float64]:
-    """How velocity and acceleration count for the way at moments of a life [s], (T, 1) each; see `chunk_budget_of`."""
-    paces = np.array([chunk_budget_of(drag, time) for time in np.linspace(0.0, life, 17)[1:].tolist()])
+    """Factors of velocity and acceleration for the displacement at times of a life [s], (T, 1) each."""
+    paces = np.array([drag_terms(drag, time) for time in np.linspace(0.0, life, 17)[1:].tolist()])
     return paces[:, 1:2], paces[:, 2:3]
 
 
 def _directions(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
-    """Least and greatest components of the directions that particles start in, and of standing still, (3,) each."""
+    """Least and greatest components of the initial directions and of zero, (3,) each."""
     if settings.aim is not EmissionAim.AXIS:
         return np.full(3, -1.0), np.full(3, 1.0)
     away, half = np.arccos(np.clip(axis, -1.0, 1.0)), np.radians(settings.cone_angle)
@@ -83,7 +80,7 @@ def _directions(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Floa
 
 
 def source_box(settings: EmitterSettings, world_from_source: Float64) -> Bounds:
-    """Box in the world [m] of the form that particles come out of; of no size for a point."""
+    """Box of the source in the world [m]; of no size for a point."""
     half = {
         EmitterSource.SPHERE: (settings.source_radius,) * 3,
         EmitterSource.DISC: (settings.source_radius, 0.0, settings.source_radius),
@@ -96,7 +93,7 @@ def source_box(settings: EmitterSettings, world_from_source: Float64) -> Bounds:
 
 
 def emitter_box(settings: EmitterSettings, source: Bounds, world_from_source: Float64) -> Bounds:
-    """Box in the world [m] around a source and most of what comes out of it; falling ends at the ground, y = 0."""
+    """Box in the world [m] around a source and most of its particles; falling ends at the ground, y = 0."""
     axis = world_from_source[:3, 1]
     length = np.linalg.norm(axis)
     reach_lo, reach_hi = reach_of(settings, axis / length if length > 0.0 else np.array([0.0, 1.0, 0.0]))

@@ -1,6 +1,7 @@
-"""EmitterSystem: the particles of a node, made, followed and stepped as the scene has it, or shown at any moment."""
+"""EmitterSystem: builds and steps the particles of a node, or shows them at any time; its source follows the node."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from sim.assets.model import Material
 from sim.characters.character import Character
 from sim.characters.placement import texture_origin_bottom
 from sim.characters.settings import ModelSettings
+from sim.colliders.scene_colliders import Colliders
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import (
@@ -24,28 +26,100 @@ from sim.kinds.contract import (
     System,
     World,
 )
+from sim.kinds.emitter.births import hash_number
 from sim.kinds.emitter.buffers import ScratchPool
-from sim.kinds.emitter.drawn_particles import shown_particles
-from sim.kinds.emitter.emission import EmitterSource
-from sim.kinds.emitter.emitter import Emitter, particles_between
-from sim.kinds.emitter.follow import SourceFollower
-from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sim.kinds.emitter.emitter import Emitter, interpolate_particles
+from sim.kinds.emitter.passes import EmitterInputs
+from sim.kinds.emitter.settings import EmitterSettings, EmitterSource, ParticleLook
 from sim.kinds.emitter.source import emits_from_surface, missing_density, missing_source
 from sim.kinds.packing import State
-from sim.scene.scene import Node
+from sim.maths.hash import RandomStream, birth_numbers
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Attachment, Node
+from sim.scene.transform import node_matrix
 from sim.scene.vectors import values_at
 from sim.skin.surface_table import SurfaceTables, TableKey
-from sim.skin.trail import SkinTrails
+from sim.skin.trail import SkinTrails, SurfaceTrail
 
+Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
+
+
+class SourceFollower:
+    """Frames of a source from step to step; each step starts where the one before ended.
+
+    After a change of the parent or a jump in time a step starts where it ends, so that no speed comes from the jump.
+    """
+
+    def __init__(self) -> None:
+        self._last: Float64 | None = None
+        self._node: Node | None = None
+        self._own: Float64 = np.eye(4)
+        self._parent: tuple[object, Attachment] = (None, Attachment())
+
+    def teleport(self) -> None:
+        self._last = None
+
+    def inputs(self, node: Node, world: World, trail: SurfaceTrail | None, colliders: Colliders) -> EmitterInputs:
+        """What acts on an emitter during the step that ends with the present poses."""
+        end = self._frame(node, world, trail)
+        start = end if self._last is None else self._last
+        self._last = end
+        if trail is None:
+            return EmitterInputs(start, end, colliders)
+        return EmitterInputs(start, end, colliders, trail.motion(), world.places.world_from_node(node))
+
+    def still_inputs(self, node: Node, world: World, trail: SurfaceTrail | None) -> EmitterInputs:
+        """For stateless emitters: the source at its present place, without motion."""
+        frame = self._frame(node, world, trail)
+        if trail is None:
+            return EmitterInputs(frame, frame)
+        return EmitterInputs(frame, frame, surface=trail.rest(), world_from_aim=world.places.world_from_node(node))
+
+    def settle(self, node: Node, world: World, trail: SurfaceTrail | None) -> None:
+        """A step that ended with the present poses was restored."""
+        self._last = self._frame(node, world, trail)
+
+    def _frame(self, node: Node, world: World, trail: SurfaceTrail | None) -> Float64:
+        """World from source; the same array as long as nothing moves it."""
+        if node is not self._node:
+            self._node, self._own = node, node_matrix(node.transform)
+        parent = (world.characters.get(node.attachment.node), node.attachment)
+        if self._parent != parent:
+            self._parent = parent
+            self.teleport()
+        if trail is not None:
+            return trail.character.world_from_model
+        return world.places.world_from_parent(node) @ self._own if node.attachment.node else self._own
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnParticles:
+    """How particles are drawn; named as in shaders/emitter/shown.glsl."""
+
+    lives: npt.NDArray[np.bool_]  # Whether the slot is drawn, shape (n,)
+    share: Float64  # Part of the life that is over, 0 to 1, shape (n,)
+    size: Float64  # Width [m], before the change over the life, shape (n,)
+    random: Float64  # Random numbers of each particle, 0 to 1, shape (n, 3): image, rotation, brightness
+
+
+def shown_particles(settings: EmitterSettings, left: Float64, generations: npt.ArrayLike) -> DrawnParticles:
+    """How the first slots are drawn, by remaining lives [steps] and generations, shape (n,) each."""
+    counted = np.asarray(generations).astype(np.int64)
+    numbers = hash_number(np.arange(len(counted)), counted, settings.capacity)
+    lives = birth_numbers(settings.seed, numbers, RandomStream.LIFE)
+    life = settings.lifetime / STEP_TIME * (1.0 + settings.lifetime_variance * (2.0 * lives[:, 0] - 1.0))
+    size = settings.size * (1.0 + settings.size_variance * (2.0 * lives[:, 2] - 1.0))
+    share = np.clip(1.0 - left / life, 0.0, 1.0)
+    return DrawnParticles(left >= 0.0, share, size, birth_numbers(settings.seed, numbers, RandomStream.LOOK))
 
 
 class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
     """The simulation of one node.
 
     Attributes:
-        emitter: Its particles; None until they can be made, and while the surface that emits is missing.
-        problems: Lines that the user should know; the reader clears it.
+        emitter: Its particles; None until it can be built, and while its surface is missing.
+        problems: Messages for the user; the reader clears them.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -77,27 +151,27 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
     def apply(self, node: Node, world: World) -> None:
         settings = node.settings
         assert isinstance(settings, EmitterSettings)
-        character, carrier = world.characters.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
+        character, parent = world.characters.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
         pixels = world.images.get(Path(settings.density_texture)) if settings.density_texture else None
-        key = (node, character, carrier, pixels)
+        key = (node, character, parent, pixels)
         if len(self._key) == len(key) and all(one is other for one, other in zip(key, self._key, strict=True)):
             return
         self._node, self._key = node, key
-        self._warn(node, world)
+        self._report(node, world)
         self._services = world.services
         faces = None
         if emits_from_surface(settings):
-            if character is None or carrier is None or not character.model.mesh.vertex_count:
-                self._drop()
+            if character is None or parent is None or not character.model.mesh.vertex_count:
+                self.release()
                 return
-            assert isinstance(carrier.settings, ModelSettings)
-            bottom_up = texture_origin_bottom(carrier.settings, character.model)
+            assert isinstance(parent.settings, ModelSettings)
+            bottom_up = texture_origin_bottom(parent.settings, character.model)
             vertices = settings.source is EmitterSource.VERTICES
-            wanted = TableKey(character.model, vertices, settings.density_bone, pixels, bottom_up)
-            faces = self._services.get(SurfaceTables).table(self, wanted)
+            table = TableKey(character.model, vertices, settings.density_bone, pixels, bottom_up)
+            faces = self._services.get(SurfaceTables).table(self, table)
         else:
             world.services.get(SurfaceTables).forget(self)
-        self._take(settings, faces, world)
+        self._build(settings, faces, world)
         assert isinstance(character, Character | None)
         world.services.get(SkinTrails).follow(self, character if faces is not None else None)
 
@@ -123,7 +197,9 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
 
     def show(self, moment: int, world: World) -> None:
         if self.emitter is not None and self._node is not None:
-            self.emitter.show(moment, self._follower.rest(self._node, world, world.services.get(SkinTrails).of(self)))
+            self.emitter.show(
+                moment, self._follower.still_inputs(self._node, world, world.services.get(SkinTrails).of(self))
+            )
 
     def poll(self, now: float) -> None:
         if self.emitter is not None and self._node is not None:
@@ -174,16 +250,13 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
     def restore(self, state: bytes, world: World) -> None:
         assert self.emitter is not None
         assert self._node is not None
-        self.emitter.go_back(state)
+        self.emitter.restore(state)
         self._follower.settle(self._node, world, world.services.get(SkinTrails).of(self))
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
-        return particles_between(one, other, share)
+        return interpolate_particles(one, other, share)
 
-    def release(self) -> None:
-        self._drop()
-
-    def _take(self, settings: EmitterSettings, faces: UInt32 | None, world: World) -> None:
+    def _build(self, settings: EmitterSettings, faces: UInt32 | None, world: World) -> None:
         if self.emitter is None:
             pool = world.services.get(ScratchPool)
             self.emitter = Emitter(self._context, self._library, settings, faces=faces, pool=pool)
@@ -194,7 +267,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
             self.emitter.apply(settings, faces)
 
     def _slots(self, field: str) -> npt.NDArray[Any]:
-        """One vector of every slot, shape (capacity, 3), NaN for the dead."""
+        """A vector of every slot, shape (capacity, 3), NaN if dead."""
         assert self.emitter is not None
         out = np.full((self.emitter.settings.capacity, 3), np.nan, np.float32)
         records = self.emitter.read()
@@ -203,7 +276,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         return out
 
     def _birth_numbers(self) -> npt.NDArray[np.int64]:
-        """Which birth each slot holds, shape (capacity,), -1 for the dead."""
+        """Birth number of the particle in each slot, shape (capacity,), -1 if dead."""
         assert self.emitter is not None
         capacity = self.emitter.settings.capacity
         out = np.full(capacity, -1, np.int64)
@@ -212,30 +285,31 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         out[alive] = alive + capacity * records["velocity"][alive, 3].astype(np.int64)
         return out
 
-    def _widths(self) -> npt.NDArray[np.float32]:
-        """Width of what is drawn in each slot [m], shape (capacity,), NaN for the dead."""
+    def _drawn(self, *shape: int) -> tuple[EmitterSettings, DrawnParticles, npt.NDArray[np.float32]]:
+        """Settings, the drawn particles, and an array (capacity, *shape) of NaN."""
         assert self.emitter is not None
         settings, records = self.emitter.settings, self.emitter.read()
-        out = np.full(settings.capacity, np.nan, np.float32)
         shown = shown_particles(settings, records["position"][:, 3].astype(float), records["velocity"][:, 3])
+        return settings, shown, np.full((settings.capacity, *shape), np.nan, np.float32)
+
+    def _widths(self) -> npt.NDArray[np.float32]:
+        """Drawn width of each slot [m], shape (capacity,), NaN if dead."""
+        settings, shown, out = self._drawn()
         widths = shown.size * values_at(settings.size_over_life, shown.share)[:, 0]
-        out[: len(records)] = np.where(shown.lives, widths, np.nan)
+        out[: len(widths)] = np.where(shown.lives, widths, np.nan)
         return out
 
     def _colours(self) -> npt.NDArray[np.float32]:
-        """Linear colour and opacity of what is drawn in each slot, shape (capacity, 4), NaN for the dead."""
-        assert self.emitter is not None
-        settings, records = self.emitter.settings, self.emitter.read()
-        out = np.full((settings.capacity, 4), np.nan, np.float32)
-        shown = shown_particles(settings, records["position"][:, 3].astype(float), records["velocity"][:, 3])
+        """Drawn linear colour and opacity of each slot, shape (capacity, 4), NaN if dead."""
+        settings, shown, out = self._drawn(4)
         bright = settings.brightness * (1.0 + settings.brightness_variance * (2.0 * shown.random[:, 2:] - 1.0))
         light = bright * values_at(settings.colour_over_life, shown.share)
         colours = np.concatenate((light, values_at(settings.opacity_over_life, shown.share)), axis=1)
-        out[: len(records)] = np.where(shown.lives[:, None], colours, np.nan)
+        out[: len(colours)] = np.where(shown.lives[:, None], colours, np.nan)
         return out
 
-    def _warn(self, node: Node, world: World) -> None:
-        """Tells once what the emitter lacks that its settings name, and again when it lacks it anew."""
+    def _report(self, node: Node, world: World) -> None:
+        """Reports what is missing that the settings name, once until it was there again."""
         settings = node.settings
         assert isinstance(settings, EmitterSettings)
         lines = [line for line in (missing_source(world.scene, world.characters, world.places, node),) if line]
@@ -247,7 +321,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         self.problems += [line for line in lines if line not in self._reported]
         self._reported = lines
 
-    def _drop(self) -> None:
+    def release(self) -> None:
         if self._services is not None:
             self._services.get(SurfaceTables).forget(self)
             self._services.get(SkinTrails).follow(self, None)

@@ -1,4 +1,4 @@
-"""What is seen of an emitter: its particles as they are, its star, and its outline while it is selected."""
+"""Draws an emitter: its particles, its star, and its outline while it is selected."""
 
 from pathlib import Path
 
@@ -12,9 +12,8 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.texture import Texture2D
 from sim.kinds.contract import NOTHING, Counts, Mark, View, World
 from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.gradient_texture import GradientTexture
 from sim.kinds.emitter.outline import emitter_outline
-from sim.kinds.emitter.particles import Particles
+from sim.kinds.emitter.particles import GradientTexture, Particles
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box
 from sim.kinds.emitter.system import EmitterSystem
@@ -27,23 +26,24 @@ from sim.scene.scene import Node
 from sim.scene.world_transforms import PosedCharacters, WorldTransforms, vector
 
 UInt8 = npt.NDArray[np.uint8]
+Float64 = npt.NDArray[np.float64]
+
 
 RADIUS = 9.0
-"""Of the star on the screen [px]."""
+"""Radius of the star on the screen [px]."""
 
 COLOUR = (0.72, 0.90, 1.0, 0.95)
 
 
 class EmitterView(View):
-    """Draws one emitter; silent ones have a star and an outline alone."""
+    """Draws one emitter; a muted emitter has only a star and an outline."""
 
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
-        self._context = context
         self._node = Node(id="", settings=EmitterSettings())
         self._world: World | None = None
         self._system: EmitterSystem | None = None
-        self._life = GradientTexture(context)
-        self._picture: Texture2D | None = None
+        self._life = self.owns(GradientTexture(context))
+        self._image: Texture2D | None = None
         self._particles: tuple[tuple[object, ...], Particles] | None = None
         self._guides: GuideLinesItem | None = None
         self._mark: Mark | None = None
@@ -53,18 +53,23 @@ class EmitterView(View):
         self._node, self._system, self._world = node, subject, world
         self._guides = self._mark = self._box = None
         settings = self._emitter.settings if self._emitter is not None else self._settings
-        wanted = Path(settings.texture) if settings.look is ParticleLook.TEXTURED else Path()
-        self._picture = world.services.get(SharedTextures).of(world.textures).get(wanted)
+        path = Path(settings.texture) if settings.look is ParticleLook.TEXTURED else Path()
+        self._image = world.services.get(SharedTextures).of(world.textures).get(path)
 
     @property
-    def placement(self) -> npt.NDArray[np.float64]:
-        """Where its source stands, shape (4, 4); in the middle of the figure that it emits from the surface of."""
+    def placement(self) -> Float64:
         assert self._world is not None
         return emitter_placement(self._world.places, self._world.characters, self._node)
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
+        particles: tuple[Item, ...] = ()
         emitter = self._emitter
-        particles: tuple[Item, ...] = () if emitter is None else (self._particles_of(emitter),)
+        if emitter is not None:
+            key = (emitter, emitter.settings, self._image, self._node)
+            if self._particles is None or any(a is not b for a, b in zip(self._particles[0], key, strict=True)):
+                life = self._life.texture(emitter.settings)
+                self._particles = (key, Particles.of(self._node, emitter, life, self._image, self.reach))
+            particles = (self._particles[1],)
         if self._node.id not in display.overlay.selected_nodes:
             return particles
         if self._guides is None:
@@ -88,9 +93,6 @@ class EmitterView(View):
             self._mark = Mark(self._node.id, place, COLOUR, RADIUS, SELECTED_COLOUR, is_star=True)
         return (self._mark,)
 
-    def release(self) -> None:
-        self._life.release()
-
     @property
     def _settings(self) -> EmitterSettings:
         assert isinstance(self._node.settings, EmitterSettings)
@@ -98,27 +100,16 @@ class EmitterView(View):
 
     @property
     def _emitter(self) -> Emitter | None:
-        """Its particles; None while there are none to be seen."""
+        """Its particles; None if it is not simulated."""
         if self._system is None or self._world is None or self._node.id not in self._world.scene.simulated:
             return None
         return self._system.emitter
 
-    def _particles_of(self, emitter: Emitter) -> Particles:
-        """The item of its particles, which lives as long as they look the same."""
-        key = (emitter, emitter.settings, self._picture, self._node)
-        if self._particles is None or any(a is not b for a, b in zip(self._particles[0], key, strict=True)):
-            item = Particles.of(self._node, emitter, self._life.texture(emitter.settings), self._picture, self.reach)
-            self._particles = (key, item)
-        return self._particles[1]
-
-
-Float64 = npt.NDArray[np.float64]
-
 
 def emitter_placement(places: WorldTransforms, characters: PosedCharacters, node: Node) -> Float64:
-    """Placement world_from_source (4, 4) of an emitter as the figures stand now, read-only.
+    """World from source (4, 4) of an emitter, read-only.
 
-    One that emits from a surface is shown with the axes of its own node in the middle of the model.
+    An emitter on a surface has the axes of its own node, at the centre of the character.
     """
     own, character = places.world_from_node(node), _emitting(characters, node)
     if character is None:
@@ -129,16 +120,15 @@ def emitter_placement(places: WorldTransforms, characters: PosedCharacters, node
 
 
 def emitter_bounds(characters: PosedCharacters, node: Node, world_from_source: Float64) -> Bounds:
-    """Box in the world [m] around the source of an emitter at its placement and most of what comes out of it."""
+    """Box in the world [m] around the source of an emitter and most of its particles."""
     settings, character = node.settings, _emitting(characters, node)
     assert isinstance(settings, EmitterSettings)
-    if character is None:
-        return emitter_box(settings, source_box(settings, world_from_source), world_from_source)
-    return emitter_box(settings, character.bounds(), world_from_source)
+    source = source_box(settings, world_from_source) if character is None else character.bounds()
+    return emitter_box(settings, source, world_from_source)
 
 
 def _emitting(characters: PosedCharacters, node: Node) -> Character | None:
-    """The figure whose surface emits, if it does and is there."""
+    """The character whose surface emits, if it is loaded."""
     assert isinstance(node.settings, EmitterSettings)
     character = characters.get(node.attachment.node) if emits_from_surface(node.settings) else None
     assert character is None or isinstance(character, Character)

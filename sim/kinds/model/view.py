@@ -6,9 +6,8 @@ import numpy as np
 
 from sim.assets.model import Bounds
 from sim.characters.character import Character
-from sim.characters.prepared import PreparedModel
+from sim.characters.prepared import BoneSegments, PreparedModel
 from sim.characters.settings import DoubleSided, ModelSettings, section_list
-from sim.characters.skeleton_lines import BoneSegments
 from sim.characters.skinning import upload_skinning
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -82,14 +81,14 @@ class ModelView(CharacterView):
         return Counts(model.mesh.vertex_count, model.mesh.triangle_count, joints)
 
     def arrays(self, second: bool = False) -> SurfaceArrays:
-        """Vertex arrays of the first or second skinning method; each can show its distance to the other."""
-        compared = self.character.compared
-        if self._arrays is None or compared != self._compared:
+        """Vertex arrays of the first or second way of skinning; each can show its distance to the other."""
+        secondary = self.character.secondary
+        if self._arrays is None or (secondary is not None) != self._compared:
             self._release_arrays()
             first = self.character.primary.vertices
-            other = self.character.secondary.vertices if compared else first
+            other = secondary.vertices if secondary is not None else first
             self._arrays = (SurfaceArrays(self._static, first, other), SurfaceArrays(self._static, other, first))
-            self._compared = compared
+            self._compared = secondary is not None
         return self._arrays[1 if second else 0]
 
     def show_weights(self, joint: int | None) -> None:

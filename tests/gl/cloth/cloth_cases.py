@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.colliders.layout import ColliderLayout
-from sim.colliders.pack import pack_colliders
+from sim.colliders.pack import ColliderLayout, pack_colliders
 from sim.colliders.scene_colliders import Colliders
 from sim.colliders.state import ColliderState
 from sim.gl.buffer import Buffer

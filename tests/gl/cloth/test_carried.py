@@ -55,7 +55,7 @@ def wearer(make: Callable[..., Wearer]) -> Wearer:
 def sheet(wearer: Wearer, target: PinTarget, **settings: Any) -> Node:
     values: dict[str, Any] = {"columns": 7, "rows": 8, "width": 0.5, "height": 0.7, "substeps": 24, "pin_bone": "pole"}
     made = ClothSettings(**(values | {"pins": PinPreset.TOP, "pin_target": target} | settings))
-    return riding(Node(id="cloth", name="Cloth", transform=PLACE, settings=made), wearer.character)
+    return riding(Node(id="cloth", name="Cloth", transform=PLACE, settings=made), wearer.character_node)
 
 
 def in_pole(wearer: Wearer, points: np.ndarray) -> np.ndarray:
@@ -84,7 +84,7 @@ def test_a_section_of_a_deformed_figure_starts_and_stays_on_its_surface(make: Ca
         wearer.teleport(time)
         np.testing.assert_allclose(wearer.positions(), wearer.skinned(), rtol=0.0, atol=1e-6)
     wearer.step(10)
-    held = wearer.cloth.pinned
+    held = wearer.cloth.pins.flags
     assert held.any()
     np.testing.assert_allclose(wearer.positions()[held], wearer.skinned()[held], rtol=0.0, atol=1e-5)
 
@@ -161,7 +161,7 @@ def test_pins_stay_on_the_vertices_through_the_clip(make: Callable[..., Wearer],
     wearer.teleport(0.25)
     for _ in range(30):
         wearer.step()
-        held = wearer.cloth.pinned
+        held = wearer.cloth.pins.flags
         assert held.any()
         np.testing.assert_allclose(wearer.positions()[held], wearer.skinned()[held], rtol=0.0, atol=1e-5)
     assert np.linalg.norm(wearer.positions() - wearer.skinned(), axis=1).max() > 0.01
@@ -171,7 +171,7 @@ def test_pins_stay_on_the_vertices_through_the_clip(make: Callable[..., Wearer],
 def test_another_cloth_starts_where_it_was_put(make: Callable[..., Wearer], target: PinTarget) -> None:
     wearer = make()
     wearer.wear(sheet(wearer, target))
-    expected = build_cloth(wearer.cloth.settings, None, wearer.cloth.placement).positions.astype(np.float32)
+    expected = build_cloth(wearer.cloth.settings, None, wearer.cloth.world_from_cloth).positions.astype(np.float32)
     for start in (lambda: wearer.teleport(0.0), lambda: wearer.engine.simulation.reset()):
         start()
         np.testing.assert_array_equal(wearer.cloth.positions(), expected)
@@ -187,7 +187,7 @@ def test_a_cloth_on_a_bone_starts_in_the_frame_of_the_bone(make: Callable[..., W
     wearer.teleport(0.8)
     np.testing.assert_allclose(in_pole(wearer, wearer.positions()), first, rtol=0.0, atol=2e-6)
     wearer.step(40)
-    held = wearer.cloth.pinned
+    held = wearer.cloth.pins.flags
     travel = WAY / LOOP
     np.testing.assert_allclose(in_pole(wearer, wearer.positions())[held], first[held], rtol=0.0, atol=1.5 * travel)
     assert not wearer.cloth.check().strain > 3.0
@@ -202,7 +202,7 @@ def test_a_cloth_on_the_skin_starts_as_near_to_it_and_without_a_tear(make: Calla
         vertices = transform_points(
             wearer.character.world_from_model, wearer.character.primary.read()["position"][:, :3]
         )
-        held = wearer.positions()[wearer.cloth.pinned]
+        held = wearer.positions()[wearer.cloth.pins.flags]
         return np.linalg.norm(held[:, None] - vertices, axis=2).min(axis=1)
 
     wearer.teleport(0.0)
@@ -277,7 +277,7 @@ def test_a_figure_that_is_moved_a_little_swings_its_cloth(make: Callable[..., We
         wearer.wear(wearer.cloth_node, moved(wearer.character_node, (0.0, 0.0, way)))
         wearer.step()
         places.append(wearer.positions())
-    gone, held = (places[1] - places[0])[:, 2], wearer.cloth.pinned
+    gone, held = (places[1] - places[0])[:, 2], wearer.cloth.pins.flags
     np.testing.assert_allclose(gone[held], 0.03, rtol=0.0, atol=1e-6)
     assert abs(gone[-1]) < 1e-3
 
@@ -298,7 +298,7 @@ def test_a_silent_cloth_rests_and_is_carried_when_it_is_heard_again(wearer: Wear
     assert np.linalg.norm(wearer.positions() - wearer.skinned(), axis=1).max() < 1.5
     assert np.linalg.norm(wearer.cloth.velocities(), axis=1).max() == pytest.approx(speed, rel=1e-5)
     wearer.step(10)
-    held = wearer.cloth.pinned
+    held = wearer.cloth.pins.flags
     np.testing.assert_allclose(wearer.positions()[held], wearer.skinned()[held], rtol=0.0, atol=1e-5)
     assert not wearer.cloth.stopped
 
@@ -320,7 +320,7 @@ def test_beyond_what_was_simulated_it_is_shown_on_its_figure_and_not_moved(make:
         wearer = make()
         wearer.wear(wearer.section("banner"))
         wearer.step(10)
-        held, way = wearer.cloth.pinned, WAY * (0.9 - 10 * STEP)
+        held, way = wearer.cloth.pins.flags, WAY * (0.9 - 10 * STEP)
         drawn = seen(wearer, 10 * STEP)
         np.testing.assert_array_equal(drawn, wearer.positions())
         for time in times:
@@ -465,8 +465,8 @@ def test_a_seamless_loop_carries_nothing(context: Context) -> None:
     run = SceneRun(context, opened(resources.path("projects") / "cape.sinew"))
     cloth = cape_of(run)
     calls: list[int] = []
-    carry = cloth.carry
-    cloth.carry = lambda *given: (calls.append(cloth.step_count), carry(*given))[1]  # type: ignore[method-assign]
+    carry = cloth.teleport
+    cloth.teleport = lambda *given: (calls.append(cloth.step_count), carry(*given))[1]  # type: ignore[method-assign]
     assert run.advance_to(70) == []
     assert calls == []
     assert load_model(resources.path("models") / "humanoid" / "humanoid.ezm").clip("walk").duration < 70 * STEP

@@ -7,7 +7,7 @@ import pytest
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.presets import PRESETS, with_preset
+from sim.kinds.cloth.kind import PRESETS, with_preset
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.solver import ClothInputs
 from sim.kinds.cloth.stability import stable_substeps

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sim.colliders.layout import ANY_ORDER, arranged
+from sim.colliders.pack import ANY_ORDER, arranged
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary

@@ -102,7 +102,7 @@ def test_targets_are_reached_with_the_step_and_the_speed_is_that_of_the_way(
 ) -> None:
     cloth = Cloth(context, library, SMALL)
     targets = cloth.model.positions + np.array([0.01, 0.02, 0.03])
-    cloth.set_pin_targets(targets)
+    cloth.pins.set_targets(targets)
     run(cloth, 1)
     np.testing.assert_allclose(cloth.positions()[[0, 7]], targets[[0, 7]], rtol=0, atol=1e-6)
     np.testing.assert_allclose(cloth.velocities()[0], np.array([0.01, 0.02, 0.03]) * 60.0, rtol=1e-3)
@@ -112,7 +112,7 @@ def test_pins_move_with_the_node(context: Context, library: ShaderLibrary) -> No
     cloth = Cloth(context, library, SMALL)
     run(cloth, 5)
     moved = compose(np.array([0.02, 0.1, 0.0]), np.array([0.0, 0.0, np.sin(0.05), np.cos(0.05)]), np.ones(3))
-    cloth.place(moved)
+    cloth.set_transform(moved)
     run(cloth, 1)
     expected = cloth.model.positions[[0, 7]] @ moved[:3, :3].T + moved[:3, 3]
     np.testing.assert_allclose(cloth.positions()[[0, 7]], expected, rtol=0, atol=1e-6)
@@ -125,7 +125,7 @@ def test_before_the_first_step_the_whole_cloth_moves_with_the_node(context: Cont
     cloth = Cloth(context, library, SMALL)
     moved = np.eye(4)
     moved[:3, 3] = 1.0, 2.0, 3.0
-    cloth.place(moved)
+    cloth.set_transform(moved)
     np.testing.assert_allclose(cloth.positions(), build_cloth(SMALL).positions + np.array([1.0, 2.0, 3.0]), atol=1e-6)
 
 
@@ -139,18 +139,18 @@ def test_pins_follow_a_surface_on_the_gpu(context: Context, library: ShaderLibra
         return points @ world_from_model[:3, :3].T + world_from_model[:3, 3]
 
     cloth = Cloth(context, library, SMALL)
-    held = np.flatnonzero(cloth.pinned).astype(np.int32)
+    held = np.flatnonzero(cloth.pins.flags).astype(np.int32)
     attachment = attach(held, cloth.model.positions[held], world(model_points), triangles)
     np.testing.assert_allclose(
         attached_points(attachment, world(model_points)), cloth.model.positions[held], atol=1e-12
     )
-    cloth.attach_pins(attachment)
+    cloth.pins.attach(attachment)
     moved = (model_points + random.normal(scale=0.01, size=(5, 3))).astype(np.float32)
     records = SKINNED.zeros(5)
     records["position"][:, :3] = moved
     buffer = Buffer(context, records, label="surface")
     texture = BufferTexture(context, buffer, "rgba32f")
-    cloth.follow_surface(texture, 2, world_from_model)
+    cloth.pins.follow(texture, 2, world_from_model)
     run(cloth, 1)
     expected = attached_points(attachment, world(moved))
     np.testing.assert_allclose(cloth.positions()[held], expected, rtol=0, atol=3e-6)

@@ -13,9 +13,8 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.settings import ClothSettings, PinPreset
-from sim.kinds.cloth.sound_states import PROOF, TRIES
 from sim.kinds.cloth.stability import stable_substeps
-from sim.kinds.cloth.system import ClothSystem
+from sim.kinds.cloth.system import PROOF, TRIES, ClothSystem
 from sim.runner import SimulationRunner
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
@@ -122,7 +121,7 @@ def test_so_does_the_undo_of_the_cause_where_kept_steps_are_played_again(context
 
 
 def test_settings_under_which_it_ran_are_believed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.kinds.cloth.sound_states.StabilityEstimator.allows", lambda *_: False)
+    monkeypatch.setattr("sim.kinds.cloth.system.StabilityEstimator.allows", lambda *_: False)
     stage.stop()
     stage.change(stretch_stiffness=1e6)
     assert stage.cloth.stopped
@@ -179,7 +178,7 @@ def test_a_fabric_that_no_substeps_would_hold_is_told(
     context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
-    monkeypatch.setattr("sim.kinds.cloth.explosion.SUBSTEPS_MAX", 100)
+    monkeypatch.setattr("sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
     cloth = Cloth(context, library, msgspec.structs.replace(SOUND, stretch_stiffness=1e7))
     assert stopped(cloth).endswith("no number of substeps is enough, a softer or heavier fabric keeps it stable")
 
@@ -187,14 +186,14 @@ def test_a_fabric_that_no_substeps_would_hold_is_told(
 def test_pins_that_pull_too_far_are_told(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, SOUND)
     cloth.step()
-    cloth.set_pin_targets(cloth.model.positions + np.array([3.0, 0.0, 0.0]))
+    cloth.pins.set_targets(cloth.model.positions + np.array([3.0, 0.0, 0.0]))
     assert "its pins pull further than the fabric can follow; fewer pins" in stopped(cloth)
 
 
 def test_pins_that_pull_apart_are_told(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, SOUND)
     cloth.step()
-    cloth.set_pin_targets(cloth.model.positions * np.array([8.0, 1.0, 1.0]))
+    cloth.pins.set_targets(cloth.model.positions * np.array([8.0, 1.0, 1.0]))
     assert "its pins pull further" in stopped(cloth)
 
 
@@ -207,5 +206,5 @@ def test_weight_that_no_substeps_would_help_against_is_told(context: Context, li
 
 def test_a_start_that_is_stretched_already_is_told(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, msgspec.structs.replace(SOUND, stretch_stiffness=1.0))
-    cloth.stand(cloth.model.positions * np.array([1.0, 8.0, 1.0]))
+    cloth.start_from(cloth.model.positions * np.array([1.0, 8.0, 1.0]))
     assert "in the pose that it starts in; a higher stretch limit" in stopped(cloth)

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.colliders.layout import arranged
+from sim.colliders.pack import arranged
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -183,9 +183,9 @@ def test_a_held_layer_bears_one_that_falls_on_it(context: Context, library: Shad
         cloth = Cloth(context, library, msgspec.structs.replace(settings, self_collision=touching))
         cloth.write(folded(cloth.model.positions, 0.1), np.zeros((81, 3)))
         cloth.apply(msgspec.structs.replace(cloth.settings, pin_list=held))
-        lower = cloth.positions()[cloth.pinned]
+        lower = cloth.positions()[cloth.pins.flags]
         run(cloth, 90)
-        np.testing.assert_array_equal(cloth.positions()[cloth.pinned], lower)
+        np.testing.assert_array_equal(cloth.positions()[cloth.pins.flags], lower)
         heights.append(cloth.positions().reshape(9, 9, 3)[:, 6:, 1].mean())
     assert heights[0] > 0.03
     assert heights[1] < -0.1
@@ -242,7 +242,7 @@ def test_the_same_bits_twice_after_a_reset_and_after_going_back(context: Context
             middle = cloth.snapshot(ties).packed()
             run(cloth, 25)
             results.append(cloth.snapshot(ties).packed())
-            cloth.go_back(middle)
+            cloth.restore(middle)
             run(cloth, 25)
             results.append(cloth.snapshot(ties).packed())
             cloth.reset()

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.layout import arranged
-from sim.colliders.pack import pack_colliders
+from sim.colliders.pack import arranged, pack_colliders
 from sim.colliders.scene_colliders import Colliders
 from sim.colliders.state import ColliderState
 from sim.gl.buffer import Buffer

@@ -14,9 +14,9 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record, record
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.block import FIELDS, SEGMENT_MAX
-from sim.kinds.emitter.drawn_particles import shown_particles
 from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.system import shown_particles
 from sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg4d
 from tests.gl.shader_files import make_library
 
@@ -56,7 +56,13 @@ def test_what_is_drawn_follows_from_the_state_alone(context: Context, library: S
         system.step()
     state = system.read()
     found = probed(
-        context, tmp_path, "shown_probe.glsl", SHOWN, system.slot_count, u_state=system.state, **system.look_uniforms
+        context,
+        tmp_path,
+        "shown_probe.glsl",
+        SHOWN,
+        system.slot_count,
+        u_state=system.side.texture,
+        **system.look_uniforms,
     )
     expected = shown_particles(settings, state["position"][:, 3].astype(np.float64), state["velocity"][:, 3])
     np.testing.assert_array_equal(found["first"][:, 0] == 1.0, expected.lives)

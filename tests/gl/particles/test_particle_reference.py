@@ -9,11 +9,10 @@ from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.births import schedule_of
 from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.inputs import EmitterInputs, SurfaceInput
-from sim.kinds.emitter.plan import schedule_of
-from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sim.kinds.emitter.passes import EmitterInputs, SurfaceInput
+from sim.kinds.emitter.settings import CollisionResponse, EmissionAim, EmissionMode, EmitterSettings, EmitterSource
 from sim.maths.transform import compose
 from sim.skin.surface_table import face_table, vertex_table
 from tests.gl.back_ends import ON_BOTH
@@ -37,7 +36,7 @@ CASES = {
     "always full in substeps": {"mode": EmissionMode.FULL, "substeps": 4, "lifetime": 0.3},
     "angles from a disc in substeps": {"substeps": 3, "aim": EmissionAim.ANGLES, "source": EmitterSource.DISC,
                                        "source_hollow": 0.5},
-    "whirls, attractor and vortex": {"turbulence": 2.0, "drag": 1.0, "attraction": 5.0, "vortex": 3.0,
+    "turbulences, attractor and vortex": {"turbulence": 2.0, "drag": 1.0, "attraction": 5.0, "vortex": 3.0,
                                      "vortex_axis": (1.0, 2.0, 0.5), "source": EmitterSource.LINE,
                                      "gravity": (0.0, 0.0, 0.0), "wind": (0.3, 0.0, 0.1)},
     "too many for the slots": {"capacity": 23},

@@ -17,9 +17,8 @@ from sim.colliders.state import ColliderShape
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sim.kinds.emitter.settings import CollisionResponse, EmissionAim, EmissionMode, EmitterSettings, EmitterSource
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform
@@ -445,7 +444,7 @@ def test_emitters_meet_the_colliders_of_the_scene(engine: Engine) -> None:
 @pytest.fixture
 def unbounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """No value that is allowed throws particles out of the world."""
-    monkeypatch.setattr("sim.kinds.emitter.plan.check", lambda *_: None)
+    monkeypatch.setattr("sim.kinds.emitter.births.check", lambda *_: None)
 
 
 @pytest.mark.usefixtures("unbounded")

@@ -35,5 +35,5 @@ def place_particles(
     records["position"][:, 3] = (1.0 - np.asarray(shares)) * LIFE / STEP_TIME
     records["position"][np.broadcast_to(np.asarray(shares) < 0.0, len(places)), 3] = -1.0
     records["velocity"][:, :3] = velocity
-    system.buffer.write(records)
-    system.born = len(places)
+    system.side.buffer.write(records)
+    system.spawned = len(places)

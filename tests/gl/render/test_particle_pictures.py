@@ -32,9 +32,9 @@ def changed(stage: Stage, camera: Camera = FRONT, **options: object) -> np.ndarr
     """Where the particles change the picture, and by how much, shape (height, width)."""
     with_them = stage.picture(camera, **options)
     system = stage.engine.simulation.systems["emitter"].emitter
-    born, system.born = system.born, 0
+    born, system.spawned = system.spawned, 0
     without = stage.picture(camera, **options)
-    system.born = born
+    system.spawned = born
     return np.abs(with_them - without).max(axis=2)
 
 
@@ -134,7 +134,7 @@ def test_blended_particles_hide_what_is_behind_by_their_opacity(stage: Stage) ->
         stage.look(msgspec.structs.replace(node, settings=settings))
         place_particles(stage, [(0.0, 1.5, -60.0)])
         shown = stage.picture()[60, 80].astype(float)
-        stage.engine.simulation.systems["emitter"].emitter.born = 0
+        stage.engine.simulation.systems["emitter"].emitter.spawned = 0
         background = stage.picture()[60, 80].astype(float)
         linear = np.where(background > 10.3, ((background / 255.0 + 0.055) / 1.055) ** 2.4, background / 255.0 / 12.92)
         left = linear * (1.0 - opacity)

@@ -79,7 +79,7 @@ def test_emitters_of_two_kinds_are_composed_together(stage: Stage, drawn: Drawn)
     warmed_up = set(drawn)
     drawn.clear()
     place_particles(stage, CROWD)
-    stage.engine.simulation.systems["smoke"].emitter.born = 5
+    stage.engine.simulation.systems["smoke"].emitter.spawned = 5
     stage.picture()
     stage.picture(draft=True)
     assert any("LIGHT,COVER" in label for label, *_ in drawn)

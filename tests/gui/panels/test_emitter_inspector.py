@@ -5,8 +5,16 @@ import pytest
 from PySide6.QtGui import QFontMetrics
 
 from sim.kinds import KINDS
-from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
-from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
+from sim.kinds.emitter.settings import (
+    SURFACE_SOURCES,
+    Blending,
+    CollisionResponse,
+    EmissionAim,
+    EmissionMode,
+    EmitterSettings,
+    EmitterSource,
+    ParticleLook,
+)
 from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import FakeTarget, sample_scene

@@ -16,8 +16,7 @@ from sim.assets.build import build_model
 from sim.assets.info import info_text, model_info
 from sim.assets.load import read_raw
 from sim.assets.raw import RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
-from sim.characters.look_settings import MaterialLook
-from sim.characters.settings import ModelSettings
+from sim.characters.settings import MaterialLook, ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.printable import printable
 from sim.scene.scene import Attachment, Node, Scene

@@ -6,7 +6,7 @@ import pytest
 
 from app.files.presets import PresetError, PresetStore
 from sim.kinds import KINDS
-from sim.kinds.cloth.presets import FABRIC_FIELDS
+from sim.kinds.cloth.kind import FABRIC_FIELDS
 from sim.kinds.cloth.settings import ClothMode, ClothSettings
 
 

@@ -222,6 +222,6 @@ def test_channels_that_share_keys_take_memory_for_these_once(tmp_path: Path) -> 
 
 def test_animations_that_share_keys_are_charged_for_each(tmp_path: Path) -> None:
     path = animated(tmp_path, 2, 2000)
-    with pytest.raises(ModelError, match=r"animations\[\d+\].*what a file of this size holds"):
+    with pytest.raises(ModelError, match=r"animations\[\d+\].*a file of this size may take"):
         load_model(path)
     assert peak_of(path) < 300 << 20

@@ -6,9 +6,8 @@ import pytest
 from sim.kinds.cloth.grid import GridShape, grid_surface
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSource
-from sim.kinds.cloth.springs import SpringKind
+from sim.kinds.cloth.springs import WIDTH_MAX, SpringKind, face_table, neighbour_table
 from sim.kinds.cloth.surface import ClothSurface
-from sim.kinds.cloth.table import WIDTH_MAX, face_table, neighbour_table
 from sim.maths.transform import compose
 from sim.scene.params import SettingsError
 

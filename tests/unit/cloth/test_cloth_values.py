@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.kinds.cloth.grid import GridShape
+from sim.kinds.cloth.kind import FABRIC_FIELDS, PRESETS, with_preset
 from sim.kinds.cloth.material import constants_of
 from sim.kinds.cloth.model import ClothModel, build_cloth
 from sim.kinds.cloth.pins import parse_pins, pin_flags, pin_list_text, toggled_pin_list
-from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS, with_preset
 from sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource, PinPreset
 from sim.kinds.cloth.stability import StabilityEstimator, largest_substep, softened, stability, stable_substeps
 from sim.kinds.cloth.surface import ClothSurface

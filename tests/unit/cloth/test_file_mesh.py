@@ -12,12 +12,11 @@ from sim.assets.load import load_model
 from sim.assets.model import upright_mesh
 from sim.characters.placement import world_from_model
 from sim.characters.settings import ModelSettings, UpAxis
-from sim.kinds.cloth.file_mesh import placed_as_model
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.pins import pin_flags
 from sim.kinds.cloth.settings import ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stability
-from sim.kinds.cloth.surface import surface_of_mesh
+from sim.kinds.cloth.surface import placed_as_model, surface_of_mesh
 from sim.maths.transform import transform_points
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform, node_matrix

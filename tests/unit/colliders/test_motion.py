@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.colliders.motion import motion_of
+from sim.colliders.pack import motion_of
 from sim.colliders.state import ColliderShape, ColliderState
 from sim.maths import quaternion
 from sim.maths.transform import transform_points

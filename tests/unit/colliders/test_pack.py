@@ -6,8 +6,7 @@ import msgspec
 import numpy as np
 
 from shaders import ROOT
-from sim.colliders.layout import arranged
-from sim.colliders.pack import SOLID_TEXELS, pack_colliders
+from sim.colliders.pack import COLLIDER_TEXELS, arranged, pack_colliders
 from sim.colliders.state import ColliderShape
 from tests.oracles.contact import RESTING_ACCELERATION
 from tests.oracles.sweep import SWEEP_SLOP
@@ -23,14 +22,14 @@ def constant(file: str, name: str) -> float:
 
 
 def test_both_sides_use_the_same_constants() -> None:
-    assert constant("common/collide.glsl", "COLLIDER_TEXELS") == SOLID_TEXELS
+    assert constant("common/collide.glsl", "COLLIDER_TEXELS") == COLLIDER_TEXELS
     assert constant("common/collide.glsl", "RESTING_ACCELERATION") == RESTING_ACCELERATION
     assert constant("common/sweep.glsl", "SWEEP_SLOP") == SWEEP_SLOP
 
 
 def test_no_colliders_are_no_records() -> None:
     packed = pack_colliders([], 1.0 / 60.0)
-    assert packed.shape == (0, SOLID_TEXELS, 4)
+    assert packed.shape == (0, COLLIDER_TEXELS, 4)
     assert packed.dtype == np.float32
 
 

@@ -15,7 +15,7 @@ from sim.assets.clip import UniformClip
 from sim.assets.model import CharacterModel, Interpolation
 from sim.bench.pose import synthetic_character
 from sim.maths import quaternion as Q
-from sim.maths.local_to_model import model_from_local
+from sim.maths.hierarchy import model_from_local
 from sim.maths.transform import compose
 
 FRAMES = 11

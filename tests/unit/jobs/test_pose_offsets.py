@@ -6,10 +6,9 @@ import pytest
 
 from resources import path
 from sim.animation.evaluate import bind_pose, evaluate_pose
-from sim.animation.pose_offsets import frame_below
+from sim.animation.pose import frame_below
 from sim.assets.load import load_model
-from sim.characters.pose_settings import PART, BonePose, pose_of, with_pose
-from sim.characters.settings import ModelSettings
+from sim.characters.settings import BONE_PART, BonePose, ModelSettings, bone_pose, with_bone_pose
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.scene.params import ParamError, check
@@ -80,7 +79,7 @@ def test_offsets_of_nothing_change_no_bit(character):
 
 def test_a_pose_is_a_value_of_the_scene_with_an_address():
     scene = Scene(nodes=(Node(id="m", settings=ModelSettings()),))
-    turn, move = (ParamRef("m", f"{PART}hips", name) for name in ("rotation", "position"))
+    turn, move = (ParamRef("m", f"{BONE_PART}hips", name) for name in ("rotation", "position"))
     assert value_at(scene, turn) == (0.0, 0.0, 0.0)
     posed = with_value(with_value(scene, turn, (1, 2, 3)), move, (0.5, 0, 0))
     assert posed.node("m").settings.pose == (BonePose(bone="hips", position=(0.5, 0, 0), rotation=(1, 2, 3)),)
@@ -92,8 +91,8 @@ def test_a_pose_is_a_value_of_the_scene_with_an_address():
 
 def test_poses_keep_their_order_and_hard_ranges():
     bones = (BonePose(bone="a", scale=(2.0, 1.0, 1.0)), BonePose(bone="b", scale=(3.0, 1.0, 1.0)))
-    assert [b.bone for b in with_pose(bones, BonePose(bone="a", scale=(4.0, 1.0, 1.0)))] == ["a", "b"]
-    assert pose_of(bones, "c") == BonePose(bone="c")
+    assert [b.bone for b in with_bone_pose(bones, BonePose(bone="a", scale=(4.0, 1.0, 1.0)))] == ["a", "b"]
+    assert bone_pose(bones, "c") == BonePose(bone="c")
     raw = [{"bone": "a", "scale": [1, 2, 3]}]
     assert check(ModelSettings, "pose", raw) == (BonePose(bone="a", scale=(1.0, 2.0, 3.0)),)
     assert check(ModelSettings, "pose", bones) == bones

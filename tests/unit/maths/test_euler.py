@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.maths import quaternion
-from sim.maths.euler import degrees_from_matrix
+from sim.maths.quaternion import degrees_from_matrix
 
 
 def test_any_rotation_comes_back() -> None:

@@ -7,9 +7,8 @@ import pytest
 
 import resources
 from sim.assets.load import load_model
-from sim.characters.front import front_at_first
+from sim.characters.front import facing, front_at_first
 from sim.kinds import KINDS
-from sim.maths.facing import facing
 
 STYLES = [
     ("thigh_l", "thigh_r", "hand.L", "hand.R"),

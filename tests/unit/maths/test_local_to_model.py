@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.maths import quaternion as Q
-from sim.maths.hierarchy import CycleError, build_hierarchy
-from sim.maths.local_to_model import model_from_local
+from sim.maths.hierarchy import CycleError, build_hierarchy, model_from_local
 from sim.maths.transform import compose
 
 

@@ -4,13 +4,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.constants import chunk_budget_of, constants_of
-from sim.kinds.emitter.emission import EmissionMode
-from sim.kinds.emitter.gradient_texture import TABLE_SIZE, life_table
-from sim.kinds.emitter.plan import check_emitter, slots_needed, starvation
+from sim.kinds.emitter.births import check_emitter, slots_needed, starvation
+from sim.kinds.emitter.block import constants_of, drag_terms, pattern_at
+from sim.kinds.emitter.particles import TABLE_SIZE, life_table
 from sim.kinds.emitter.presets import KEPT_FIELDS, PRESET_FIELDS, PRESETS, with_preset
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.maths.curl_noise import pattern_at
+from sim.kinds.emitter.settings import EmissionMode, EmitterSettings
 from sim.scene.params import SettingsError, params_of, validated
 from tests.oracles.curl_noise import curl_noise
 
@@ -97,7 +95,7 @@ def test_the_pace_solves_the_equation_of_motion(drag: float) -> None:
         middle = v + 0.5 * (time / parts) * (pull - drag * v)
         x += time / parts * middle
         v += time / parts * (pull - drag * middle)
-    left, gain, square = chunk_budget_of(drag, time)
+    left, gain, square = drag_terms(drag, time)
     assert speed * left + pull * gain == pytest.approx(v, rel=1e-8)
     assert speed * gain + pull * square == pytest.approx(x, rel=1e-8)
 

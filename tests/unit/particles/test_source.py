@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.emission import EmissionAim, EmitterSource
-from sim.kinds.emitter.plan import schedule_of
+from sim.kinds.emitter.births import schedule_of
 from sim.kinds.emitter.presets import PRESETS, with_preset
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 from sim.kinds.emitter.source import REACH_MAX, emitter_box, missing_source, reach_of, source_box
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform

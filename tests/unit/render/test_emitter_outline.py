@@ -4,9 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.outline import emitter_outline, reach
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 
 
 def lines(**changes: object) -> np.ndarray:

@@ -6,7 +6,7 @@ import pytest
 from sim.assets.build_skeleton import build_skeleton
 from sim.assets.load import load_model
 from sim.assets.model import Skeleton, Skin
-from sim.characters.skeleton_lines import bone_segments
+from sim.characters.prepared import bone_segments
 
 NAMES = ["scene", "camera", "root", "spine", "helper", "arm", "finger", "mesh node"]
 PARENTS = [-1, 0, 0, 2, 3, 4, 5, 0]

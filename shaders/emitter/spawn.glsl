@@ -1,6 +1,6 @@
-// Fills one slot with the particle that is born there in this substep, at its own moment.
+// Fills one slot with the particle that is spawned there in this substep, at its own time.
 // Inputs: the block of the emitter, the substep; world space, SI. Outputs: the state as in emitter/step.glsl.
-// Only the slots that bear are drawn: software drivers run both sides of a branch for everybody.
+// Only the slots with births are drawn: software drivers run both sides of a branch for every vertex.
 // SEGMENTS is an optional part; see emitter/birth.glsl and emitter/flight.glsl.
 
 #include "emitter/birth.glsl"
