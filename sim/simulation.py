@@ -76,7 +76,7 @@ class BakedStates(Protocol):
         """The steps with a state; empty for a node that must be simulated."""
 
     def state(self, node: NodeId, step: int) -> bytes | None:
-        """What `System.state` returned after a step; None if the step must be simulated."""
+        """The packed `System.snapshot` after a step; None if the step must be simulated."""
 
 
 class NoBakedStates:
@@ -325,7 +325,7 @@ class Simulation:
         return StateCapture(self._copies, (self.step_count, self._moment), self._snapshots())
 
     def states(self) -> dict[NodeId, bytes]:
-        """`System.state` of every node that has a state; waits for the GPU."""
+        """State of every node that has a state; waits for the GPU."""
         return {node: snapshot.packed() for node, snapshot in self._snapshots().items()}
 
     def _snapshots(self) -> dict[NodeId, State]:
@@ -380,7 +380,7 @@ class Simulation:
     def show_interpolated(
         self, states: tuple[bytes | None, bytes | None], step: int, share: float, world: World, time: float
     ) -> None:
-        """Shows a time between two steps, see `System.between`; the simulation cannot be continued from it.
+        """Shows a time between two steps, see `System.interpolate`; the simulation cannot be continued from it.
 
         Args:
             states: Results of `state` after both steps; None if not cached.  `baked` takes precedence.
@@ -402,7 +402,7 @@ class Simulation:
                     for i in (0, 1)
                 )
                 if first is not None and second is not None:
-                    system.restore(system.between(first, second, share), world)
+                    system.restore(system.interpolate(first, second, share), world)
         self.show(time)
         self._stale |= self.systems.keys()
 

@@ -34,8 +34,9 @@ class TransformFeedbackPass:
 
     def __init__(self, kernel: "Kernel", source: VertexArray) -> None:
         self._kernel, self._source, self._each = kernel, source, kernel.per_vertex
-        kernel.program.use()
-        source.bind(kernel.program, kernel.per_vertex)
+        program = kernel.program
+        program.use()
+        source.bind(program, kernel.per_vertex)
 
     def __enter__(self) -> Self:
         GL.glEnable(GL.GL_RASTERIZER_DISCARD)

@@ -206,7 +206,7 @@ def test_a_state_that_cannot_be_restored_leaves_out_its_node(
     engine.apply(Scene(nodes=(CLOTH, other)))
     engine.teleport(0.0)
     engine.step(1 / 60)
-    state, places = engine.simulation.state(), engine.simulation.systems["other"].state()
+    state, places = engine.simulation.state(), engine.simulation.systems["other"].snapshot().packed()
     engine.step(2 / 60)
     true = ClothSystem.restore
 
@@ -217,9 +217,9 @@ def test_a_state_that_cannot_be_restored_leaves_out_its_node(
         patch.setattr(ClothSystem, "restore", fails)
         assert engine.restore(state, 1 / 60) == {"sheet"}
     assert [node for node, _ in reported(engine)] == ["sheet"]
-    assert engine.simulation.systems["other"].state() == places
+    assert engine.simulation.systems["other"].snapshot().packed() == places
     assert engine.restore(state, 1 / 60) == frozenset(), "the node takes part again once a state can be restored"
-    before = engine.simulation.systems["sheet"].state()
+    before = engine.simulation.systems["sheet"].snapshot().packed()
     engine.step(2 / 60)
-    assert engine.simulation.systems["sheet"].state() != before
+    assert engine.simulation.systems["sheet"].snapshot().packed() != before
     survived.clear()
