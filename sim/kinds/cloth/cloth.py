@@ -93,6 +93,7 @@ class Cloth(Owner):
         surface: ClothSurface | None = None,
         world_from_cloth: Float64 | None = None,
     ) -> None:
+        self.stopped = ""
         self.statistics: ClothStatistics | None = None
         self._context, self._library = context, library
         self._is_measured = True

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.assets.model import Bounds
 from sim.gl.context import Context
@@ -23,11 +23,6 @@ from sim.render.pick_pass import PickPass
 from sim.render.progressive.frame_plan import lod_scale
 from sim.render.projection import Projection
 from sim.scene.scene import Node
-
-if TYPE_CHECKING:
-    from sim.kinds.emitter.particles import Particles
-import numpy.typing as npt
-
 from sim.scene.vectors import check_stops, values_at
 
 Float32 = npt.NDArray[np.float32]
