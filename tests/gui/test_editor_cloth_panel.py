@@ -151,11 +151,11 @@ def test_the_counts_are_those_of_the_simulation(editor):
 
 def test_the_legend_of_the_strain_is_in_percent(editor):
     assert not editor.overlays.legend.isVisible()
-    set_cloth(editor, display=ClothLook.STRAIN)
+    set_cloth(editor, look=ClothLook.STRAIN)
     assert editor.overlays.legend.isVisible()
     assert editor.overlays.legend.labels() == ("0", "10", "20")
     assert editor.overlays.legend.accessibleName() == "Strain [%]: 0 to 20"
-    set_cloth(editor, display=ClothLook.SURFACE)
+    set_cloth(editor, look=ClothLook.SURFACE)
     assert not editor.overlays.legend.isVisible()
 
 
