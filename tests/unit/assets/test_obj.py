@@ -157,7 +157,7 @@ def test_a_file_without_polygons_loads_with_a_warning(tmp_path):
 
 def test_a_model_of_one_place_loads_with_a_warning(tmp_path):
     model = load(tmp_path, "v 1 2 3\n" * 3 + "f 1 2 3\n")
-    assert model.warnings == ("All vertices of the model lie in one point; there is nothing to see.",)
+    assert model.warnings == ("All vertices of the model are at one point; nothing is visible.",)
     assert load(tmp_path, SQUARE).warnings == ()
 
 
