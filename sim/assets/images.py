@@ -8,15 +8,18 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, UnidentifiedImageError
 
 from sim.assets.formats import IMAGE_FORMATS
 from sim.assets.model import ImageSource
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sim.printable import printable
+
+if TYPE_CHECKING:
+    from PIL import Image  # imported with the first image: many commands read none
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -34,9 +37,6 @@ TOTAL_MAX = 1 << 27
 
 _BAND_ROWS = 256
 """Rows that are converted at a time, to limit temporary copies of large images."""
-
-# Sizes are checked below; the library would print warnings.
-Image.MAX_IMAGE_PIXELS = None
 
 _MARKER = re.compile(rb"\xff+[^\x00\xff\xd0-\xd7]", re.DOTALL)
 _START_OF_SCAN = 0xDA
@@ -105,6 +105,9 @@ def load_image(path: ImageSource, budget: ImageBudget | None = None) -> UInt8:
     Raises:
         ImageError: If the file is missing, damaged, too large or of an unknown format.
     """
+    from PIL import Image, UnidentifiedImageError
+
+    Image.MAX_IMAGE_PIXELS = None  # sizes are checked below; the library would print warnings
     if isinstance(path, Path):
         _check_regular(path)
     formats = [known.name for known in IMAGE_FORMATS]
@@ -162,7 +165,7 @@ def _check_scans(path: ImageSource, size: tuple[int, int]) -> None:
         raise ImageError(path, f"has {scans} scans of {size[0]} x {size[1]} pixels; allowed: {DECODED_MAX} in all")
 
 
-def _rgba(image: Image.Image, factor: int) -> UInt8:
+def _rgba(image: "Image.Image", factor: int) -> UInt8:
     """The pixels, band by band; squares of `factor` rows and columns are averaged."""
     width, height = image.size
     image.draft(None, (max(width // factor, 1), max(height // factor, 1)))
@@ -178,8 +181,10 @@ def _rgba(image: Image.Image, factor: int) -> UInt8:
     return pixels
 
 
-def _eight_bit(image: Image.Image) -> Image.Image:
+def _eight_bit(image: "Image.Image") -> "Image.Image":
     """16-bit grey, scaled; the conversion of the library would clip it."""
+    from PIL import Image
+
     return Image.fromarray(np.clip(np.asarray(image).astype(np.int32) // 257, 0, 255).astype(np.uint8))
 
 

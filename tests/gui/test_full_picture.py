@@ -192,7 +192,7 @@ def test_particles_of_a_new_look_are_shown_once_the_driver_has_met_them(sparklin
 
 def test_what_is_painted_for_the_first_time_is_not_postponed(sparkling, calls):
     sparkling.document.set_value(ParamRef("sparks", "emitter", "blending"), Blending.ALPHA)
-    pictures_of(sparkling)._place, made = None, len(calls)
+    pictures_of(sparkling)._last_target, made = None, len(calls)
     sparkling.viewport.grabFramebuffer()
     assert len(calls) == made + 1
     assert not pictures_of(sparkling).postponed

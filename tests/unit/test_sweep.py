@@ -40,7 +40,7 @@ def test_values_are_read_as_their_settings_take_them(scene, text, expected):
         ("cape.substeps=1:2", "neither from:to:count"),
         ("cape.substeps=1:nan:3", "two numbers"),
         ("cape.stretch_stiffness=0:10:log:3", "above 0"),
-        ("cape.source=1:2:3", "is no number"),
+        ("cape.source=1:2:3", "is not a number"),
         ("cape.substeps=1:2:9999999", "a count from 1"),
     ],
 )

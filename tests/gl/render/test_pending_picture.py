@@ -81,7 +81,7 @@ def test_many_particles_drawn_in_turns_give_the_very_same_picture(
     stage.output.clear()
     pending.show(stage.output)
     np.testing.assert_array_equal(stage.output.read_pixels(flip=True)[:, :, :3], expected)
-    bare.born = 0
+    bare.spawned = 0
     assert np.abs(stage.picture() - expected).max() > 20.0
 
 

@@ -73,7 +73,7 @@ def test_a_cloth_that_no_stiffness_mends_is_not_promised_anything(meter):
 def test_the_tooltip_explains_margin_and_figures(meter):
     meter.show_stability(ClothStability(h_max=1e-3, ratio=0.5, substeps=21))
     tip = meter.toolTip()
-    assert "strong stretch stiffens it and lowers the bound" in tip
+    assert "strong stretch lowers the limit" in tip
     assert "Substep 0.5 ms, longest stable 1 ms." in tip
     assert "Fewest stable substeps: 21." in tip
 
