@@ -72,7 +72,7 @@ def test_pc2_of_the_cape_has_1_798_448_bytes(recording: SceneRecording, steps: n
     assert len(data) == 32 + FRAMES * VERTICES * 12 == 1_798_448
     assert struct.unpack_from("<12siiffi", data) == (b"POINTCACHE2\0", 1, VERTICES, 0.0, 1.0, FRAMES)
     np.testing.assert_array_equal(np.frombuffer(data, "<f4", offset=32).reshape(steps.shape), steps)
-    assert line.endswith("read back without error")
+    assert line.endswith("max read-back error 0")
 
 
 def test_mdd_of_the_cape_has_1_799_148_bytes(recording: SceneRecording, steps: np.ndarray, tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_growth_that_takes_long_is_told_and_given_up(editor, qtbot, monkeypatch)
     qtbot.waitUntil(lambda: not editor.window._cancel.isVisible(), timeout=60000)
     assert system.strands is first
     changed = editor.document.scene.node(node.id)
-    assert "given up" in panel.note(changed, system)
+    assert "was cancelled" in panel.note(changed, system)
     go_on.set()
     panel.remedy(changed, system).run()
     qtbot.waitUntil(lambda: system.strands is not first, timeout=60000)

@@ -83,7 +83,7 @@ def test_a_hidden_cloth_that_is_simulated_says_so(editor):
     assert entry.note == ""
     editor.edits.hide_selected()
     assert entry.note == "hidden, running"
-    assert "simulated all the same" in editor.panels.inspector.head.status.note
+    assert "Hidden, but simulated" in editor.panels.inspector.head.status.note
     document.set_value(ParamRef(cloth, "node", "muted"), True)
     assert entry.note == ""
     assert "Muted" in editor.panels.inspector.head.status.note

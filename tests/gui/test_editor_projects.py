@@ -161,7 +161,7 @@ def test_folders_that_files_were_opened_from_are_not_asked_about(fresh, reaching
     assert "2 files" in fresh.window.question.label.text()
     fresh.files.new()
     assert not fresh.window.question.isVisible()
-    fresh.recent._store([])
+    fresh.recent._settings.remove("recent_files")
 
 
 def until_cancelled(path, *, progress, cancelled):

@@ -395,7 +395,7 @@ def test_handles_pose_the_selected_bone_on_top_of_the_clip(editor):
     picture(editor)
     assert document.scene.node(model).settings.pose == ()
     np.testing.assert_array_equal(editor.client.engine.views.characters[model].pose.model_from_joint, before)
-    assert row_of(editor, f"bone:{bone}", "rotation").param.value() == (0.0, 0.0, 0.0)
+    assert row_of(editor, f"bone:{bone}", "rotation").value == (0.0, 0.0, 0.0)
     document.undo_stack.undo()
     assert document.scene.node(model).settings.pose == posed
     while document.undo_stack.canUndo():

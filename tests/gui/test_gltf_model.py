@@ -28,7 +28,7 @@ def test_targets_and_embedded_images_are_seen(session, tmp_path):
     (material,) = editor.store.status("model-1").model.materials
     assert isinstance(material.embedded, EmbeddedImage)
     start = picture(editor)
-    editor.binding.teleport("last")
+    editor.binding.jump("last")
     assert np.abs(picture(editor).astype(int) - start).max() > 30
     # Reddish and greenish pixels are those of the image; nothing else in the scene is so colourful.
     channels = start[..., :3].astype(int)

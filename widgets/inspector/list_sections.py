@@ -65,7 +65,7 @@ class ListEdits:
 
     def mute(self, index: int, muted: bool) -> None:
         entries = self.entries
-        changed = msgspec.structs.reindex(entries[index], muted=muted)
+        changed = msgspec.structs.replace(entries[index], muted=muted)
         verb = "Mute" if muted else "Unmute"
         self._set(f"{verb} {label_of(type(changed)).lower()}", (*entries[:index], changed, *entries[index + 1 :]))
 
