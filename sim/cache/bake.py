@@ -1,7 +1,7 @@
 """Baked steps: exact states of nodes in a folder, which can be shown without simulating on any GPU.
 
 The folder has `index.json` and a file of rows for each node.  A row is the packed `System.snapshot` after a step, at an
-offset that the index tells.  Rows are written first and the index last, atomically: an interrupted bake leaves the
+offset that the index states.  Rows are written first and the index last, atomically: an interrupted bake leaves the
 previous one.  Bytes that the index does not name are ignored; a file that is cut off loses only its last steps.
 """
 
