@@ -123,7 +123,7 @@ def test_particles_without_a_state_follow_the_playhead_at_once(stage):
         stage.playback.scrub(time)
         picture(stage.editor)
         with stage.editor.viewport.gl_current():
-            return burst.buffer.read().tobytes()
+            return burst.side.buffer.read().tobytes()
 
     early, late = shown(0.2), shown(0.6)
     assert early != late
