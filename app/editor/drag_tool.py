@@ -5,44 +5,60 @@ from PySide6.QtCore import QPointF, QTimer
 from app.editor.editor_context import EditorContext
 from app.editor.particle_drag import ParticleDrag, ParticlePicker
 from sim.kinds.contract import Tool
+from sim.render.render_view import ParticleRef
 
 HOVER_MS = 30
-"""Interval of looking for the particle under the mouse, which waits for the GPU."""
+"""Interval of picking while the mouse moves [ms]; picking waits for the GPU."""
 
 
 class DragTool(Tool):
-    """Drags particles of a kind; a `Panel` lists it in its `tools`."""
+    """Drags particles of a kind; a `Panel` lists it in its `tools`.
+
+    Attributes:
+        marks: The particle under the mouse, and the selected particles, of all kinds.
+    """
 
     def __init__(self, context: EditorContext, kind: str) -> None:
         self._context, self._kind = context, kind
+        self.marks = context.marks
         self._picker = ParticlePicker(context, kind)
-        self._drag = ParticleDrag(context, self._picker)
+        self._pull = ParticleDrag(context, self._picker)
         self._position: QPointF | None = None
         self._timer = QTimer(context.viewport, singleShot=True, interval=HOVER_MS)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self.look)
 
-    def hover(self, place: QPointF | None) -> str:
-        self._position = place
-        if place is None:
-            self._timer.stop()
-            self._context.marks.point_at(self._kind, None)
-        elif not self._timer.isActive() and self._picker.is_any_shown:
-            self._timer.start()
-        hovered = self._context.marks.hovered_of(self._kind)
+    def hint(self) -> str:
+        """Text for the status bar about the highlighted particle; "" for none."""
+        hovered = self.marks.hovered_of(self._kind)
         return "" if hovered is None else f"Particle {hovered.particle} · Drag: pull"
 
-    def _look(self) -> None:
-        if self._position is not None and not self._drag.is_pressed:
-            self._context.marks.point_at(self._kind, self._picker.particle(self._position))
+    def highlight(self, particle: ParticleRef | None) -> None:
+        self.marks.point_at(self._kind, particle)
 
-    def press(self, place: QPointF, shift: bool) -> bool:
-        return not shift and self._drag.press(place)
+    def hover(self, position: QPointF | None) -> str:
+        self._position = position
+        if position is None:
+            self._timer.stop()
+            self.highlight(None)
+        elif not self._timer.isActive() and self._picker.is_any_shown:
+            self._timer.start()
+        return self.hint()
 
-    def begin(self, place: QPointF, shift: bool) -> bool:  # noqa: ARG002
-        return self._drag.begin()
+    def look(self) -> None:
+        """Highlights the particle under the mouse at once."""
+        if self._position is not None and not self._pull.is_pressed:
+            self.highlight(self._picker.particle(self._position))
+            if text := self.hint():
+                self._context.hint(text)
 
-    def drag(self, place: QPointF) -> None:
-        self._drag.drag(place)
+    def press(self, position: QPointF, shift: bool) -> bool:
+        return not shift and self._pull.press(position)
+
+    def begin(self, position: QPointF, shift: bool) -> bool:  # noqa: ARG002
+        return self._pull.begin()
+
+    def drag(self, position: QPointF) -> None:
+        self._pull.drag(position)
 
     def end(self, *, cancel: bool = False) -> None:  # noqa: ARG002
-        self._drag.end()
+        self._pull.end()

@@ -172,8 +172,7 @@ class BakeComparison:
         scale = self.scale
         items = {node: arrays.item(scale) for node, (_, arrays) in self._coloured.items()}
         views = [
-            ColouredView(view, items[view.node.id]) if view.node.id in items else view  # type: ignore[attr-defined]
-            for view in render_view.views
+            ColouredView(view, items[view.node.id]) if view.node.id in items else view for view in render_view.views
         ]
         return replace(render_view, views=tuple(views))
 

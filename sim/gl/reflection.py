@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.bootstrap import GL, glGetActiveAttrib, glGetActiveUniform, glGetTransformFeedbackVarying
+from sim.gl.errors import GLError
 
 # GLSL type of an attribute -> (components, read as integer)
 ATTRIBUTE_TYPES: dict[int, tuple[int, bool]] = {
@@ -178,7 +179,7 @@ def _uniforms(program: int) -> list[UniformInfo]:
         location = int(GL.glGetUniformLocation(program, name))
         if location >= 0:  # members of blocks have none
             if gl_type not in UNIFORM_TYPES:
-                raise NotImplementedError(f"uniform {name!r} has type 0x{gl_type:04x}")
+                raise GLError(f"uniform {name!r} has type 0x{gl_type:04x}")
             uniforms.append(UniformInfo(name.removesuffix("[0]"), location, UNIFORM_TYPES[gl_type], size))
     return uniforms
 

@@ -12,6 +12,7 @@ no OpenGL, and commands without a window load no Qt.  `tests/rope` is a complete
 Moments are counted in steps of `sim.scene.clock.STEP_TIME` since the start of the simulation; times are scene time [s].
 """
 
+import abc
 import enum
 import functools
 import importlib
@@ -368,7 +369,7 @@ class Array:
         return self.is_still or self.meaning in ("triangles", "counts", "texcoords")
 
 
-class System(Owner):
+class System(Owner, abc.ABC):
     """The simulation of one node on the GPU; the context is current in every call.
 
     A kind overrides `apply`, `step`, `reset`, `arrays`, `snapshot` and `restore`; the other methods have defaults.
@@ -439,10 +440,11 @@ class System(Owner):
         """Simulated arrays by name, for files; particles have "positions" and "velocities"."""
         return {}
 
+    @abc.abstractmethod
     def snapshot(self) -> "State":
         """The complete input of the next step; does not wait for the GPU."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def restore(self, state: bytes, world: World) -> None:
         """Restores a packed snapshot: the following steps give the same bits as they did after it.
 
@@ -453,7 +455,6 @@ class System(Owner):
         Raises:
             SettingsError: If the state does not fit the settings.
         """
-        raise NotImplementedError
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         """A packed state between those of two consecutive steps, only to be shown; by default the nearer one.
@@ -464,12 +465,13 @@ class System(Owner):
         return other if share >= 0.5 else one
 
 
-class Draggable:
+class Draggable(abc.ABC):
     """A system whose particles can be dragged in the viewport by `app.editor.drag_tool.DragTool`.
 
     While the user drags, `step` gets a `Grab` in its inputs; its `node` may be another one.
     """
 
+    @abc.abstractmethod
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
         """The particle of a picked element that is nearest to a ray, or None; waits for the GPU.
 
@@ -477,14 +479,13 @@ class Draggable:
             element: Number of the triangle, line or strand that was picked.
             origin, direction: World ray [m].
         """
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def particle_position(self, particle: int) -> Vec3 | None:
         """World position [m], or None if the particle does not exist; waits for the GPU."""
-        raise NotImplementedError
 
 
-class ShowsMoments:
+class ShowsMoments(abc.ABC):
     """A system that can compute any moment without the steps before it.
 
     While `has_state` is False, `show` replaces `step`, `snapshot` and `restore`.
@@ -494,9 +495,9 @@ class ShowsMoments:
     def has_state(self) -> bool:
         return False
 
+    @abc.abstractmethod
     def show(self, moment: int, world: World) -> None:
         """Computes the state after `moment` steps."""
-        raise NotImplementedError
 
 
 class Stoppable:
@@ -539,44 +540,44 @@ class Exports:
         return None
 
 
-class Measures:
+class Measures(abc.ABC):
     """A system that measures itself, for `sinew sweep`."""
 
+    @abc.abstractmethod
     def measures(self) -> Mapping[str, float]:
         """Named quantities of the current state, such as the largest strain; waits for the GPU."""
-        raise NotImplementedError
 
 
-class Prepares:
+class Prepares(abc.ABC):
     """A system that prepares new settings on a worker thread, and meanwhile simulates with the active ones."""
 
     @property
+    @abc.abstractmethod
     def is_preparing(self) -> bool:
         """Whether the active settings are older than the node; True also after `cancel_preparing`."""
-        raise NotImplementedError
 
     @property
+    @abc.abstractmethod
     def is_due(self) -> bool:
         """Whether the result is ready, and `apply` must be called although the scene did not change."""
-        raise NotImplementedError
 
     @property
+    @abc.abstractmethod
     def progress(self) -> float | None:
         """0 to 1; None while nothing is being prepared."""
-        raise NotImplementedError
 
     @property
+    @abc.abstractmethod
     def in_force(self) -> Settings | None:
         """The active settings; None before the first ones are ready."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def prepare(self) -> bool:
         """Uploads a small part of the result to the GPU; returns whether there was one."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def cancel_preparing(self) -> None:
         """Stops the preparation; the active settings stay until the settings change again."""
-        raise NotImplementedError
 
 
 def has_state(system: System) -> bool:
@@ -684,13 +685,13 @@ class CharacterView(View):
 
     character: "Character"
 
+    @abc.abstractmethod
     def upload(self, prepared: "PreparedModel", images: "MipImages") -> Generator[None, None, None]:
         """Uploads a model in small steps; if the generator is dropped, `Context.collect` deletes what it made.
 
         Raises:
             GLError: From a step, if the driver cannot hold the model.
         """
-        raise NotImplementedError
 
 
 # --- the editor -----------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from sim.gl.transform_feedback import padded_count
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.maths.srgb import light_of
 from sim.owner import Owner
+from sim.render.frame import Frame
 from sim.render.items import WHOLE, DrawChunk, Stage
 from sim.render.mesh_pass import SurfaceItem
 from sim.render.pass_context import PassContext
@@ -45,7 +46,6 @@ class Tube(Owner):
         quads = np.stack([first, second, second + SIDES, first, second + SIDES, first + SIDES], axis=1)
         self._triangles = quads.reshape(-1, 3).astype(np.uint32)
         self._context = context
-        self._empty = self.owns(VertexArray(context, label="tube"))
         self._vertices = self.owns(Buffer(context, SKINNED.zeros(size), usage="copy", label="tube"))
         self._kernel = Kernel(library, "viewport/tube.glsl", SKINNED, defines={"SIDES": SIDES}, records=size)
         self._white = self.owns(Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white"))
@@ -54,6 +54,7 @@ class Tube(Owner):
         streams = [Stream(self._vertices)]
         self.triangles = self.owns(VertexArray(context, streams, indices=indices, constants=constants, label="tube"))
         self._edges: VertexArray | None = None
+        self._frame: Frame | None = None
         self._material = material_on_gpu(Material("tube", None, None), self._white)
 
     def edges(self, _shown: Spans) -> VertexArray:
@@ -81,12 +82,12 @@ class Tube(Owner):
             tube=self, radius=radius,
         )  # fmt: skip
 
-    def follow(self, radius: float) -> None:
-        """Moves the vertices to where the points are now."""
-        size = self._vertices.count
-        self._kernel.run(
-            self._empty, self._vertices, size, u_points=self._points(), u_count=self._size, u_radius=radius
-        )
+    def follow(self, radius: float, frame: Frame) -> None:
+        """Moves the vertices to the present points, once per frame."""
+        if frame is self._frame:
+            return
+        self._frame, size = frame, self._vertices.count
+        self._kernel.run(None, self._vertices, size, u_points=self._points(), u_count=self._size, u_radius=radius)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -97,5 +98,5 @@ class TubeItem(SurfaceItem):
     radius: float
 
     def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:
-        self.tube.follow(self.radius)
+        self.tube.follow(self.radius, ctx.frame)
         SurfaceItem.draw(self, stage, ctx, part)

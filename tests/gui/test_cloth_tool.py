@@ -67,7 +67,7 @@ class Stage:
     def hover(self, particle):
         """The mouse rests on a particle."""
         self.mouse.hover(self.pixel(particle))
-        self.editor.kind_panels["cloth"].tool._look()
+        self.editor.kind_panels["cloth"].tool.look()
 
     def trigger(self, action_id):
         self.editor.window.actions_table[action_id].trigger()
@@ -109,7 +109,7 @@ def test_hovering_reads_three_particles_and_not_the_cloth(stage, monkeypatch):
     monkeypatch.setattr(type(stage.cloth), "positions", lambda _: pytest.fail("read the whole cloth"))
     for particle, place in places.items():
         stage.mouse.hover(place)
-        stage.editor.kind_panels["cloth"].tool._look()
+        stage.editor.kind_panels["cloth"].tool.look()
         assert stage.marks.hovered == ParticleRef(stage.node, particle)
 
 

@@ -103,7 +103,7 @@ def test_a_cloth_is_pinned_dragged_and_let_go_on_a_restored_step(fresh, qtbot, t
     count = stage.system.cloth.model.particle_count
     particle, spot = stage.seen(range(count // 2, count))
     stage.mouse.hover(spot)
-    stage.editor.kind_panels["cloth"].tool._look()
+    stage.editor.kind_panels["cloth"].tool.look()
     stage.editor.window.actions_table["simulate.pin"].trigger()
     stage.play(3)
     assert stage.system.cloth.pins.flags[particle]

@@ -4,57 +4,33 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QTimer
+from PySide6.QtCore import QPointF
 
 from app.document.document import Document
+from app.editor.drag_tool import DragTool
 from app.editor.editor_context import EditorContext
-from app.editor.particle_drag import ParticleDrag, ParticlePicker
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.pins import toggled_pin_list
 from sim.kinds.cloth.settings import PinPreset
-from sim.kinds.contract import Tool
 from sim.scene.picking import project_points
 from sim.scene.scene import NodeId, ParamRef
 from widgets.overlay import RubberBand
 
 Bool = npt.NDArray[np.bool_]
 
-HOVER_MS = 30
-"""Interval of picking while the mouse moves [ms]; picking waits for the GPU."""
-
 CHOOSE_HINT = "Selecting particles · Escape: cancel"
 
 
-class ClothTool(Tool):
-    """Drags particles and selects them with a rubber band.
-
-    Attributes:
-        marks: The particle under the mouse, and the selected particles.
-    """
+class ClothTool(DragTool):
+    """Drags particles and selects them with a rubber band."""
 
     def __init__(self, context: EditorContext) -> None:
-        self._context, self._document = context, context.document
-        self._picker = ParticlePicker(context, "cloth")
-        self._pull = ParticleDrag(context, self._picker)
-        self.marks = context.marks
+        super().__init__(context, "cloth")
+        self._document = context.document
         self._band = RubberBand(context.viewport)
         self._band_start: QPointF | None = None
-        self._hover_place: QPointF | None = None
-        self._hover_timer = QTimer(context.viewport, singleShot=True, interval=HOVER_MS)
-        self._hover_timer.timeout.connect(self._look)
 
-    # --- hover ----------------------------------------------------------------------------------------
-
-    def hover(self, position: QPointF | None) -> str:
-        self._hover_place = position
-        if position is None:
-            self._hover_timer.stop()
-            self.marks.point_at("cloth", None)
-        elif not self._hover_timer.isActive() and self._document.scene.of_kind("cloth"):
-            self._hover_timer.start()
-        return self.hover_hint()
-
-    def hover_hint(self) -> str:
+    def hint(self) -> str:
         reference = self.marks.hovered_of("cloth")
         cloth = self._cloth(reference.node) if reference else None
         if reference is None or cloth is None:
@@ -66,28 +42,16 @@ class ClothTool(Tool):
 
     def look_at(self, position: QPointF) -> None:
         """Highlights the particle at a position at once."""
-        self.marks.point_at("cloth", self._picker.particle(position))
-
-    def _look(self) -> None:
-        if self._hover_place is not None and not self._pull.is_pressed:
-            self.look_at(self._hover_place)
-            text = self.hover_hint()
-            if text:
-                self._context.hint(text)
-
-    # --- pulling --------------------------------------------------------------------------------------
-
-    def press(self, position: QPointF, shift: bool) -> bool:
-        return not shift and self._pull.press(position)
+        self.highlight(self._picker.particle(position))
 
     def begin(self, position: QPointF, shift: bool) -> bool:
-        return (shift and self._start_band(position)) or self._pull.begin()
+        return (shift and self._start_band(position)) or super().begin(position, shift)
 
     def drag(self, position: QPointF) -> None:
         if self._band_start is not None:
             self._band.span(self._band_start, position)
         else:
-            self._pull.drag(position)
+            super().drag(position)
 
     def end(self, *, cancel: bool = False) -> None:
         if self._band_start is not None:
@@ -96,7 +60,7 @@ class ClothTool(Tool):
             self._band_start = None
             self._band.hide()
             return
-        self._pull.end()
+        super().end(cancel=cancel)
 
     # --- choosing -------------------------------------------------------------------------------------
 

@@ -18,7 +18,6 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.objects import Owner
 from sim.gl.readback import Readback
 from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.gl.vertex_array import VertexArray
 from sim.kinds.cloth.buffers import CLOTH_STATE, MEASURE, MEASURED, ClothTables
 from sim.kinds.cloth.material import ClothConstants
 from sim.kinds.cloth.model import ClothModel
@@ -59,7 +58,6 @@ class ClothMonitor(Owner):
     ) -> None:
         self._model, self._tables = model, tables
         self.sound = self.owns(PingPong(context, rest, label="cloth sound state"))
-        self._vertices = self.owns(VertexArray(context, label="cloth monitor"))
         self.measures = self._totals(context, len(rest), "cloth measures")
         self._levels = [self.measures]
         while self._levels[-1].buffer.count > 1:
@@ -102,11 +100,9 @@ class ClothMonitor(Owner):
         for name, texture in self._tables.textures.items():
             program[name] = texture
         measures = self.measures.buffer
-        self._measure.run(self._vertices, measures, measures.count, u_state=state)
+        self._measure.run(None, measures, measures.count, u_state=state)
         for source, target in pairwise(self._levels):
-            self._reduce.run(
-                self._vertices, target.buffer, target.buffer.count, u_records=source, u_count=source.buffer.count
-            )
+            self._reduce.run(None, target.buffer, target.buffer.count, u_records=source, u_count=source.buffer.count)
 
     def reset(self, rest: np.ndarray) -> None:
         """Takes a state as the sound one, and discards a pending report."""

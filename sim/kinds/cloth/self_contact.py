@@ -19,7 +19,6 @@ from sim.gl.objects import Owner
 from sim.gl.record import Record, record
 from sim.gl.texture import BufferTexture, TexelBuffer
 from sim.gl.transform_feedback import padded_count
-from sim.gl.vertex_array import VertexArray
 from sim.kinds.cloth.model import ClothModel
 
 Float64 = npt.NDArray[np.float64]
@@ -147,7 +146,6 @@ class SelfContact(Owner):
         self._root = self._texels(context, root, "root", "r32ui")
         self._near = [self._texels(context, NEAR.zeros(tree.leaf_count), "near", "r32ui") for _ in range(2)]
         self._lists = self._texels(context, CONTACTS.zeros(padded), "contacts", "r32ui")
-        self._vertices = self.owns(VertexArray(context, label="cloth contacts"))
         self._place = Kernel(library, "cloth/tree_place.glsl", NODE)
         self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
         self._nodes_near = Kernel(library, "cloth/near_list.glsl", NEAR, defines={"FAN": FAN, "LISTED": width(NEAR)})
@@ -186,15 +184,15 @@ class SelfContact(Owner):
         for level in range(1, tree.depth + 1):
             lists = self._near[level % 2]
             first, count = first_of_level(level), FAN**level
-            self._nodes_near.run(self._vertices, lists.buffer, count, u_above=above, u_first=first)
+            self._nodes_near.run(None, lists.buffer, count, u_above=above, u_first=first)
             above = lists
         self._list.program["u_leaves"] = above
-        self._list.run(self._vertices, self._lists.buffer, self._lists.buffer.count)
+        self._list.run(None, self._lists.buffer, self._lists.buffer.count)
         return self._lists
 
     def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
         """Writes a level to a buffer of its own and copies it: a kernel must not write what it reads."""
-        kernel.run(self._vertices, self._level, count, **uniforms)
+        kernel.run(None, self._level, count, **uniforms)
         size = NODE.dtype.itemsize
         self._level.copy_to(self._nodes.buffer, count * size, target_offset=first * size)
 

@@ -11,7 +11,6 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.objects import Owner
 from sim.gl.readback import Readback
 from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.buffers import COUNT
 
 CHUNK = 64
@@ -37,7 +36,6 @@ class ParticleCount(Owner):
             size = -(-size // CHUNK)
             level = TexelBuffer(context, COUNT.zeros(size), usage="copy", label="particle count")
             self._levels.append(self.owns(level))
-        self._vertices = self.owns(VertexArray(context, label="particle count"))
         defines: dict[str, object] = {"CHUNK": CHUNK, "FIRST": True}
         self._first = Kernel(library, "emitter/count.glsl", COUNT, defines=defines, records=capacity)
         self._next = Kernel(library, "emitter/count.glsl", COUNT, defines={"CHUNK": CHUNK})
@@ -71,7 +69,7 @@ class ParticleCount(Owner):
         kernel, source, count = self._first, state, slot_count
         for level in self._levels:
             chunks = -(-count // CHUNK)
-            kernel.run(self._vertices, level.buffer, chunks, u_records=source, u_count=count)
+            kernel.run(None, level.buffer, chunks, u_records=source, u_count=count)
             kernel, source, count = self._next, level, chunks
 
 

@@ -14,7 +14,6 @@ from sim.gl.objects import Owner
 from sim.gl.program import Program
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.settings import AtlasMode, Blending, EmitterSettings, ParticleLook
 from sim.render.items import WHOLE, BlendMode, DrawChunk, Item, ShaderVariant, Stage
@@ -62,7 +61,6 @@ class ParticlePrograms(Owner):
         self._last: tuple[PassContext, Projection] | None = None
         self._set_for: dict[Program, PassContext] = {}
         self._sprites: set[Program] = set()
-        self._no_source = self.owns(VertexArray(context, label="particles drawn"))
 
     def prepared(self, batch: Batch) -> Program:
         """The program for a batch with all uniforms set; those of the pass are set once a pass."""
@@ -89,9 +87,9 @@ class ParticlePrograms(Owner):
         """Draws particles of a batch with its program."""
         program["u_first"] = first
         if program in self._sprites:
-            self._no_source.draw(program, "points", count=count)
+            self._library.no_vertices.draw(program, "points", count=count)
         elif count:
-            self._no_source.draw(program, "triangle_strip", count=4, instances=count)
+            self._library.no_vertices.draw(program, "triangle_strip", count=4, instances=count)
 
     def release(self) -> None:
         super().release()

@@ -15,7 +15,6 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.objects import Owner
 from sim.gl.record import Record
 from sim.gl.texture import TexelBuffer
-from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.births import Segment
 from sim.kinds.emitter.block import EmitterBlock, pattern_at
 from sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX, ParticleSide, padded_slots
@@ -145,7 +144,6 @@ class EmitterPasses(Owner):
         self._library, self._capacity = library, capacity
         self._kernels: dict[tuple[str, Features], Kernel] = {}
         self._block = self.owns(EmitterBlock(context))
-        self._no_source = self.owns(VertexArray(context, label="emitter"))
         self._faces: TexelBuffer | None = None
         if faces is not None:
             data = np.ascontiguousarray(faces, np.uint32).ravel()
@@ -218,7 +216,7 @@ class EmitterPasses(Owner):
         self._block.set_source(inputs.world_from_end, inputs.world_from_end, inputs.world_from_aim)
         self._set_inputs(kernel, features, inputs)
         self._block.bind()
-        kernel.run(self._no_source, side.buffer, count)
+        kernel.run(None, side.buffer, count)
 
     def _kernel(self, file: str, features: Features, inputs: Sequence[Record] = (), per_vertex: int = 1) -> Kernel:
         kernel = self._kernels.get((file, features))

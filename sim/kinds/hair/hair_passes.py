@@ -15,7 +15,6 @@ from sim.gl.program import Program
 from sim.gl.state import PipelineState
 from sim.gl.task import Task
 from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.records import CHILD, strand_record
 from sim.kinds.hair.settings import HairDisplay, HairLook, HairSettings
@@ -229,7 +228,6 @@ class HairPasses(Owner):
         self.context, self._library = context, library
         self._programs: dict[tuple[object, ...], Program] = {}
         self._shades: dict[tuple[object, ...], Kernel] = {}
-        self._empty = self.owns(VertexArray(context, label="hair drawn"))
         colours = ramp_colours(Ramp.VIRIDIS)[None]
         pixels = "rgba8" if colours.shape[-1] == 4 else "rgb8"
         self.ramp = self.owns(Texture2D.from_array(context, colours, pixels, label="ramp"))
@@ -293,9 +291,9 @@ class HairPasses(Owner):
             program["u_curl"] = (settings.curl_radius, TWO_PI * settings.curl_turns, 0.3 * (1.0 - settings.clump))
             program.set_if_active("u_seer", seer_of(projection.clip_from_world))
         if form == "RIBBONS":
-            self._empty.draw(program, "triangle_strip", count=2 * rows, instances=count)
+            self._library.no_vertices.draw(program, "triangle_strip", count=2 * rows, instances=count)
         else:
-            self._empty.draw(program, "line_strip", count=rows, instances=count)
+            self._library.no_vertices.draw(program, "line_strip", count=rows, instances=count)
 
     def shells(
         self, program: Program, shells: Shells, settings: HairSettings, sheet: HairTarget, part: DrawChunk | None

@@ -37,13 +37,12 @@ class GuideTrace(Owner):
     def __init__(self, context: Context, library: ShaderLibrary, knots: int) -> None:
         self.knots = knots
         self._buffer = self.owns(Buffer(context, KNOT.zeros(padded_count(knots)), usage="copy", label="guide"))
-        self._empty = self.owns(VertexArray(context, label="guide"))
         self._kernel = Kernel(library, "hair/trace.glsl", KNOT, defines={"KNOTS": knots})
         self.points = self.owns(VertexArray(context, [Stream(self._buffer)], label="guide"))
 
     def follow(self, strands: Strands, guide: int) -> None:
         uniforms = {"u_state": strands.shown_state, "u_roots": strands.roots, "u_guide": guide}
-        self._kernel.run(self._empty, self._buffer, padded_count(self.knots), **uniforms)
+        self._kernel.run(None, self._buffer, padded_count(self.knots), **uniforms)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -126,7 +125,6 @@ class DistancePoints(Owner):
         self._buffer = self.owns(Buffer(context, KNOT.zeros(self._count), usage="copy", label="hair distance"))
         first = (np.arange(guides)[:, None] * knots + np.arange(knots - 1)).astype(np.uint32)
         indices = self.owns(Buffer(context, np.stack([first, first + 1], axis=-1).ravel(), label="hair distance"))
-        self._empty = self.owns(VertexArray(context, label="hair distance"))
         self._kernel = Kernel(
             library, "hair/trace.glsl", KNOT, defines={"KNOTS": knots, "HEAT": True}, records=self._count
         )
@@ -135,7 +133,7 @@ class DistancePoints(Owner):
 
     def follow(self, strands: Strands, rival: ComparisonSolver) -> None:
         uniforms = {"u_state": strands.shown_state, "u_roots": strands.roots, "u_guide": 0}
-        self._kernel.run(self._empty, self._buffer, self._count, u_other=rival.strands.state.texture, **uniforms)
+        self._kernel.run(None, self._buffer, self._count, u_other=rival.strands.state.texture, **uniforms)
 
     def read(self) -> npt.NDArray[np.float32]:
         """Positions [m] and distances [m], shape (G, K, 4); waits for the GPU."""

@@ -11,7 +11,6 @@ from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.readback import Readback
-from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.records import MEASURE
 from sim.owner import Owner
 
@@ -51,7 +50,6 @@ class GuideMonitor(Owner):
         self._count = count
         self._kernel = Kernel(library, file, MEASURE, defines={"KNOTS": knots}, records=count)
         self._measures = self.owns(Buffer(context, MEASURE.zeros(count), usage="copy", label=file))
-        self._empty = self.owns(VertexArray(context, label=file))
         self._readback = self.owns(Readback(context, label=file))
         self._asked_at, self.time = -np.inf, 0.0
 
@@ -68,13 +66,13 @@ class GuideMonitor(Owner):
             time: Simulated time [s].
         """
         if now - self._asked_at >= INTERVAL and not self._readback.pending:
-            self._kernel.run(self._empty, self._measures, self._count, **uniforms)
+            self._kernel.run(None, self._measures, self._count, **uniforms)
             self._readback.request(self._measures)
             self._asked_at, self.time = now, time
 
     def read(self, uniforms: Mapping[str, object]) -> Float64:
         """Measures (G, 4) now; waits for the GPU."""
-        self._kernel.run(self._empty, self._measures, self._count, **uniforms)
+        self._kernel.run(None, self._measures, self._count, **uniforms)
         found: Float64 = self._measures.read()["measure"].astype(np.float64)
         return found
 

@@ -14,7 +14,6 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.staging import BufferSpan
 from sim.gl.task import finish
 from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.groom import Groom, rest_texels
 from sim.kinds.hair.growth import Growth, as_drawn
@@ -60,7 +59,6 @@ class GroomPreview(Owner):
         self._kernel = kernel
         self._table = np.zeros((count, knots - 1, 2, 4), np.float32)
         self._rest = self.owns(TexelBuffer(context, self._table.reshape(-1, 4), usage="dynamic", label="shown groom"))
-        self._empty = self.owns(VertexArray(context, label="shown groom"))
         self.texels = self.owns(TexelBuffer(context, strand_record(knots).zeros(count), usage="copy", label="groom"))
 
     def take(self, groom: Groom, factors: Float64) -> None:
@@ -71,7 +69,7 @@ class GroomPreview(Owner):
     def pose(self, roots: BufferTexture) -> None:
         """Moves the guides to their roots."""
         uniforms = {"u_roots": roots, "u_rest": self._rest}
-        self._kernel.run(self._empty, self.texels.buffer, len(self._table), **uniforms)
+        self._kernel.run(None, self.texels.buffer, len(self._table), **uniforms)
 
 
 class Strands(Owner):
@@ -120,7 +118,6 @@ class Strands(Owner):
         self.state = self.owns(BufferRing(context, packed.state, label="hair"))
         self._carry = Kernel(library, "hair/carry.glsl", record, defines={"KNOTS": knots}, records=count)
         self._groomed = Kernel(library, "hair/groomed.glsl", record, defines={"KNOTS": knots}, records=count)
-        self._empty = self.owns(VertexArray(context, label="hair"))
         self._solver = StrandSolver(library, knots, count)
         self._tables = self._new_tables()
         self._head: tuple[tuple[float, float, float], Float64, Float64] | None = None
@@ -378,7 +375,7 @@ class Strands(Owner):
         program = self._groomed.program
         program["u_roots"], program["u_rest"] = self._roots.newest, self._rest
         for target in (self.state.now, self.state.before):
-            self._groomed.run(self._empty, target, self.state.count)
+            self._groomed.run(None, target, self.state.count)
 
     def _scale(self, ratio: Float64) -> None:
         count = len(ratio)
