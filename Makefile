@@ -21,11 +21,11 @@ check: setup-tests ## style, formatting and types
 	@$(PYTHON_IN) -m mypy
 
 bench: setup-tests ## measure on this machine and print a table
-	@.ci/with-display.sh $(PYTHON_IN) -m app bench
+	@.ci/with-display.sh $(PYTHON_IN) -m sinew bench
 
 samples: setup ## rebuild the sample models and the images of the sample projects
-	@$(PYTHON_IN) -m resources.make_samples
-	@$(PYTHON_IN) -m app.sample_pictures
+	@$(PYTHON_IN) -m sinew.resources.make_samples
+	@$(PYTHON_IN) -m sinew.app.sample_pictures
 
 clean: ## remove the environment and everything that was generated
 	@rm -rf .venv build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/golden/actual

@@ -102,6 +102,16 @@ install_optional_packages() {
     done
 }
 
+# The folders as subpackages of `sinew` for mypy, which does not follow `__path__`.
+link_tree() {
+    local folder
+    mkdir -p "$venv/tree/sinew"
+    touch "$venv/tree/sinew/__init__.py"
+    for folder in app widgets sim shaders resources; do
+        ln -sfn "$PWD/$folder" "$venv/tree/sinew/$folder"
+    done
+}
+
 make_environment() {
     local python
     python=$(find_python)
@@ -116,6 +126,7 @@ make_environment() {
     "$python" -m venv "$venv"
     install_packages >"$log" 2>&1 || { tail -n 20 "$log" >&2; fail "installing packages failed ($log)"; }
     install_optional_packages >>"$log" 2>&1
+    link_tree
     fingerprint >"$stamp"
     rm -f "$building"
 }

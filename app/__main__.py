@@ -1,13 +1,5 @@
-"""`python -m app` and the command `sinew`."""
+"""`python -m app` in a checkout, the same as `python -m sinew`."""
 
-import signal
-import sys
+import runpy
 
-# Loading takes half a second; an interrupt during it ends the process without a traceback.
-if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-from app.cli.main import main
-
-if __name__ == "__main__":
-    sys.exit(main())
+runpy.run_module("sinew", run_name="__main__", alter_sys=True)

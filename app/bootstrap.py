@@ -8,8 +8,8 @@ from PySide6.QtCore import QCoreApplication, QMessageLogContext, Qt, QtMsgType, 
 from PySide6.QtGui import QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 from PySide6.QtWidgets import QApplication
 
-from app.cli.failure import FAILED, CommandError, one_line
-from sim.gl.environment import COMPUTE_VERSION, WANTED, set_environment
+from sinew.app.cli.failure import FAILED, CommandError, one_line
+from sinew.sim.gl.environment import COMPUTE_VERSION, WANTED, set_environment
 
 APPLICATION = "Sinew"
 

@@ -5,17 +5,17 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.files.project_file import PROJECT_SUFFIX
-from app.output.settings import ExportSettings, RenderSettings
-from resources import path
-from sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS
-from sim.kinds import KINDS
-from sim.printable import titled
-from sim.scene.params import Param, params_of, range_text, value_text
-from widgets.guide import SUFFIX
-from widgets.inspector.inspector import Inspector
-from widgets.start_page import Sample
-from widgets.tour import TourStep
+from sinew.app.files.project_file import PROJECT_SUFFIX
+from sinew.app.output.settings import ExportSettings, RenderSettings
+from sinew.resources import path
+from sinew.sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS
+from sinew.sim.kinds import KINDS
+from sinew.sim.printable import titled
+from sinew.sim.scene.params import Param, params_of, range_text, value_text
+from sinew.widgets.guide import SUFFIX
+from sinew.widgets.inspector.inspector import Inspector
+from sinew.widgets.start_page import Sample
+from sinew.widgets.tour import TourStep
 
 GUIDE = path("guide")
 

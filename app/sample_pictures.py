@@ -1,15 +1,15 @@
-"""Renders the images of the sample projects for the start page: `python -m app.sample_pictures`."""
+"""Renders the images of the sample projects for the start page: `python -m sinew.app.sample_pictures`."""
 
 import sys
 from pathlib import Path
 
-from app.cli.renderer import Renderer
-from app.cli.run import headless
-from app.cli.scene import opened
-from app.files.project_file import PROJECT_SUFFIX
-from app.help import picture_of
-from resources import path
-from sim.export.formats import IMAGE_WRITERS
+from sinew.app.cli.renderer import Renderer
+from sinew.app.cli.run import headless
+from sinew.app.cli.scene import opened
+from sinew.app.files.project_file import PROJECT_SUFFIX
+from sinew.app.help import picture_of
+from sinew.resources import path
+from sinew.sim.export.formats import IMAGE_WRITERS
 
 SIZE = (240, 150)
 MOMENT = 1.2

@@ -1,4 +1,4 @@
-"""Builds the sample models: run `python -m resources.make_samples` after changing how they look.
+"""Builds the sample models: run `python -m sinew.resources.make_samples` after changing how they look.
 
 The results are committed; the same sources give the same bytes. The sample projects in `resources/projects` are edited
 and saved in the program itself.
@@ -10,17 +10,17 @@ from pathlib import Path
 
 from PIL import Image
 
-from resources import ROOT
-from resources.samples.arm_model import build_arm
-from resources.samples.cape_model import build_cape
-from resources.samples.figure_model import build_figure
-from resources.samples.fox_model import build_fox
-from resources.samples.head_model import build_head
-from resources.samples.tiny_model import NOTE, build_tiny
-from sim.assets.raw import RawModel
-from sim.export.atomic_file import atomic_file
-from sim.export.ezm import ezm_text
-from sim.export.formats import MODEL_WRITERS
+from sinew.resources import ROOT
+from sinew.resources.samples.arm_model import build_arm
+from sinew.resources.samples.cape_model import build_cape
+from sinew.resources.samples.figure_model import build_figure
+from sinew.resources.samples.fox_model import build_fox
+from sinew.resources.samples.head_model import build_head
+from sinew.resources.samples.tiny_model import NOTE, build_tiny
+from sinew.sim.assets.raw import RawModel
+from sinew.sim.export.atomic_file import atomic_file
+from sinew.sim.export.ezm import ezm_text
+from sinew.sim.export.formats import MODEL_WRITERS
 
 
 def make_samples(folder: Path) -> list[Path]:

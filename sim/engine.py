@@ -11,39 +11,39 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.images import MipImage, mip_image
-from sim.assets.model import CharacterModel, Mesh
-from sim.assets.strands import StrandSet
-from sim.characters.character import Poses
-from sim.characters.comparison import ComparisonStatistics
-from sim.characters.placement import up_axis
-from sim.characters.prepared import PreparedModel, prepare_model
-from sim.characters.settings import ModelSettings
-from sim.gl.context import Context
-from sim.gl.errors import GLError
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.task import Task, finish
-from sim.guard import Guard
-from sim.kinds import KINDS, character_kind
-from sim.kinds.background import Background
-from sim.kinds.contract import CharacterView, Grab, World
-from sim.render.frame_renderer import FrameRenderer
-from sim.render.ghost_pass import DepthTerms
-from sim.render.pick_pass import Pick, PickPass
-from sim.render.progressive.scheduler import PendingImage, RenderScheduler
-from sim.render.render_view import Overlay, RenderView
-from sim.render.scene_views import SceneViews
-from sim.render.surface import Images
-from sim.render.texture_upload import SharedTextures
-from sim.scene.camera import Camera
-from sim.scene.params import SettingsError
-from sim.scene.scene import Node, NodeId, Scene
-from sim.scene.view import SkinningComparison
-from sim.simulation import Simulation
-from sim.skin.scalp import head_joint, scalp
-from sim.skin.surface_table import skin_area
+from sinew.sim.assets.images import MipImage, mip_image
+from sinew.sim.assets.model import CharacterModel, Mesh
+from sinew.sim.assets.strands import StrandSet
+from sinew.sim.characters.character import Poses
+from sinew.sim.characters.comparison import ComparisonStatistics
+from sinew.sim.characters.placement import up_axis
+from sinew.sim.characters.prepared import PreparedModel, prepare_model
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLError
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.task import Task, finish
+from sinew.sim.guard import Guard
+from sinew.sim.kinds import KINDS, character_kind
+from sinew.sim.kinds.background import Background
+from sinew.sim.kinds.contract import CharacterView, Grab, World
+from sinew.sim.render.frame_renderer import FrameRenderer
+from sinew.sim.render.ghost_pass import DepthTerms
+from sinew.sim.render.pick_pass import Pick, PickPass
+from sinew.sim.render.progressive.scheduler import PendingImage, RenderScheduler
+from sinew.sim.render.render_view import Overlay, RenderView
+from sinew.sim.render.scene_views import SceneViews
+from sinew.sim.render.surface import Images
+from sinew.sim.render.texture_upload import SharedTextures
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.params import SettingsError
+from sinew.sim.scene.scene import Node, NodeId, Scene
+from sinew.sim.scene.view import SkinningComparison
+from sinew.sim.simulation import Simulation
+from sinew.sim.skin.scalp import head_joint, scalp
+from sinew.sim.skin.surface_table import skin_area
 
 AHEAD = 16
 """Steps whose poses are evaluated together."""
@@ -313,7 +313,7 @@ class Engine(Owner):
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
         """Node numbers and depths [m] of every pixel, and the nodes; waits for the GPU.
 
-        See `sim.render.pick_pass.PickPass.whole`.
+        See `sinew.sim.render.pick_pass.PickPass.whole`.
 
         Args:
             nodes: Render only these; None for all.
@@ -341,7 +341,7 @@ class Engine(Owner):
     # --- measurements ---------------------------------------------------------------------------------
 
     def skin_area(self, node_id: NodeId, *, bone: str = "", section: str = "") -> float | None:
-        """Skin area of a character, a bone or a section [m²], see `sim.skin.surface_density`; None without a model."""
+        """Skin area of a character, a bone or a section [m²]; None without a model."""
         character = self.views.characters.get(node_id)
         return skin_area(character.model, character.world_from_model, bone=bone, section=section) if character else None
 

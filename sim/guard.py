@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TypeVar
 
-from sim.printable import printable
-from sim.scene.scene import Node, NodeId
+from sinew.sim.printable import printable
+from sinew.sim.scene.scene import Node, NodeId
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)

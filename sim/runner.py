@@ -11,13 +11,13 @@ from collections.abc import Hashable
 
 import msgspec
 
-from sim.cache.history import Branch
-from sim.cache.keys import start_key, step_key
-from sim.cache.simulation_cache import CachedState, SimulationCache
-from sim.cache.step_store import StepStore
-from sim.engine import Engine
-from sim.kinds.contract import Grab
-from sim.scene.clock import STEP_TIME, step_at, step_end
+from sinew.sim.cache.history import Branch
+from sinew.sim.cache.keys import start_key, step_key
+from sinew.sim.cache.simulation_cache import CachedState, SimulationCache
+from sinew.sim.cache.step_store import StepStore
+from sinew.sim.engine import Engine
+from sinew.sim.kinds.contract import Grab
+from sinew.sim.scene.clock import STEP_TIME, step_at, step_end
 
 _NEAR = 1e-3
 """Distance from a step, as a part of a step, within which the step itself is shown."""

@@ -12,14 +12,14 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from sim.colliders.scene_colliders import Colliders, SceneColliders
-from sim.colliders.state import ColliderPlacement
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.staging import StagingCopies
-from sim.guard import Guard
-from sim.kinds import KINDS
-from sim.kinds.contract import (
+from sinew.sim.colliders.scene_colliders import Colliders, SceneColliders
+from sinew.sim.colliders.state import ColliderPlacement
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.staging import StagingCopies
+from sinew.sim.guard import Guard
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import (
     Grab,
     Kind,
     Prepares,
@@ -32,10 +32,10 @@ from sim.kinds.contract import (
     has_state,
     stop_reason,
 )
-from sim.kinds.packing import State
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Settings, SettingsError
-from sim.scene.scene import Node, NodeId
+from sinew.sim.kinds.packing import State
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Settings, SettingsError
+from sinew.sim.scene.scene import Node, NodeId
 
 S = TypeVar("S")
 

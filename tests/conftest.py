@@ -58,6 +58,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """What a file of tests left is set aside too; what became garbage since is looked for after every few files."""
     result = yield
     if nextitem is None or nextitem.path != item.path:
+        assert not {"app", "widgets", "sim", "shaders", "resources"} & sys.modules.keys(), "loaded beside sinew"
         if next(_files) % FILES_BETWEEN == 0:
             gc.unfreeze()
         _set_aside()
@@ -136,7 +137,7 @@ class _Swallowed(logging.Handler):
 def survived() -> Iterator[list[BaseException]]:
     """What the program survived in drawing and simulating; a test that did not clear it fails with the first."""
     handler = _Swallowed()
-    logs = [logging.getLogger(name) for name in ("sim.guard", "app.viewport.renderer")]
+    logs = [logging.getLogger(name) for name in ("sinew.sim.guard", "sinew.app.viewport.renderer")]
     for log in logs:
         log.addHandler(handler)
         log.setLevel(logging.INFO)

@@ -3,10 +3,10 @@
 import struct
 from pathlib import Path
 
-from sim.assets.build import build_model
-from sim.assets.load import read_raw
-from sim.assets.model import CharacterModel
-from sim.assets.raw import RawModel
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.load import read_raw
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.raw import RawModel
 
 MESH_SYSTEM = """<?xml version="1.0"?>
 <MeshSystem asset_name="sample.fbx" asset_info="null" mesh_system_version="1" mesh_system_asset_version="0">

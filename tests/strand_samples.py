@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.strands import StrandSet
+from sinew.sim.assets.strands import StrandSet
 
 Float64 = npt.NDArray[np.float64]
 

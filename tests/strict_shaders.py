@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.gl import program
-from sim.gl.program_build import ProgramSources, build_program
+from sinew.sim.gl import program
+from sinew.sim.gl.program_build import ProgramSources, build_program
 
 VALIDATOR = shutil.which("glslangValidator")
 SUFFIXES = {"vertex": "vert", "geometry": "geom", "fragment": "frag", "compute": "comp"}

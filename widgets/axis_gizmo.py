@@ -7,9 +7,9 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from widgets.overlay import ViewportOverlay
-from widgets.theme import DARK
-from widgets.viewport import CLICK_SLOP
+from sinew.widgets.overlay import ViewportOverlay
+from sinew.widgets.theme import DARK
+from sinew.widgets.viewport import CLICK_SLOP
 
 # Direction in the world -> name of the view.
 VIEWS: dict[tuple[int, int, int], str] = {

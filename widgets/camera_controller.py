@@ -7,7 +7,7 @@ from pyglm import glm
 from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt
 from PySide6.QtGui import QMouseEvent, QNativeGestureEvent, QWheelEvent
 
-from sim.scene.camera import DIRECTIONS, Camera
+from sinew.sim.scene.camera import DIRECTIONS, Camera
 
 ORBIT_DEGREES_PER_PIXEL = 0.4
 ZOOM_PER_WHEEL_STEP = 1.12

@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.empty_state import EmptyState
-from widgets.icons import icon
-from widgets.parts import packed
-from widgets.theme import SPACE, SPACE_WIDE, colours, dress
+from sinew.widgets.empty_state import EmptyState
+from sinew.widgets.icons import icon
+from sinew.widgets.parts import packed
+from sinew.widgets.theme import SPACE, SPACE_WIDE, colours, dress
 
 Index = QModelIndex | QPersistentModelIndex
 _KEYS_COLUMN = 1

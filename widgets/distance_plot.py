@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from widgets.empty_state import EmptyState
-from widgets.parts import Pages, packed
-from widgets.texts import label_text
-from widgets.theme import SPACE, is_dark, tabular
+from sinew.widgets.empty_state import EmptyState
+from sinew.widgets.parts import Pages, packed
+from sinew.widgets.texts import label_text
+from sinew.widgets.theme import SPACE, is_dark, tabular
 
 # Distinct for colour-blind eyes (Okabe and Ito 2008); on dark and on light background.
 _COLOURS = (("#56b4e9", "#0072b2"), ("#e69f00", "#b37700"), ("#2fbf94", "#00795a"), ("#f08050", "#c04e00"))

@@ -4,9 +4,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from widgets.icons import GlyphLabel
-from widgets.texts import label_text
-from widgets.theme import SPACE, SPACE_WIDE
+from sinew.widgets.icons import GlyphLabel
+from sinew.widgets.texts import label_text
+from sinew.widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 32
 
@@ -15,7 +15,7 @@ class EmptyState(QWidget):
     """An icon if there is room, a title and a hint, centred in the panel.
 
     Args:
-        icon_name: Key of `widgets.icons.GLYPHS`.
+        icon_name: Key of `sinew.widgets.icons.GLYPHS`.
         text: Title.
         hint: Smaller text below.
     """

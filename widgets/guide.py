@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QSplitter, QTextBrowser, QWidget
 
-from widgets.parts import packed
-from widgets.theme import SPACE, dress
+from sinew.widgets.parts import packed
+from sinew.widgets.theme import SPACE, dress
 
 FIRST = "index"
 SUFFIX = ".md"

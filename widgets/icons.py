@@ -25,8 +25,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from sim.kinds import KINDS
-from widgets.theme import Colours, colours
+from sinew.sim.kinds import KINDS
+from sinew.widgets.theme import Colours, colours
 
 _FAMILY = "mdi6"
 _PACKAGE = "qtawesome"

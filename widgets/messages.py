@@ -29,12 +29,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.kinds.contract import Command
-from sim.printable import printable
-from widgets.empty_state import EmptyState
-from widgets.icons import icon
-from widgets.parts import Pages, packed, plain_list, tool_button
-from widgets.theme import SPACE, SPACE_WIDE, colours
+from sinew.sim.kinds.contract import Command
+from sinew.sim.printable import printable
+from sinew.widgets.empty_state import EmptyState
+from sinew.widgets.icons import icon
+from sinew.widgets.parts import Pages, packed, plain_list, tool_button
+from sinew.widgets.theme import SPACE, SPACE_WIDE, colours
 
 KEPT = 10_000
 TIME, FILE, TEXT, ACTION = 0, 1, 2, 3

@@ -19,9 +19,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QWidget
 
-from sim.scene.params import Scale
-from widgets.number_text import NumberRange, NumberTextError, format_number, gain, is_change, parse_number
-from widgets.theme import blend, tabular
+from sinew.sim.scene.params import Scale
+from sinew.widgets.number_text import NumberRange, NumberTextError, format_number, gain, is_change, parse_number
+from sinew.widgets.theme import blend, tabular
 
 _DRAG_THRESHOLD = 3.0
 
@@ -37,7 +37,7 @@ class NumberField(QLineEdit):
 
     Drag left and right (Shift finer, Ctrl coarser); Up, Down and the wheel step it while it has the focus. Double
     click, Return, F2 or typing opens the text, which may be arithmetic, in other units, or a change such as *2 or +=0.1
-    (see `widgets.number_text`); Return commits, Escape restores. Ctrl+C and Ctrl+V copy and paste the number. Values
+    (`sinew.widgets.number_text`); Return commits, Escape restores. Ctrl+C and Ctrl+V copy and paste the number. Values
     beyond the hard range are clamped with a notice.
 
     Each gesture emits `edit_started`, then `edited` for each value, then `edit_finished` or `edit_cancelled`; before a

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sim.scene.params import Scale
+from sinew.sim.scene.params import Scale
 
 _SIGNIFICANT = 4
 _FINER = 0.1

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from PySide6.QtCore import QItemSelection, Signal
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
-from sim.characters.settings import MATERIAL_PART
-from sim.scene.change import Change, ChangeKind
-from sim.scene.scene import NodeId, ParamRef
-from sim.scene.view_state import Selection, selection_of
-from widgets.empty_state import EmptyState
-from widgets.icons import icon
-from widgets.outliner_entries import Entry, EntryKind, Key
-from widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
-from widgets.outliner_view import OutlinerView
-from widgets.parts import packed
-from widgets.protocols import EditTarget, ModelProvider, ModelState
-from widgets.theme import SPACE
+from sinew.sim.characters.settings import MATERIAL_PART
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.scene import NodeId, ParamRef
+from sinew.sim.scene.view_state import Selection, selection_of
+from sinew.widgets.empty_state import EmptyState
+from sinew.widgets.icons import icon
+from sinew.widgets.outliner_entries import Entry, EntryKind, Key
+from sinew.widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
+from sinew.widgets.outliner_view import OutlinerView
+from sinew.widgets.parts import packed
+from sinew.widgets.protocols import EditTarget, ModelProvider, ModelState
+from sinew.widgets.theme import SPACE
 
 _NODES = (EntryKind.NODE, EntryKind.FOLD)
 

@@ -4,15 +4,15 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from sim.assets.influences import weighted_vertex_counts
-from sim.assets.model import CharacterModel
-from sim.characters.materials import missing_images, overridden_materials
-from sim.characters.settings import MaterialLook
-from sim.kinds import KINDS
-from sim.scene.scene import Node, NodeId, Scene
-from sim.scene.view_state import Selection, selection_of
-from widgets.icons import kind_icon
-from widgets.protocols import ModelState, ModelStatus
+from sinew.sim.assets.influences import weighted_vertex_counts
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.materials import missing_images, overridden_materials
+from sinew.sim.characters.settings import MaterialLook
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.scene import Node, NodeId, Scene
+from sinew.sim.scene.view_state import Selection, selection_of
+from sinew.widgets.icons import kind_icon
+from sinew.widgets.protocols import ModelState, ModelStatus
 
 Key = tuple[str, ...]
 

@@ -19,10 +19,10 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QBrush, QColor, QIcon
 
-from sim.scene.scene import NodeId, Scene
-from sim.scene.view_state import Selection
-from widgets.icons import icon
-from widgets.outliner_entries import (
+from sinew.sim.scene.scene import NodeId, Scene
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.icons import icon
+from sinew.widgets.outliner_entries import (
     Entry,
     EntryKind,
     Key,
@@ -32,9 +32,9 @@ from widgets.outliner_entries import (
     scene_entries,
     view_entry,
 )
-from widgets.protocols import ModelProvider
-from widgets.texts import label_text, tip_text
-from widgets.theme import colours
+from sinew.widgets.protocols import ModelProvider
+from sinew.widgets.texts import label_text, tip_text
+from sinew.widgets.theme import colours
 
 NOTE_ROLE = Qt.ItemDataRole.UserRole
 NOTE_COLOUR_ROLE = Qt.ItemDataRole.UserRole + 1

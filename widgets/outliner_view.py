@@ -29,9 +29,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.outliner_entries import Entry, EntryKind, Key
-from widgets.outliner_model import BADGES_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE, Badge, OutlinerFilter, OutlinerModel
-from widgets.theme import SPACE, dress, tabular
+from sinew.widgets.outliner_entries import Entry, EntryKind, Key
+from sinew.widgets.outliner_model import BADGES_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE, Badge, OutlinerFilter, OutlinerModel
+from sinew.widgets.theme import SPACE, dress, tabular
 
 EYE_WIDTH = 24
 _EYE_SIDE = 16

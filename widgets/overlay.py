@@ -8,12 +8,12 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSiz
 from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
-from sim.maths.ramps import Ramp, ramp_colours
-from sim.scene.handles import FREE, HandleMode, Handles
-from widgets.icons import GlyphLabel
-from widgets.parts import packed
-from widgets.texts import label_text
-from widgets.theme import DARK, SPACE, SPACE_WIDE, tabular
+from sinew.sim.maths.ramps import Ramp, ramp_colours
+from sinew.sim.scene.handles import FREE, HandleMode, Handles
+from sinew.widgets.icons import GlyphLabel
+from sinew.widgets.parts import packed
+from sinew.widgets.texts import label_text
+from sinew.widgets.theme import DARK, SPACE, SPACE_WIDE, tabular
 
 H = TypeVar("H")
 

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.icons import icon
-from widgets.theme import SPACE, dress, tabular
+from sinew.widgets.icons import icon
+from sinew.widgets.theme import SPACE, dress, tabular
 
 Part = QWidget | QLayout
 Box = TypeVar("Box", bound=QBoxLayout)

@@ -10,9 +10,9 @@ from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
 from PySide6.QtGui import QColor, QHideEvent, QIcon, QPainter, QPalette, QPixmap, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from widgets.empty_state import EmptyState
-from widgets.parts import Pages, packed, tool_button
-from widgets.theme import SPACE, is_dark, tabular
+from sinew.widgets.empty_state import EmptyState
+from sinew.widgets.parts import Pages, packed, tool_button
+from sinew.widgets.theme import SPACE, is_dark, tabular
 
 SPAN = 60.0
 """Recorded simulation time [s]."""

@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import SignalInstance
 
-from sim.assets.model import CharacterModel, LocalPose
-from sim.scene.scene import NodeId, ParamRef, Scene
+from sinew.sim.assets.model import CharacterModel, LocalPose
+from sinew.sim.scene.scene import NodeId, ParamRef, Scene
 
 
 class EditTarget(Protocol):
     """Receives all edits of the scene.
 
     Attributes:
-        changed: Emits a `sim.scene.change.Change` after each change: edit, undo, redo or open.
+        changed: Emits a `sinew.sim.scene.change.Change` after each change: edit, undo, redo or open.
     """
 
     changed: SignalInstance
@@ -95,7 +95,7 @@ class ModelStatus:
 
 
 class PoseLike(Protocol):
-    """A pose of a skeleton, such as `sim.animation.pose.Pose`."""
+    """A pose of a skeleton, such as `sinew.sim.animation.pose.Pose`."""
 
     @property
     def local(self) -> LocalPose:

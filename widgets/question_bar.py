@@ -6,9 +6,9 @@ from PySide6.QtCore import QMargins, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from widgets.icons import GlyphLabel
-from widgets.parts import packed
-from widgets.theme import SPACE, SPACE_WIDE
+from sinew.widgets.icons import GlyphLabel
+from sinew.widgets.parts import packed
+from sinew.widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 18
 

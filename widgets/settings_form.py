@@ -6,10 +6,10 @@ import msgspec
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFormLayout, QLabel, QWidget
 
-from sim.scene.params import ParamError, params_of, validated
-from widgets.inspector.editor import ValueEditor
-from widgets.inspector.editors import Choices, editor_for
-from widgets.theme import SPACE
+from sinew.sim.scene.params import ParamError, params_of, validated
+from sinew.widgets.inspector.editor import ValueEditor
+from sinew.widgets.inspector.editors import Choices, editor_for
+from sinew.widgets.theme import SPACE
 
 
 class SettingsForm(QWidget):

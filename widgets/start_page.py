@@ -8,10 +8,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPalette, QPixmap
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from widgets.icons import icon
-from widgets.parts import packed
-from widgets.texts import menu_text, tip_text
-from widgets.theme import SPACE, SPACE_WIDE
+from sinew.widgets.icons import icon
+from sinew.widgets.parts import packed
+from sinew.widgets.texts import menu_text, tip_text
+from sinew.widgets.theme import SPACE, SPACE_WIDE
 
 _PICTURE = QSize(120, 75)
 _CARD_WIDTH, _COLUMNS_MAX, _RECENT_MAX = 136, 4, 8

@@ -8,8 +8,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from sim.maths.ramps import Ramp, ramp_colours
-from widgets.theme import SPACE, blend, tabular
+from sinew.sim.maths.ramps import Ramp, ramp_colours
+from sinew.widgets.theme import SPACE, blend, tabular
 
 _STOPPED = QColor("#e0574b")
 

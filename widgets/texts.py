@@ -1,9 +1,9 @@
-"""Text from files for labels, menus and tips (see `sim.printable`), and filters of file dialogs."""
+"""Text from files for labels, menus and tips (see `sinew.sim.printable`), and filters of file dialogs."""
 
 import html
 from collections.abc import Iterable
 
-from sim.printable import printable
+from sinew.sim.printable import printable
 
 _TEXT_MAX = 300
 

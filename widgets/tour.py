@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from widgets.parts import packed
-from widgets.theme import SPACE, SPACE_WIDE
+from sinew.widgets.parts import packed
+from sinew.widgets.theme import SPACE, SPACE_WIDE
 
 _WIDTH = 300
 

@@ -16,8 +16,8 @@ from PySide6.QtGui import (
 from PySide6.QtOpenGLWidgets import QOpenGLWidget
 from PySide6.QtWidgets import QWidget
 
-from widgets.camera_controller import CameraController
-from widgets.protocols import ViewportDelegate
+from sinew.widgets.camera_controller import CameraController
+from sinew.widgets.protocols import ViewportDelegate
 
 CLICK_SLOP = 4.0
 

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.cli.failure import CommandError, print_line, print_warnings
-from app.cli.options import add_back_end_option, output_file, positive, require_folder
-from app.cli.progress import Progress
-from sim.assets.formats import Format, Formats
-from sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
-from sim.bench.runner import ON_ONE_BACK_END, SYSTEMS, Row
-from sim.export.atomic_file import atomic_file
-from sim.gl.back_end import BackEndChoice
-from sim.gl.context import Context
-from sim.gl.errors import GLError
-from sim.printable import counted
+from sinew.app.cli.failure import CommandError, print_line, print_warnings
+from sinew.app.cli.options import add_back_end_option, output_file, positive, require_folder
+from sinew.app.cli.progress import Progress
+from sinew.sim.assets.formats import Format, Formats
+from sinew.sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
+from sinew.sim.bench.runner import ON_ONE_BACK_END, SYSTEMS, Row
+from sinew.sim.export.atomic_file import atomic_file
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLError
+from sinew.sim.printable import counted
 
 REPORTS = Formats(Format(name="JSON", suffixes=(".json",)))
 

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import resources
-from app.cli.failure import CommandError
-from sim.bench.runner import Row, row_of
+from sinew import resources
+from sinew.app.cli.failure import CommandError
+from sinew.sim.bench.runner import Row, row_of
 
 SAMPLE = "projects/humanoid.sinew"
 FIRST_FRAME = "first-frame"
@@ -31,7 +31,7 @@ def launch_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: A
 
 
 def _launch(project: Path) -> float:
-    command = [sys.executable, "-m", "app", str(project), "--exit-after-first-frame"]
+    command = [sys.executable, "-m", "sinew", str(project), "--exit-after-first-frame"]
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from app.cli.failure import CommandError
-from app.cli.options import add_back_end_option
+from sinew.app.cli.failure import CommandError
+from sinew.app.cli.options import add_back_end_option
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.path is not None and not options.path.exists():
         raise CommandError(options.path, "", "no such file, and no command of this name")
-    from app.editor.editor import run_editor
+    from sinew.app.editor.editor import run_editor
 
     return run_editor(
         options.path,

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import msgspec
 
-from app.cli.failure import CommandError, print_line, print_warnings
-from app.cli.options import (
+from sinew.app.cli.failure import CommandError, print_line, print_warnings
+from sinew.app.cli.options import (
     add_format_options,
     add_output_option,
     add_outside_option,
@@ -18,22 +18,22 @@ from app.cli.options import (
     frame_range,
     require_folder,
 )
-from app.cli.progress import Progress, add_progress_option
-from app.cli.run import SceneRun, headless
-from app.cli.scene import OpenedScene, opened
-from app.cli.tracks import STEPS_PER_SECOND, TrackRecorder
-from app.files.project_file import is_project
-from sim.assets.build import build_model
-from sim.assets.load import read_raw
-from sim.characters.materials import missing_images, missing_lines
-from sim.export.atomic_file import naming
-from sim.export.error import require_package
-from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS, Characters
-from sim.export.scene.writing import CHARACTERS, write_scene
-from sim.printable import counted, size_text
-from sim.scene.params import validated
-from sim.scene.scene import Node
-from sim.scene.view import SkinningComparison
+from sinew.app.cli.progress import Progress, add_progress_option
+from sinew.app.cli.run import SceneRun, headless
+from sinew.app.cli.scene import OpenedScene, opened
+from sinew.app.cli.tracks import STEPS_PER_SECOND, TrackRecorder
+from sinew.app.files.project_file import is_project
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.load import read_raw
+from sinew.sim.characters.materials import missing_images, missing_lines
+from sinew.sim.export.atomic_file import naming
+from sinew.sim.export.error import require_package
+from sinew.sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS, Characters
+from sinew.sim.export.scene.writing import CHARACTERS, write_scene
+from sinew.sim.printable import counted, size_text
+from sinew.sim.scene.params import validated
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.view import SkinningComparison
 
 SECONDS = 5.0
 """Default length of scenes without a clip [s]."""

@@ -10,11 +10,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from app.files.project_json import ProjectError
-from sim.assets.raw import ModelError
-from sim.cache.bake import BakeError
-from sim.export.error import ExportError
-from sim.printable import printable
+from sinew.app.files.project_json import ProjectError
+from sinew.sim.assets.raw import ModelError
+from sinew.sim.cache.bake import BakeError
+from sinew.sim.export.error import ExportError
+from sinew.sim.printable import printable
 
 DONE, FAILED, WRONG_COMMAND_LINE = 0, 1, 2
 

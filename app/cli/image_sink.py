@@ -10,15 +10,15 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import print_line, print_warnings
-from sim.assets.formats import resolved
-from sim.assets.images import ImageError, load_image
-from sim.export.atomic_file import atomic_path, naming
-from sim.export.error import ExportError, failures_of_libraries
-from sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, RENDER_FORMATS, VIDEO_FORMATS, VideoFormat
-from sim.export.image import Layers
-from sim.export.video_file import ReadBack, Video
-from sim.printable import size_text
+from sinew.app.cli.failure import print_line, print_warnings
+from sinew.sim.assets.formats import resolved
+from sinew.sim.assets.images import ImageError, load_image
+from sinew.sim.export.atomic_file import atomic_path, naming
+from sinew.sim.export.error import ExportError, failures_of_libraries
+from sinew.sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, RENDER_FORMATS, VIDEO_FORMATS, VideoFormat
+from sinew.sim.export.image import Layers
+from sinew.sim.export.video_file import ReadBack, Video
+from sinew.sim.printable import size_text
 
 UInt8 = npt.NDArray[np.uint8]
 

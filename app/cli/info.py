@@ -7,18 +7,18 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from app.cli.failure import print_warnings
-from app.cli.options import add_outside_option, add_scene_argument
-from app.cli.progress import Progress
-from app.cli.scene import require_inside
-from app.files.migrations import VERSION
-from app.files.project_file import is_project, load_project
-from sim.assets.build import build_model
-from sim.assets.info import info_text, model_info, table
-from sim.assets.load import read_raw
-from sim.characters.materials import missing_images, missing_lines
-from sim.kinds import KINDS
-from sim.printable import printable, printable_json
+from sinew.app.cli.failure import print_warnings
+from sinew.app.cli.options import add_outside_option, add_scene_argument
+from sinew.app.cli.progress import Progress
+from sinew.app.cli.scene import require_inside
+from sinew.app.files.migrations import VERSION
+from sinew.app.files.project_file import is_project, load_project
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.info import info_text, model_info, table
+from sinew.sim.assets.load import read_raw
+from sinew.sim.characters.materials import missing_images, missing_lines
+from sinew.sim.kinds import KINDS
+from sinew.sim.printable import printable, printable_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import NoReturn
 
-from app.cli.failure import (
+from sinew.app.cli.failure import (
     DONE,
     FAILED,
     WRONG_COMMAND_LINE,
@@ -26,17 +26,17 @@ from app.cli.failure import (
 )
 
 COMMANDS = {
-    "info": ("app.cli.info", "describe a model or a project"),
-    "pose": ("app.cli.pose", "write a model in a pose"),
-    "simulate": ("app.cli.simulate", "simulate a project and write every step"),
-    "render": ("app.cli.render", "render a model or a project to images or a video"),
-    "export": ("app.cli.export", "export a model or a project over time for other programs"),
-    "report": ("app.cli.report", "write a page with image, settings, timings, stability and checksums"),
-    "verify": ("app.cli.verify", "simulate a bake again and report the first step that differs"),
-    "sweep": ("app.cli.sweep", "run a simulation with many settings, and write a table and images"),
-    "bench": ("app.cli.bench", "measure on this machine and print a table"),
+    "info": ("sinew.app.cli.info", "describe a model or a project"),
+    "pose": ("sinew.app.cli.pose", "write a model in a pose"),
+    "simulate": ("sinew.app.cli.simulate", "simulate a project and write every step"),
+    "render": ("sinew.app.cli.render", "render a model or a project to images or a video"),
+    "export": ("sinew.app.cli.export", "export a model or a project over time for other programs"),
+    "report": ("sinew.app.cli.report", "write a page with image, settings, timings, stability and checksums"),
+    "verify": ("sinew.app.cli.verify", "simulate a bake again and report the first step that differs"),
+    "sweep": ("sinew.app.cli.sweep", "run a simulation with many settings, and write a table and images"),
+    "bench": ("sinew.app.cli.bench", "measure on this machine and print a table"),
 }
-EDITOR = "app.cli.editor"
+EDITOR = "sinew.app.cli.editor"
 
 
 class OneLineParser(argparse.ArgumentParser):

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from app.cli.failure import CommandError
-from app.files.project_file import PROJECT_SUFFIX, is_project
-from sim.assets.formats import MODEL_FORMATS, Format, Formats
-from sim.gl.back_end import BackEndChoice
-from sim.refusal import refusal
-from sim.scene.params import params_of, range_text, value_text
+from sinew.app.cli.failure import CommandError
+from sinew.app.files.project_file import PROJECT_SUFFIX, is_project
+from sinew.sim.assets.formats import MODEL_FORMATS, Format, Formats
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.refusal import refusal
+from sinew.sim.scene.params import params_of, range_text, value_text
 
 FRAME_MAX, PICTURES_MAX = 10**9, 100_000
 

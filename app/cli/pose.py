@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError, print_line
-from app.cli.options import add_output_option, any_of, finite_number, require_folder, whole_number
-from app.cli.scene import loaded
-from app.files.project_file import is_project
-from sim.animation.evaluate import evaluate_pose
-from sim.animation.pose import Pose
-from sim.assets.formats import MODEL_FORMATS, GltfOptions
-from sim.assets.model import CharacterModel, Clip, Interpolation
-from sim.characters.settings import SkinningMethod
-from sim.export.formats import SURFACE_WRITERS
-from sim.export.surface import surface_of
-from sim.gl.back_end import BackEndChoice
-from sim.printable import counted
+from sinew.app.cli.failure import CommandError, print_line
+from sinew.app.cli.options import add_output_option, any_of, finite_number, require_folder, whole_number
+from sinew.app.cli.scene import loaded
+from sinew.app.files.project_file import is_project
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.formats import MODEL_FORMATS, GltfOptions
+from sinew.sim.assets.model import CharacterModel, Clip, Interpolation
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.export.formats import SURFACE_WRITERS
+from sinew.sim.export.surface import surface_of
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.printable import counted
 
 Float32 = npt.NDArray[np.float32]
 
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
 
 def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod) -> tuple[Float32, Float32]:
     """Positions and unit normals, both (V, 3), skinned in double precision on the CPU."""
-    from sim.characters.reference import skin
+    from sinew.sim.characters.reference import skin
 
     skinned = skin(model.mesh, model.skin, pose.palette, method, pose.centres, pose.local.weights)
     return skinned.positions.astype(np.float32), skinned.normals.astype(np.float32)
@@ -91,9 +91,9 @@ def skin_on_gpu(
     Raises:
         CommandError: If this machine has no OpenGL.
     """
-    from app.cli.run import headless
-    from sim.characters.skinning import SkinnedMesh
-    from sim.gl.library import ShaderLibrary
+    from sinew.app.cli.run import headless
+    from sinew.sim.characters.skinning import SkinnedMesh
+    from sinew.sim.gl.library import ShaderLibrary
 
     with headless(choice, "; --backend reference needs none") as context:
         mesh = SkinnedMesh(context, ShaderLibrary(context), model.mesh, model.skin)

@@ -6,7 +6,7 @@ import time
 from types import TracebackType
 from typing import Self
 
-from sim.printable import printable
+from sinew.sim.printable import printable
 
 WAIT = 0.5
 PERIOD = 0.1

@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError
-from app.cli.image_sink import is_numbered, is_video, picture_sink
-from app.cli.options import (
+from sinew.app.cli.failure import CommandError
+from sinew.app.cli.image_sink import is_numbered, is_video, picture_sink
+from sinew.app.cli.options import (
     add_back_end_option,
     add_format_options,
     add_output_option,
@@ -25,23 +25,23 @@ from app.cli.options import (
     frame_range,
     require_folder,
 )
-from app.cli.progress import Progress, add_progress_option
-from app.cli.renderer import VIEWS, Renderer
-from app.cli.run import headless
-from app.cli.scene import OpenedScene, opened
-from app.cli.variants import add_variant_options, annotated, joined, setting_text, skinned_by, varied
-from app.files.project_file import is_project
-from sim.assets.model import Clip
-from sim.characters.settings import SkinningMethod
-from sim.export.error import require_package
-from sim.export.formats import RENDER_FORMATS
-from sim.gl.context import Context
-from sim.kinds import KINDS
-from sim.profile.sample import SEPARATOR, SceneMoment
-from sim.scene.camera import Camera
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import params_of, validated
-from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
+from sinew.app.cli.progress import Progress, add_progress_option
+from sinew.app.cli.renderer import VIEWS, Renderer
+from sinew.app.cli.run import headless
+from sinew.app.cli.scene import OpenedScene, opened
+from sinew.app.cli.variants import add_variant_options, annotated, joined, setting_text, skinned_by, varied
+from sinew.app.files.project_file import is_project
+from sinew.sim.assets.model import Clip
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.export.error import require_package
+from sinew.sim.export.formats import RENDER_FORMATS
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds import KINDS
+from sinew.sim.profile.sample import SEPARATOR, SceneMoment
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import params_of, validated
+from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 SIMULATED_FRAMES = 300
 """Default number of frames of a simulation without a clip: five seconds."""

@@ -8,21 +8,21 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
-from app.cli.failure import CommandError, print_warnings
-from app.cli.run import Baker, SceneRun, known_bake
-from app.cli.scene import OpenedScene
-from app.viewport.follow import travel
-from sim.engine import Engine
-from sim.export.image import Layers
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.maths.srgb import linear_from_srgb, srgb_from_linear
-from sim.scene.camera import DIRECTIONS, Camera
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import validated
-from sim.scene.scene import NodeId, Scene
-from sim.scene.vectors import Colour
-from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
+from sinew.app.cli.failure import CommandError, print_warnings
+from sinew.app.cli.run import Baker, SceneRun, known_bake
+from sinew.app.cli.scene import OpenedScene
+from sinew.app.viewport.follow import travel
+from sinew.sim.engine import Engine
+from sinew.sim.export.image import Layers
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
+from sinew.sim.scene.camera import DIRECTIONS, Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import validated
+from sinew.sim.scene.scene import NodeId, Scene
+from sinew.sim.scene.vectors import Colour
+from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}
 """Yaw and pitch [°] of the views that frame the scene."""

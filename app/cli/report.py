@@ -15,23 +15,23 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from app.cli.failure import print_line
-from app.cli.options import add_output_option, add_outside_option, add_scene_argument, frame_range, require_folder
-from app.cli.progress import Progress, add_progress_option
-from app.cli.render import frame_times
-from app.cli.renderer import Renderer
-from app.cli.run import headless
-from app.cli.scene import OpenedScene, opened
-from sim.engine import Engine
-from sim.export.formats import PAGE_FORMATS
-from sim.export.image import write_png
-from sim.gl.context import Context
-from sim.kinds.contract import stop_reason, warning_of
-from sim.printable import counted, printable, size_text
-from sim.profile.history import summary
-from sim.profile.sample import FrameSample, SceneMoment
-from sim.scene.params import params_of, value_text, with_paths
-from sim.scene.scene import Node
+from sinew.app.cli.failure import print_line
+from sinew.app.cli.options import add_output_option, add_outside_option, add_scene_argument, frame_range, require_folder
+from sinew.app.cli.progress import Progress, add_progress_option
+from sinew.app.cli.render import frame_times
+from sinew.app.cli.renderer import Renderer
+from sinew.app.cli.run import headless
+from sinew.app.cli.scene import OpenedScene, opened
+from sinew.sim.engine import Engine
+from sinew.sim.export.formats import PAGE_FORMATS
+from sinew.sim.export.image import write_png
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds.contract import stop_reason, warning_of
+from sinew.sim.printable import counted, printable, size_text
+from sinew.sim.profile.history import summary
+from sinew.sim.profile.sample import FrameSample, SceneMoment
+from sinew.sim.scene.params import params_of, value_text, with_paths
+from sinew.sim.scene.scene import Node
 
 FRAMES = 120
 SIZE = (960, 540)

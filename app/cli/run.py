@@ -4,20 +4,20 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Self
 
-from app.cli.failure import CommandError, print_warnings
-from app.cli.progress import Progress
-from app.cli.scene import OpenedScene
-from app.files.project_file import cache_folder
-from sim.cache.bake import Bake, BakeWriter, is_bake
-from sim.cache.keys import is_current, node_keys
-from sim.engine import Engine
-from sim.gl.back_end import BackEndChoice
-from sim.gl.context import Context
-from sim.gl.errors import GLError
-from sim.kinds.contract import warning_of
-from sim.runner import SimulationRunner
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import NodeId
+from sinew.app.cli.failure import CommandError, print_warnings
+from sinew.app.cli.progress import Progress
+from sinew.app.cli.scene import OpenedScene
+from sinew.app.files.project_file import cache_folder
+from sinew.sim.cache.bake import Bake, BakeWriter, is_bake
+from sinew.sim.cache.keys import is_current, node_keys
+from sinew.sim.engine import Engine
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLError
+from sinew.sim.kinds.contract import warning_of
+from sinew.sim.runner import SimulationRunner
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import NodeId
 
 CHECKED_EVERY = 60
 """Steps between two checks for errors; they also keep the GPU queue short."""

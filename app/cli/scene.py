@@ -9,21 +9,21 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError, print_warnings
-from app.cli.progress import Progress
-from app.files.project_file import is_project, load_project
-from app.files.project_paths import outside_files, project_folders
-from sim.assets.images import ImageBudget, ImageError, MipImage, load_image, mip_image
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh, upright_mesh
-from sim.assets.strands import StrandSet, load_strands
-from sim.characters.materials import REPORTED_MAX, MissingImage, missing_images, missing_lines
-from sim.characters.placement import active_clip
-from sim.characters.settings import ModelSettings
-from sim.kinds import KINDS
-from sim.kinds.contract import FileUse
-from sim.scene.scene import Node, NodeId, Scene, node_named
-from sim.scene.view_state import ViewState
+from sinew.app.cli.failure import CommandError, print_warnings
+from sinew.app.cli.progress import Progress
+from sinew.app.files.project_file import is_project, load_project
+from sinew.app.files.project_paths import outside_files, project_folders
+from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, load_image, mip_image
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel, Clip, ImageSource, Mesh, upright_mesh
+from sinew.sim.assets.strands import StrandSet, load_strands
+from sinew.sim.characters.materials import REPORTED_MAX, MissingImage, missing_images, missing_lines
+from sinew.sim.characters.placement import active_clip
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import FileUse
+from sinew.sim.scene.scene import Node, NodeId, Scene, node_named
+from sinew.sim.scene.view_state import ViewState
 
 Images = Mapping[ImageSource, npt.NDArray[np.uint8]]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError, EndRequest, Interrupted, print_line, print_warnings
-from app.cli.options import (
+from sinew.app.cli.failure import CommandError, EndRequest, Interrupted, print_line, print_warnings
+from sinew.app.cli.options import (
     add_back_end_option,
     add_output_option,
     add_outside_option,
@@ -20,15 +20,15 @@ from app.cli.options import (
     require_folder,
     require_project,
 )
-from app.cli.progress import Progress
-from app.cli.run import Baker, SceneRun, headless, known_bake
-from app.cli.scene import OpenedScene, opened
-from sim.export.atomic_file import naming
-from sim.export.formats import ARRAY_WRITERS
-from sim.export.npz import FrameArrays
-from sim.kinds.contract import Array
-from sim.printable import counted, size_text
-from sim.scene.clock import STEP_TIME
+from sinew.app.cli.progress import Progress
+from sinew.app.cli.run import Baker, SceneRun, headless, known_bake
+from sinew.app.cli.scene import OpenedScene, opened
+from sinew.sim.export.atomic_file import naming
+from sinew.sim.export.formats import ARRAY_WRITERS
+from sinew.sim.export.npz import FrameArrays
+from sinew.sim.kinds.contract import Array
+from sinew.sim.printable import counted, size_text
+from sinew.sim.scene.clock import STEP_TIME
 
 STEPS = 300
 STEPS_MAX = 10**9

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from app.cli.failure import CommandError, print_line
-from app.cli.options import (
+from sinew.app.cli.failure import CommandError, print_line
+from sinew.app.cli.options import (
     add_back_end_option,
     add_outside_option,
     any_of,
@@ -22,19 +22,19 @@ from app.cli.options import (
     require_folder,
     require_project,
 )
-from app.cli.progress import Progress, add_progress_option
-from app.cli.render import picture_size
-from app.cli.run import SceneRun, headless
-from app.cli.scene import OpenedScene, opened
-from app.cli.simulate import step_count
-from sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combinations, with_values
-from sim.export.atomic_file import write_atomically
-from sim.export.formats import IMAGE_WRITERS
-from sim.gl.framebuffer import Framebuffer
-from sim.kinds.contract import Measures
-from sim.printable import cell_text, counted
-from sim.scene.camera import Camera
-from sim.scene.params import ParamError, value_text
+from sinew.app.cli.progress import Progress, add_progress_option
+from sinew.app.cli.render import picture_size
+from sinew.app.cli.run import SceneRun, headless
+from sinew.app.cli.scene import OpenedScene, opened
+from sinew.app.cli.simulate import step_count
+from sinew.sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combinations, with_values
+from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.export.formats import IMAGE_WRITERS
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.contract import Measures
+from sinew.sim.printable import cell_text, counted
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.params import ParamError, value_text
 
 STEPS = 120
 EVERY = 10

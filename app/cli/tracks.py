@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError
-from app.cli.run import SceneRun
-from app.cli.scene import OpenedScene
-from sim.characters.character import Character
-from sim.characters.materials import overridden_materials
-from sim.characters.settings import DoubleSided, ModelSettings, SkinningMethod, section_list
-from sim.export.npz import FrameArrays
-from sim.export.scene.recording import JointMotion, SceneRecording, Track
-from sim.export.surface import surface_of
-from sim.kinds.contract import Exports, System
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Node
+from sinew.app.cli.failure import CommandError
+from sinew.app.cli.run import SceneRun
+from sinew.app.cli.scene import OpenedScene
+from sinew.sim.characters.character import Character
+from sinew.sim.characters.materials import overridden_materials
+from sinew.sim.characters.settings import DoubleSided, ModelSettings, SkinningMethod, section_list
+from sinew.sim.export.npz import FrameArrays
+from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Track
+from sinew.sim.export.surface import surface_of
+from sinew.sim.kinds.contract import Exports, System
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Node
 
 STEPS_PER_SECOND = round(1.0 / STEP_TIME)
 IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours")} | {"points": "positions"}

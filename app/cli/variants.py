@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from app.cli.failure import CommandError
-from app.cli.scene import OpenedScene, opened
-from app.files.project_file import is_project
-from sim.characters.settings import SkinningMethod
-from sim.refusal import refusal
-from sim.scene.params import ParamError, params_of, validated, value_text
-from sim.scene.scene import Node, ParamRef, with_value
-from sim.scene.view import SkinningComparison
+from sinew.app.cli.failure import CommandError
+from sinew.app.cli.scene import OpenedScene, opened
+from sinew.app.files.project_file import is_project
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.refusal import refusal
+from sinew.sim.scene.params import ParamError, params_of, validated, value_text
+from sinew.sim.scene.scene import Node, ParamRef, with_value
+from sinew.sim.scene.view import SkinningComparison
 
 UInt8 = npt.NDArray[np.uint8]
 

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError, print_warnings
-from app.cli.options import add_back_end_option, add_outside_option, require_project
-from app.cli.progress import Progress, add_progress_option
-from app.cli.run import SceneRun, headless
-from app.cli.scene import opened
-from app.files.project_file import cache_folder
-from sim.cache.bake import Bake, is_bake
-from sim.cache.keys import is_current
-from sim.engine import Engine
-from sim.kinds.contract import System
-from sim.scene.params import SettingsError
-from sim.scene.scene import NodeId
+from sinew.app.cli.failure import CommandError, print_warnings
+from sinew.app.cli.options import add_back_end_option, add_outside_option, require_project
+from sinew.app.cli.progress import Progress, add_progress_option
+from sinew.app.cli.run import SceneRun, headless
+from sinew.app.cli.scene import opened
+from sinew.app.files.project_file import cache_folder
+from sinew.sim.cache.bake import Bake, is_bake
+from sinew.sim.cache.keys import is_current
+from sinew.sim.engine import Engine
+from sinew.sim.kinds.contract import System
+from sinew.sim.scene.params import SettingsError
+from sinew.sim.scene.scene import NodeId
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 

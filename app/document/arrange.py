@@ -5,10 +5,10 @@ from collections.abc import Collection, Sequence
 import msgspec
 import numpy as np
 
-from sim.scene.params import ParamError
-from sim.scene.scene import Attachment, Node, NodeId, Scene
-from sim.scene.transform import Transform
-from sim.scene.world_transforms import WorldTransforms, relative_transform, vector
+from sinew.sim.scene.params import ParamError
+from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.world_transforms import WorldTransforms, relative_transform, vector
 
 Nodes = tuple[Node, ...]
 

@@ -13,23 +13,23 @@ from typing import Any
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.document.history import Gesture, GestureState, SetScene, UndoHistory, changed_values, values_text
-from app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
-from app.document.resize import Zoom, factor_of, followed
-from app.files.unknown_content import UnknownContent
-from sim.kinds import KINDS
-from sim.scene.camera import Camera
-from sim.scene.change import Change, ChangeKind, value_change
-from sim.scene.params import Declaration, Effect, ParamError, Role, bounded, param_of, with_paths
-from sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
-from sim.scene.view_state import Selection, ViewState, selection_of
+from sinew.app.document.history import Gesture, GestureState, SetScene, UndoHistory, changed_values, values_text
+from sinew.app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
+from sinew.app.document.resize import Zoom, factor_of, followed
+from sinew.app.files.unknown_content import UnknownContent
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.change import Change, ChangeKind, value_change
+from sinew.sim.scene.params import Declaration, Effect, ParamError, Role, bounded, param_of, with_paths
+from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
+from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 
 
 class Document(QObject):
     """Owner of the scene and of camera, playhead and selection; all of them are immutable values.
 
     Signals:
-        changed: One `sim.scene.change.Change` for every changed value, node or the whole scene.
+        changed: One `sinew.sim.scene.change.Change` for every changed value, node or the whole scene.
         view_state_changed: The new `ViewState`.
         selection_changed: The new `Selection`.
         title_changed: The path or the modified state changed.

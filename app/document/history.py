@@ -9,11 +9,11 @@ from typing import Any
 
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from app.document.resize import Zoom
-from sim.scene.change import Change, ChangeKind, value_change
-from sim.scene.params import Effect, Param, param_of, params_of
-from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene, part_of, value_at
-from sim.scene.view_state import Selection
+from sinew.app.document.resize import Zoom
+from sinew.sim.scene.change import Change, ChangeKind, value_change
+from sinew.sim.scene.params import Effect, Param, param_of, params_of
+from sinew.sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene, part_of, value_at
+from sinew.sim.scene.view_state import Selection
 
 ShowScene = Callable[[Scene, list[Change], Selection | None, Zoom | None], None]
 """Replaces the scene and emits the changes; selects, unless the selection is None; scales the view by the zoom."""

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import msgspec
 
-from sim.scene.scene import Node, NodeId, Scene
+from sinew.sim.scene.scene import Node, NodeId, Scene
 
 _COPY_SUFFIX = re.compile(r"\.\d{3,}$")
 _NUMBERED_ID = re.compile(r"(.+)-(\d{1,18})")

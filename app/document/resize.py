@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sim.kinds import KINDS
-from sim.scene.camera import Camera
-from sim.scene.params import bounded, params_of, scaled_length
-from sim.scene.scene import Node, NodeId, ParamRef, Scene
-from sim.scene.vectors import Vec3
-from sim.scene.world_transforms import vector
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.params import bounded, params_of, scaled_length
+from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene
+from sinew.sim.scene.vectors import Vec3
+from sinew.sim.scene.world_transforms import vector
 
 
 @dataclass(frozen=True, slots=True)

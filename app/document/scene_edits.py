@@ -5,19 +5,19 @@ from typing import Any
 
 import msgspec
 
-from app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
-from app.document.document import Document
-from app.files.node_text import nodes_of, nodes_text
-from sim.assets.model import Bounds
-from sim.characters.settings import BONE_PART, BonePose, SkinningMethod
-from sim.kinds import KINDS, group_kind
-from sim.kinds.contract import AddPlace
-from sim.scene.params import params_of
-from sim.scene.scene import VIEW, Attachment, Node, NodeId, ParamRef, Scene
-from sim.scene.view import DisplayMode, SkinningComparison
-from sim.scene.view_state import Selection, selection_of
-from sim.scene.world_transforms import WorldTransforms
-from widgets.camera_controller import orbited, preset
+from sinew.app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
+from sinew.app.document.document import Document
+from sinew.app.files.node_text import nodes_of, nodes_text
+from sinew.sim.assets.model import Bounds
+from sinew.sim.characters.settings import BONE_PART, BonePose, SkinningMethod
+from sinew.sim.kinds import KINDS, group_kind
+from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.scene.params import params_of
+from sinew.sim.scene.scene import VIEW, Attachment, Node, NodeId, ParamRef, Scene
+from sinew.sim.scene.view import DisplayMode, SkinningComparison
+from sinew.sim.scene.view_state import Selection, selection_of
+from sinew.sim.scene.world_transforms import WorldTransforms
+from sinew.widgets.camera_controller import orbited, preset
 
 
 class SceneEdits:

@@ -8,40 +8,40 @@ from pathlib import Path
 from PySide6.QtGui import QGuiApplication, QImageWriter
 from PySide6.QtWidgets import QMessageBox
 
-from app.document.scene_edits import SceneEdits
-from app.editor.actions import SEPARATOR, Action, Menu, command_action, shortcut_entries
-from app.editor.editor_context import EditorContext
-from app.editor.main_window import MainWindow
-from app.editor.menus import ADD, RECENT, WINDOW
-from app.editor.preferences import Preferences
-from app.editor.simulation_work import SimulationWork
-from app.files.export import export_model
-from app.files.node_text import FORMAT
-from app.files.project_file import cache_folder
-from app.files.project_files import ProjectFiles
-from app.files.project_json import ProjectError
-from app.output.controller import Output
-from app.timeline.binding import TimelineBinding
-from app.timings.panel import TimingsPanel
-from app.viewport.handle_tool import HandleTool
-from app.viewport.tools import ViewportTools
-from sim.assets.formats import IMAGE_FORMATS
-from sim.assets.raw import RawModel
-from sim.cache.bake import is_bake
-from sim.cache.step_store import CacheBudget
-from sim.characters.settings import SkinningMethod
-from sim.export.formats import MODEL_WRITERS, SCENE_FORMATS, Writer
-from sim.gl.back_end import TITLES, BackEndChoice
-from sim.kinds import KINDS
-from sim.kinds.contract import Command, Panel
-from sim.printable import titled
-from sim.scene.handles import HandleMode
-from sim.scene.params import Param, params_of
-from sim.scene.scene import Node
-from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
-from widgets.cheat_sheet import CheatSheet
-from widgets.texts import file_filter
-from widgets.theme import ThemeMode
+from sinew.app.document.scene_edits import SceneEdits
+from sinew.app.editor.actions import SEPARATOR, Action, Menu, command_action, shortcut_entries
+from sinew.app.editor.editor_context import EditorContext
+from sinew.app.editor.main_window import MainWindow
+from sinew.app.editor.menus import ADD, RECENT, WINDOW
+from sinew.app.editor.preferences import Preferences
+from sinew.app.editor.simulation_work import SimulationWork
+from sinew.app.files.export import export_model
+from sinew.app.files.node_text import FORMAT
+from sinew.app.files.project_file import cache_folder
+from sinew.app.files.project_files import ProjectFiles
+from sinew.app.files.project_json import ProjectError
+from sinew.app.output.controller import Output
+from sinew.app.timeline.binding import TimelineBinding
+from sinew.app.timings.panel import TimingsPanel
+from sinew.app.viewport.handle_tool import HandleTool
+from sinew.app.viewport.tools import ViewportTools
+from sinew.sim.assets.formats import IMAGE_FORMATS
+from sinew.sim.assets.raw import RawModel
+from sinew.sim.cache.bake import is_bake
+from sinew.sim.cache.step_store import CacheBudget
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.export.formats import MODEL_WRITERS, SCENE_FORMATS, Writer
+from sinew.sim.gl.back_end import TITLES, BackEndChoice
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Command, Panel
+from sinew.sim.printable import titled
+from sinew.sim.scene.handles import HandleMode
+from sinew.sim.scene.params import Param, params_of
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
+from sinew.widgets.cheat_sheet import CheatSheet
+from sinew.widgets.texts import file_filter
+from sinew.widgets.theme import ThemeMode
 
 Kinds = Mapping[str, Panel]
 

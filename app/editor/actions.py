@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from sim.kinds import KINDS
-from sim.kinds.contract import Command
-from widgets.cheat_sheet import ShortcutEntry
-from widgets.icons import icon
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Command
+from sinew.widgets.cheat_sheet import ShortcutEntry
+from sinew.widgets.icons import icon
 
 SEPARATOR = "-"
 

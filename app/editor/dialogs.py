@@ -7,13 +7,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from app.files.project_file import PROJECT_SUFFIX
-from app.files.project_files import ProjectFiles, UnsavedAnswer
-from app.files.recovery import Recovery, RecoveryStore
-from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
-from sim.kinds import KINDS
-from sim.printable import printable
-from widgets.texts import ALL_FILES, file_filter
+from sinew.app.files.project_file import PROJECT_SUFFIX
+from sinew.app.files.project_files import ProjectFiles, UnsavedAnswer
+from sinew.app.files.recovery import Recovery, RecoveryStore
+from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
+from sinew.sim.kinds import KINDS
+from sinew.sim.printable import printable
+from sinew.widgets.texts import ALL_FILES, file_filter
 
 _PROJECTS = file_filter("Sinew projects", [PROJECT_SUFFIX])
 

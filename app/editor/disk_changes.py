@@ -4,16 +4,16 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-import shaders
-from app.document.document import Document
-from app.editor.main_window import MainWindow
-from app.files.access import FileAccess
-from app.files.file_watch import FileWatch
-from app.files.model_store import ModelStore
-from app.files.project_files import ProjectFiles
-from app.files.project_paths import OutsideFile, outside_question
-from app.files.scene_files import SceneFiles
-from sim.printable import printable
+from sinew import shaders
+from sinew.app.document.document import Document
+from sinew.app.editor.main_window import MainWindow
+from sinew.app.files.access import FileAccess
+from sinew.app.files.file_watch import FileWatch
+from sinew.app.files.model_store import ModelStore
+from sinew.app.files.project_files import ProjectFiles
+from sinew.app.files.project_paths import OutsideFile, outside_question
+from sinew.app.files.scene_files import SceneFiles
+from sinew.sim.printable import printable
 
 
 class DiskChanges(QObject):

@@ -9,8 +9,8 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
-from sim.kinds.contract import Dock
-from widgets.parts import Pages, ShallowArea
+from sinew.sim.kinds.contract import Dock
+from sinew.widgets.parts import Pages, ShallowArea
 
 LAYOUT_VERSION = 5
 _HANDLES = 12

@@ -2,10 +2,10 @@
 
 from PySide6.QtCore import QPointF, QTimer
 
-from app.editor.editor_context import EditorContext
-from app.editor.particle_drag import ParticleDrag, ParticlePicker
-from sim.kinds.contract import Tool
-from sim.render.render_view import ParticleRef
+from sinew.app.editor.editor_context import EditorContext
+from sinew.app.editor.particle_drag import ParticleDrag, ParticlePicker
+from sinew.sim.kinds.contract import Tool
+from sinew.sim.render.render_view import ParticleRef
 
 HOVER_MS = 30
 """Interval of picking while the mouse moves [ms]; picking waits for the GPU."""

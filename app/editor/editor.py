@@ -12,65 +12,65 @@ from pyqtgraph.util.garbage_collector import GarbageCollector
 from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
-from app import bootstrap
-from app.document.document import Document
-from app.document.scene_edits import SceneEdits
-from app.editor import action_table
-from app.editor.dialogs import Dialogs, RecoveryQuestions
-from app.editor.disk_changes import DiskChanges
-from app.editor.editor_context import EditorContext
-from app.editor.main_window import MainWindow, WindowState
-from app.editor.menus import add_place_menus, add_section_menus
-from app.editor.panels import Panels
-from app.editor.preferences import Preferences
-from app.editor.selected_node import SelectedNode
-from app.editor.simulation_work import SimulationWork
-from app.editor.stop_reports import StopReports
-from app.files.access import FileAccess
-from app.files.autosave import Autosave
-from app.files.model_loader import ModelLoader
-from app.files.model_store import ModelStore
-from app.files.project_files import ProjectFiles, can_open
-from app.files.project_loader import ProjectLoader
-from app.files.recent_files import RecentFiles
-from app.files.recovery import RecoveryStore
-from app.files.scene_files import SceneFiles
-from app.files.settings_store import app_settings, config_folder, data_folder, program_cache_folder
-from app.help import GUIDE, TOUR_SAMPLE, guide_texts, place_of
-from app.output.controller import Output
-from app.timeline.active_model import ActiveModel
-from app.timeline.binding import StripsBinding, TimelineBinding
-from app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
-from app.timeline.playback import Playback
-from app.timeline.simulation_stepper import SimulationStepper
-from app.timings.panel import TimingsPanel
-from app.timings.past_values import PastValues
-from app.viewport.bake_comparison import BakeComparison
-from app.viewport.follow import Follow
-from app.viewport.frame_info import FrameInfo
-from app.viewport.ghosts import Ghosts
-from app.viewport.handle_tool import HandleTool
-from app.viewport.overlays import ViewportOverlays
-from app.viewport.picker import ParticleMarks, Picker
-from app.viewport.renderer import ViewportRenderer
-from app.viewport.second_engine import SecondEngine
-from app.viewport.task_loop import TaskLoop
-from app.viewport.tools import ViewportMenu, ViewportTools
-from sim.assets.images import ImageBudget
-from sim.assets.model import Bounds
-from sim.gl.back_end import BackEndChoice
-from sim.kinds import KINDS
-from sim.kinds.contract import Panel
-from sim.scene.change import Change
-from sim.scene.world_transforms import WorldTransforms
-from widgets.camera_controller import CameraController
-from widgets.guide import Guide
-from widgets.outliner_entries import Entry
-from widgets.protocols import ModelState
-from widgets.theme import Theme
-from widgets.timeline.timeline import Timeline
-from widgets.tour import TourStep
-from widgets.viewport import Viewport
+from sinew.app import bootstrap
+from sinew.app.document.document import Document
+from sinew.app.document.scene_edits import SceneEdits
+from sinew.app.editor import action_table
+from sinew.app.editor.dialogs import Dialogs, RecoveryQuestions
+from sinew.app.editor.disk_changes import DiskChanges
+from sinew.app.editor.editor_context import EditorContext
+from sinew.app.editor.main_window import MainWindow, WindowState
+from sinew.app.editor.menus import add_place_menus, add_section_menus
+from sinew.app.editor.panels import Panels
+from sinew.app.editor.preferences import Preferences
+from sinew.app.editor.selected_node import SelectedNode
+from sinew.app.editor.simulation_work import SimulationWork
+from sinew.app.editor.stop_reports import StopReports
+from sinew.app.files.access import FileAccess
+from sinew.app.files.autosave import Autosave
+from sinew.app.files.model_loader import ModelLoader
+from sinew.app.files.model_store import ModelStore
+from sinew.app.files.project_files import ProjectFiles, can_open
+from sinew.app.files.project_loader import ProjectLoader
+from sinew.app.files.recent_files import RecentFiles
+from sinew.app.files.recovery import RecoveryStore
+from sinew.app.files.scene_files import SceneFiles
+from sinew.app.files.settings_store import app_settings, config_folder, data_folder, program_cache_folder
+from sinew.app.help import GUIDE, TOUR_SAMPLE, guide_texts, place_of
+from sinew.app.output.controller import Output
+from sinew.app.timeline.active_model import ActiveModel
+from sinew.app.timeline.binding import StripsBinding, TimelineBinding
+from sinew.app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
+from sinew.app.timeline.playback import Playback
+from sinew.app.timeline.simulation_stepper import SimulationStepper
+from sinew.app.timings.panel import TimingsPanel
+from sinew.app.timings.past_values import PastValues
+from sinew.app.viewport.bake_comparison import BakeComparison
+from sinew.app.viewport.follow import Follow
+from sinew.app.viewport.frame_info import FrameInfo
+from sinew.app.viewport.ghosts import Ghosts
+from sinew.app.viewport.handle_tool import HandleTool
+from sinew.app.viewport.overlays import ViewportOverlays
+from sinew.app.viewport.picker import ParticleMarks, Picker
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.app.viewport.second_engine import SecondEngine
+from sinew.app.viewport.task_loop import TaskLoop
+from sinew.app.viewport.tools import ViewportMenu, ViewportTools
+from sinew.sim.assets.images import ImageBudget
+from sinew.sim.assets.model import Bounds
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Panel
+from sinew.sim.scene.change import Change
+from sinew.sim.scene.world_transforms import WorldTransforms
+from sinew.widgets.camera_controller import CameraController
+from sinew.widgets.guide import Guide
+from sinew.widgets.outliner_entries import Entry
+from sinew.widgets.protocols import ModelState
+from sinew.widgets.theme import Theme
+from sinew.widgets.timeline.timeline import Timeline
+from sinew.widgets.tour import TourStep
+from sinew.widgets.viewport import Viewport
 
 _LATER = Qt.ConnectionType.QueuedConnection
 

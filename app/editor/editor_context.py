@@ -6,20 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from app.document.document import Document
-from app.document.scene_edits import SceneEdits
-from app.editor.dialogs import Dialogs
-from app.editor.panels import Panels
-from app.files.model_store import ModelStore
-from app.files.scene_files import SceneFiles
-from app.timeline.active_model import ActiveModel
-from app.timeline.playback import Playback
-from app.timeline.simulation_stepper import SimulationStepper
-from app.viewport.picker import ParticleMarks, Picker
-from app.viewport.renderer import ViewportRenderer
-from sim.kinds import KINDS
-from sim.scene.scene import Node, NodeId
-from widgets.viewport import Viewport
+from sinew.app.document.document import Document
+from sinew.app.document.scene_edits import SceneEdits
+from sinew.app.editor.dialogs import Dialogs
+from sinew.app.editor.panels import Panels
+from sinew.app.files.model_store import ModelStore
+from sinew.app.files.scene_files import SceneFiles
+from sinew.app.timeline.active_model import ActiveModel
+from sinew.app.timeline.playback import Playback
+from sinew.app.timeline.simulation_stepper import SimulationStepper
+from sinew.app.viewport.picker import ParticleMarks, Picker
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.scene import Node, NodeId
+from sinew.widgets.viewport import Viewport
 
 
 @dataclass(slots=True)

@@ -7,22 +7,22 @@ from PySide6.QtCore import QEvent, QObject, QSettings, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from app.bootstrap import APPLICATION
-from app.document.document import Document
-from app.editor.actions import Actions, Menu
-from app.editor.docks import Docks
-from app.editor.menus import Menus, Place
-from app.files.project_files import ProjectFiles
-from app.files.recent_files import RecentFiles
-from app.timeline.playback import SimulationState
-from sim.kinds.contract import Panel
-from sim.scene.clock import STEP_TIME
-from widgets.icons import icon
-from widgets.parts import packed
-from widgets.question_bar import QuestionBar
-from widgets.texts import label_text, menu_text, tip_text
-from widgets.theme import dress
-from widgets.viewport import Viewport
+from sinew.app.bootstrap import APPLICATION
+from sinew.app.document.document import Document
+from sinew.app.editor.actions import Actions, Menu
+from sinew.app.editor.docks import Docks
+from sinew.app.editor.menus import Menus, Place
+from sinew.app.files.project_files import ProjectFiles
+from sinew.app.files.recent_files import RecentFiles
+from sinew.app.timeline.playback import SimulationState
+from sinew.sim.kinds.contract import Panel
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.widgets.icons import icon
+from sinew.widgets.parts import packed
+from sinew.widgets.question_bar import QuestionBar
+from sinew.widgets.texts import label_text, menu_text, tip_text
+from sinew.widgets.theme import dress
+from sinew.widgets.viewport import Viewport
 
 DEFAULT_SIZE = QSize(1440, 900)
 _NEWS = 10_000

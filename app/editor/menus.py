@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Mapping
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 
-from app.editor.actions import SEPARATOR, Actions, Menu
-from sim.assets.model import CharacterModel
-from sim.kinds import KINDS
-from sim.kinds.contract import AddEntry, AddPlace, Command, Kind, Panel, Submenu
-from widgets.texts import menu_text
-from widgets.theme import dress
+from sinew.app.editor.actions import SEPARATOR, Actions, Menu
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Command, Kind, Panel, Submenu
+from sinew.widgets.texts import menu_text
+from sinew.widgets.theme import dress
 
 SPACER = " "
 RECENT, EXPORT, ADD, WINDOW = "Open &Recent", "&Export", "&Add", "&Window"

@@ -7,20 +7,20 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
-from app.document.document import Document
-from app.document.scene_edits import SceneEdits
-from app.files.model_store import ModelStore
-from app.files.project_paths import relocated_paths
-from app.viewport.renderer import ViewportRenderer
-from sim.kinds.contract import Command
-from sim.scene.params import ParamError
-from sim.scene.scene import Attachment, NodeId, ParamRef
-from sim.scene.view_state import Selection, selection_of
-from widgets.inspector.inspector import Inspector
-from widgets.messages import Message, Messages, Severity
-from widgets.outliner import Outliner, OutlinerAction
-from widgets.outliner_model import ListPlace
-from widgets.protocols import PoseLike
+from sinew.app.document.document import Document
+from sinew.app.document.scene_edits import SceneEdits
+from sinew.app.files.model_store import ModelStore
+from sinew.app.files.project_paths import relocated_paths
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.kinds.contract import Command
+from sinew.sim.scene.params import ParamError
+from sinew.sim.scene.scene import Attachment, NodeId, ParamRef
+from sinew.sim.scene.view_state import Selection, selection_of
+from sinew.widgets.inspector.inspector import Inspector
+from sinew.widgets.messages import Message, Messages, Severity
+from sinew.widgets.outliner import Outliner, OutlinerAction
+from sinew.widgets.outliner_model import ListPlace
+from sinew.widgets.protocols import PoseLike
 
 
 class Panels(QObject):

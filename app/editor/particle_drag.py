@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from pyglm import glm
 from PySide6.QtCore import QPointF, Qt
 
-from app.editor.editor_context import EditorContext
-from sim.kinds.contract import Draggable, Grab, System, stop_reason
-from sim.render.render_view import ParticleRef
-from sim.scene.scene import NodeId
+from sinew.app.editor.editor_context import EditorContext
+from sinew.sim.kinds.contract import Draggable, Grab, System, stop_reason
+from sinew.sim.render.render_view import ParticleRef
+from sinew.sim.scene.scene import NodeId
 
 PULL_HINT = "Dragging: release to stop"
 PULL_HELD_HINT = "Dragging: simulates until you release · Space: play"

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSettings
 
-from app.files.settings_store import stored_choice
-from app.viewport.renderer import ViewportRenderer
-from sim.cache.step_store import CacheBudget
-from sim.gl.back_end import BackEndChoice
-from widgets.theme import Theme, ThemeMode
+from sinew.app.files.settings_store import stored_choice
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.cache.step_store import CacheBudget
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.widgets.theme import Theme, ThemeMode
 
 _THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
 

@@ -6,16 +6,16 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from app.editor.editor_context import EditorContext
-from app.files.presets import PresetError, PresetStore
-from app.timeline.bake_task import BakeTask
-from sim.kinds import KINDS
-from sim.kinds.contract import Command, Panel, Stoppable, stop_reason, warning_of
-from sim.scene.params import Settings
-from sim.scene.scene import Node, NodeId
-from widgets.inspector.head import NodeStatus
-from widgets.outliner_entries import BAKED, BAKED_BEFORE, hidden_text, mute_text
-from widgets.parts import Pages
+from sinew.app.editor.editor_context import EditorContext
+from sinew.app.files.presets import PresetError, PresetStore
+from sinew.app.timeline.bake_task import BakeTask
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Command, Panel, Stoppable, stop_reason, warning_of
+from sinew.sim.scene.params import Settings
+from sinew.sim.scene.scene import Node, NodeId
+from sinew.widgets.inspector.head import NodeStatus
+from sinew.widgets.outliner_entries import BAKED, BAKED_BEFORE, hidden_text, mute_text
+from sinew.widgets.parts import Pages
 
 
 class SelectedNode(QObject):

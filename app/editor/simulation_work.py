@@ -2,18 +2,18 @@
 
 from PySide6.QtCore import QObject
 
-from app.document.document import Document
-from app.editor.main_window import MainWindow
-from app.editor.panels import Panels
-from app.files.access import FileAccess
-from app.timeline.bake_task import BakeTask, VerifyTask
-from app.timeline.playback import Playback
-from app.timeline.seek import SimulationSeek
-from app.timeline.simulation_stepper import SimulationStepper
-from app.timeline.sweep_window import SweepTask, SweepWindow
-from app.viewport.renderer import ViewportRenderer
-from sim.kinds import KINDS
-from widgets.viewport import Viewport
+from sinew.app.document.document import Document
+from sinew.app.editor.main_window import MainWindow
+from sinew.app.editor.panels import Panels
+from sinew.app.files.access import FileAccess
+from sinew.app.timeline.bake_task import BakeTask, VerifyTask
+from sinew.app.timeline.playback import Playback
+from sinew.app.timeline.seek import SimulationSeek
+from sinew.app.timeline.simulation_stepper import SimulationStepper
+from sinew.app.timeline.sweep_window import SweepTask, SweepWindow
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.kinds import KINDS
+from sinew.widgets.viewport import Viewport
 
 
 class SimulationWork(QObject):

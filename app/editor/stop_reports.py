@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 from PySide6.QtCore import QObject, Qt
 
-from app.editor.editor_context import EditorContext
-from sim.kinds.contract import stop_reason
-from sim.scene.picking import project_points
-from sim.scene.scene import NodeId
-from widgets.overlay import StopMark
+from sinew.app.editor.editor_context import EditorContext
+from sinew.sim.kinds.contract import stop_reason
+from sinew.sim.scene.picking import project_points
+from sinew.sim.scene.scene import NodeId
+from sinew.widgets.overlay import StopMark
 
 _MARGIN = 10
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.files.project_paths import OutsideFile
-from sim.kinds import KINDS
-from sim.scene.params import ParamError, Settings, with_paths
-from sim.scene.scene import Scene
+from sinew.app.files.project_paths import OutsideFile
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.params import ParamError, Settings, with_paths
+from sinew.sim.scene.scene import Scene
 
 WITHHELD = "lies outside the project's folders and is not read unless you allow it"
 """The same text whether the file exists or not."""

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer, Signal
 
-from app.document.document import Document
-from app.files.project_json import ProjectError
-from app.files.recovery import RecoveryStore
-from app.files.unknown_content import UnknownContent
-from sim.scene.scene import Scene
-from sim.scene.view_state import ViewState
+from sinew.app.document.document import Document
+from sinew.app.files.project_json import ProjectError
+from sinew.app.files.recovery import RecoveryStore
+from sinew.app.files.unknown_content import UnknownContent
+from sinew.sim.scene.scene import Scene
+from sinew.sim.scene.view_state import ViewState
 
 DELAY = 20.0
 """Time from the last edit to the recovery file [s]."""

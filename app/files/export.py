@@ -5,10 +5,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from app.background import run_in_background
-from sim.assets.load import read_raw
-from sim.assets.raw import ModelError, RawModel
-from sim.export.formats import Writer
+from sinew.app.background import run_in_background
+from sinew.sim.assets.load import read_raw
+from sinew.sim.assets.raw import ModelError, RawModel
+from sinew.sim.export.formats import Writer
 
 Report = Callable[[str, str], None]
 

@@ -7,7 +7,7 @@ no step: a missing key takes its default.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sim.kinds import KINDS
+from sinew.sim.kinds import KINDS
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 

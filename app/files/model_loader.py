@@ -11,15 +11,15 @@ from typing import Protocol
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
 
-from app.files.digest import file_digest
-from sim.assets.images import ImageBudget, ImageError, MipImage, load_mip_image
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel, ImageSource
-from sim.assets.raw import LoadCancelled, ModelError
-from sim.characters.materials import REPORTED_MAX
-from sim.characters.prepared import PreparedModel, prepare_model
-from sim.printable import printable
-from sim.scene.scene import NodeId
+from sinew.app.files.digest import file_digest
+from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, load_mip_image
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel, ImageSource
+from sinew.sim.assets.raw import LoadCancelled, ModelError
+from sinew.sim.characters.materials import REPORTED_MAX
+from sinew.sim.characters.prepared import PreparedModel, prepare_model
+from sinew.sim.printable import printable
+from sinew.sim.scene.scene import NodeId
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ _PROGRESS_STEP = 0.04
 
 
 class LoadModel(Protocol):
-    """Signature of `sim.assets.load.load_model`."""
+    """Signature of `sinew.sim.assets.load.load_model`."""
 
     def __call__(
         self, path: Path, *, progress: Callable[[float], None] | None, cancelled: Callable[[], bool] | None

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.document.document import Document
-from app.files.access import WITHHELD, FileAccess
-from app.files.model_loader import LoadedModel, ModelLoader
-from sim.assets.model import CharacterModel
-from sim.scene.change import Change, ChangeKind
-from sim.scene.scene import Node, NodeId
-from widgets.protocols import ModelState, ModelStatus
+from sinew.app.document.document import Document
+from sinew.app.files.access import WITHHELD, FileAccess
+from sinew.app.files.model_loader import LoadedModel, ModelLoader
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.scene import Node, NodeId
+from sinew.widgets.protocols import ModelState, ModelStatus
 
 # Models of removed nodes that are kept for undo.
 SPARE_COUNT = 4

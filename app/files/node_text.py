@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from app.files.migrations import MIGRATIONS, VERSION, MigrationError, migrated
-from app.files.project_decode import ProjectDecoder
-from app.files.project_file import node_content
-from app.files.project_json import ProjectError, json_text, parse_json
-from sim.scene.scene import Attachment, Node, NodeId, Scene
-from sim.scene.transform import Transform
-from sim.scene.world_transforms import WORLD, WorldTransforms, relative_transform
+from sinew.app.files.migrations import MIGRATIONS, VERSION, MigrationError, migrated
+from sinew.app.files.project_decode import ProjectDecoder
+from sinew.app.files.project_file import node_content
+from sinew.app.files.project_json import ProjectError, json_text, parse_json
+from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.world_transforms import WORLD, WorldTransforms, relative_transform
 
 FORMAT = "sinew-nodes"
 _SOURCE = Path("clipboard")

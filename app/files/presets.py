@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 import msgspec
 
-from sim.export.atomic_file import write_atomically
-from sim.kinds.contract import Kind, Presets
-from sim.refusal import refusal
-from sim.scene.params import ParamError, check
+from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.kinds.contract import Kind, Presets
+from sinew.sim.refusal import refusal
+from sinew.sim.scene.params import ParamError, check
 
 SUFFIX = ".json"
 FILE_BYTES_MAX = 1 << 16

@@ -10,19 +10,19 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from app.document.node_names import NodeNames, default_name
-from app.files.project_json import ProjectError, key_path
-from app.files.project_paths import resolved_path
-from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
-from sim.assets.raw import LoadWatch
-from sim.kinds import KINDS
-from sim.notes import Notes
-from sim.printable import printable
-from sim.scene.params import Declaration, ParamError, Role, check, params_of, with_paths
-from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
-from sim.scene.view import ViewSettings
-from sim.scene.view_state import Selection, ViewState, selection_of
+from sinew.app.document.node_names import NodeNames, default_name
+from sinew.app.files.project_json import ProjectError, key_path
+from sinew.app.files.project_paths import resolved_path
+from sinew.app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
+from sinew.sim.assets.raw import LoadWatch
+from sinew.sim.kinds import KINDS
+from sinew.sim.notes import Notes
+from sinew.sim.printable import printable
+from sinew.sim.scene.params import Declaration, ParamError, Role, check, params_of, with_paths
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, Scene
+from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 
 S = TypeVar("S", bound=msgspec.Struct)
 

@@ -13,17 +13,17 @@ from typing import Any
 
 import msgspec
 
-from app.files.digest import digest_of
-from app.files.migrations import MIGRATIONS, VERSION, Migration, MigrationError, migrated
-from app.files.project_decode import ProjectDecoder
-from app.files.project_json import ProjectError, json_text, parse_json, read_bytes, read_json
-from app.files.project_paths import portable_path
-from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
-from sim.assets.raw import LoadWatch
-from sim.export.atomic_file import write_atomically
-from sim.scene.params import params_of, with_paths
-from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
-from sim.scene.view_state import ViewState
+from sinew.app.files.digest import digest_of
+from sinew.app.files.migrations import MIGRATIONS, VERSION, Migration, MigrationError, migrated
+from sinew.app.files.project_decode import ProjectDecoder
+from sinew.app.files.project_json import ProjectError, json_text, parse_json, read_bytes, read_json
+from sinew.app.files.project_paths import portable_path
+from sinew.app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
+from sinew.sim.assets.raw import LoadWatch
+from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.scene.params import params_of, with_paths
+from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, Scene
+from sinew.sim.scene.view_state import ViewState
 
 PROJECT_SUFFIX = ".sinew"
 BACKUP_SUFFIX = ".bak"

@@ -9,27 +9,27 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
-from app.document.document import Document
-from app.files.access import FileAccess
-from app.files.digest import file_digest
-from app.files.model_loader import LoadedModel, ModelLoader
-from app.files.model_store import ModelStore
-from app.files.project_file import PROJECT_SUFFIX, LoadedProject, cache_folder, is_project, save_project
-from app.files.project_json import ProjectError
-from app.files.project_loader import ProjectLoader, ReadProject
-from app.files.project_paths import OutsideFile
-from app.files.recent_files import RecentFiles
-from app.files.recovery import Recovery
-from sim.assets.load import is_model
-from sim.cache.bake import BakeError, carry
-from sim.characters.front import front_at_first
-from sim.characters.settings import ModelSettings
-from sim.kinds import KINDS
-from sim.kinds.contract import AddPlace
-from sim.scene.camera import Camera
-from sim.scene.scene import VIEW, Node, ParamRef, Scene
-from sim.scene.view import ViewSettings
-from sim.scene.view_state import Selection, ViewState
+from sinew.app.document.document import Document
+from sinew.app.files.access import FileAccess
+from sinew.app.files.digest import file_digest
+from sinew.app.files.model_loader import LoadedModel, ModelLoader
+from sinew.app.files.model_store import ModelStore
+from sinew.app.files.project_file import PROJECT_SUFFIX, LoadedProject, cache_folder, is_project, save_project
+from sinew.app.files.project_json import ProjectError
+from sinew.app.files.project_loader import ProjectLoader, ReadProject
+from sinew.app.files.project_paths import OutsideFile
+from sinew.app.files.recent_files import RecentFiles
+from sinew.app.files.recovery import Recovery
+from sinew.sim.assets.load import is_model
+from sinew.sim.cache.bake import BakeError, carry
+from sinew.sim.characters.front import front_at_first
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import VIEW, Node, ParamRef, Scene
+from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view_state import Selection, ViewState
 
 Maker = Callable[[Path, AddPlace], Node]
 

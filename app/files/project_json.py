@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from sim.printable import printable
+from sinew.sim.printable import printable
 
 _WHERE_MAX = 200
 

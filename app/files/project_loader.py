@@ -8,13 +8,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from app.background import run_in_background
-from app.files.project_file import LoadedProject, load_project
-from app.files.project_json import ProjectError
-from app.files.project_paths import OutsideFile, outside_files
-from app.files.recovery import Recovery
-from sim.assets.raw import LoadCancelled
-from sim.printable import printable
+from sinew.app.background import run_in_background
+from sinew.app.files.project_file import LoadedProject, load_project
+from sinew.app.files.project_json import ProjectError
+from sinew.app.files.project_paths import OutsideFile, outside_files
+from sinew.app.files.recovery import Recovery
+from sinew.sim.assets.raw import LoadCancelled
+from sinew.sim.printable import printable
 
 _log = logging.getLogger(__name__)
 _TEXT_MAX = 200

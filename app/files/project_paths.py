@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from sim.printable import printable
-from sim.scene.params import paths_of
-from sim.scene.scene import NodeId, Scene
+from sinew.sim.printable import printable
+from sinew.sim.scene.params import paths_of
+from sinew.sim.scene.scene import NodeId, Scene
 
 
 def stored_path(path: str, folder: str, *, flavour: ModuleType = os.path) -> str:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.files.project_file import PROJECT_SUFFIX, save_project
-from app.files.unknown_content import UnknownContent
-from sim.export.atomic_file import write_atomically
-from sim.scene.scene import Scene
-from sim.scene.view_state import ViewState
+from sinew.app.files.project_file import PROJECT_SUFFIX, save_project
+from sinew.app.files.unknown_content import UnknownContent
+from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.scene.scene import Scene
+from sinew.sim.scene.view_state import ViewState
 
 if sys.platform == "win32":
     import msvcrt

@@ -8,21 +8,21 @@ from typing import Any, TypeVar
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from app.background import run_in_background
-from app.document.document import Document
-from app.files.access import WITHHELD, FileAccess
-from app.files.model_store import ModelStore
-from sim.assets.images import ImageBudget, ImageError, MipImage, UInt8, load_image, mip_image
-from sim.assets.load import load_model
-from sim.assets.model import Mesh, upright_mesh
-from sim.assets.raw import ModelError
-from sim.assets.strands import StrandSet, load_strands
-from sim.kinds import KINDS
-from sim.kinds.contract import FileUse
-from sim.printable import printable
-from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Settings
-from sim.scene.scene import NodeId, Scene
+from sinew.app.background import run_in_background
+from sinew.app.document.document import Document
+from sinew.app.files.access import WITHHELD, FileAccess
+from sinew.app.files.model_store import ModelStore
+from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, UInt8, load_image, mip_image
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import Mesh, upright_mesh
+from sinew.sim.assets.raw import ModelError
+from sinew.sim.assets.strands import StrandSet, load_strands
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import FileUse
+from sinew.sim.printable import printable
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.params import Settings
+from sinew.sim.scene.scene import NodeId, Scene
 
 K = TypeVar("K", str, Path)
 V = TypeVar("V")

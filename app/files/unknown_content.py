@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from app.files.project_paths import portable_path, resolved_path
-from sim.scene.scene import NodeId
+from sinew.app.files.project_paths import portable_path, resolved_path
+from sinew.sim.scene.scene import NodeId
 
 Place = tuple[str, ...]
 """An object of the file: `()` is the whole file, `("nodes", "model-1", "model")` a part of a node."""

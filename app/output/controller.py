@@ -7,14 +7,14 @@ import msgspec
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 
-from app.cli.image_sink import NUMBERED
-from app.document.document import Document
-from app.editor.dialogs import Dialogs, OverwriteChoice
-from app.editor.panels import Panels
-from app.files.access import FileAccess
-from app.files.project_json import ProjectError
-from app.output.jobs import JobQueue, OutputJob
-from app.output.settings import (
+from sinew.app.cli.image_sink import NUMBERED
+from sinew.app.document.document import Document
+from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
+from sinew.app.editor.panels import Panels
+from sinew.app.files.access import FileAccess
+from sinew.app.files.project_json import ProjectError
+from sinew.app.output.jobs import JobQueue, OutputJob
+from sinew.app.output.settings import (
     ExportSettings,
     RenderSettings,
     export_words,
@@ -23,10 +23,10 @@ from app.output.settings import (
     refused,
     render_words,
 )
-from app.output.window import OutputWindow
-from app.timeline.active_model import ActiveModel
-from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat
-from widgets.texts import file_filter
+from sinew.app.output.window import OutputWindow
+from sinew.app.timeline.active_model import ActiveModel
+from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat
+from sinew.widgets.texts import file_filter
 
 
 class Output:

@@ -3,7 +3,6 @@
 The window stays responsive, a job that fails affects nothing else, and the result is that of the command line.
 """
 
-import os
 import sys
 import tempfile
 import time
@@ -11,17 +10,16 @@ from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
+from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 
-import app
-from app.cli.image_sink import NUMBERED
-from app.cli.progress import LINE, time_left
-from app.document.document import Document
-from app.files.access import FileAccess
-from app.files.project_file import PROJECT_SUFFIX, save_project
-from app.files.project_json import ProjectError
-from sim.printable import printable
-from sim.scene.params import ParamError
+from sinew.app.cli.image_sink import NUMBERED
+from sinew.app.cli.progress import LINE, time_left
+from sinew.app.document.document import Document
+from sinew.app.files.access import FileAccess
+from sinew.app.files.project_file import PROJECT_SUFFIX, save_project
+from sinew.app.files.project_json import ProjectError
+from sinew.sim.printable import printable
+from sinew.sim.scene.params import ParamError
 
 PATIENCE = 5000
 """Time a cancelled job may take to end [ms] before it is killed."""
@@ -164,13 +162,10 @@ class JobQueue(QObject):
         job = self._running = self._waiting.popleft()
         job.state, job.started = RUNNING, time.monotonic()
         process = self._process = QProcess(self)
-        environment = QProcessEnvironment.systemEnvironment()
-        environment.insert("PYTHONPATH", os.pathsep.join([str(Path(app.__file__).parent.parent), *sys.path]))
-        process.setProcessEnvironment(environment)
         process.readyReadStandardOutput.connect(lambda: self._read(job, process))
         process.finished.connect(lambda status, _how: self._finished(job, process, status))
         process.errorOccurred.connect(lambda error: self._could_not_start(job, process, error))
-        process.start(sys.executable, ["-m", "app", *job.words, "--allow-outside", "--progress"])
+        process.start(sys.executable, ["-m", "sinew", *job.words, "--allow-outside", "--progress"])
         self.changed.emit(job)
 
     def _read(self, job: OutputJob, process: QProcess) -> None:

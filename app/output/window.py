@@ -19,14 +19,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
-from app.output.settings import ExportSettings, RenderSettings, missing_codecs
-from sim.export.error import missing_package
-from sim.export.formats import SCENE_FORMATS, SceneFormat
-from sim.scene.clock import STEP_TIME
-from widgets.parts import packed
-from widgets.settings_form import SettingsForm
-from widgets.theme import SPACE, SPACE_WIDE, dress
+from sinew.app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
+from sinew.app.output.settings import ExportSettings, RenderSettings, missing_codecs
+from sinew.sim.export.error import missing_package
+from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.widgets.parts import packed
+from sinew.widgets.settings_form import SettingsForm
+from sinew.widgets.theme import SPACE, SPACE_WIDE, dress
 
 PREVIEW = QSize(256, 144)
 """Largest size of the preview [px]."""

@@ -6,21 +6,21 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
-from app.document.document import Document
-from app.files.access import FileAccess
-from app.files.project_file import cache_folder
-from app.files.project_json import ProjectError
-from app.output.jobs import RUNNING, JobQueue, OutputJob
-from app.timeline.playback import Playback
-from app.timeline.seek import SimulationSeek
-from app.timeline.simulation_stepper import SimulationStepper
-from app.viewport.renderer import ViewportRenderer
-from sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, is_bake
-from sim.cache.keys import is_current, node_keys
-from sim.kinds.contract import has_state
-from sim.scene.change import Change, ChangeKind
-from sim.scene.scene import NodeId, ParamRef
-from widgets.viewport import Viewport
+from sinew.app.document.document import Document
+from sinew.app.files.access import FileAccess
+from sinew.app.files.project_file import cache_folder
+from sinew.app.files.project_json import ProjectError
+from sinew.app.output.jobs import RUNNING, JobQueue, OutputJob
+from sinew.app.timeline.playback import Playback
+from sinew.app.timeline.seek import SimulationSeek
+from sinew.app.timeline.simulation_stepper import SimulationStepper
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, is_bake
+from sinew.sim.cache.keys import is_current, node_keys
+from sinew.sim.kinds.contract import has_state
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.scene import NodeId, ParamRef
+from sinew.widgets.viewport import Viewport
 
 ROWS = 32
 """Steps written per turn of the event loop."""
@@ -234,7 +234,7 @@ class BakeTask(QObject):
 
 
 class _DocumentBakes:
-    """The baked states of the nodes that are set to show their bake, a `sim.simulation.BakedStates`."""
+    """The baked states of the nodes that are set to show their bake, a `sinew.sim.simulation.BakedStates`."""
 
     def __init__(self, document: Document, baking: BakeTask) -> None:
         self._document, self._baking = document, baking

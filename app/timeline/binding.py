@@ -8,26 +8,26 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from app.document.document import Document
-from app.document.history import Gesture
-from app.files.model_store import ModelStore
-from app.files.settings_store import app_settings
-from app.timeline.active_model import ActiveModel
-from app.timeline.playback import Playback, SimulationState
-from sim.assets.model import CharacterModel
-from sim.characters.playing import clip_of, strips_of
-from sim.scene.clock import FrameRate
-from sim.scene.params import ParamError, param_of
-from sim.scene.playback import FRAME_MAX, PlaybackSettings
-from sim.scene.playhead import play_range, stepped_frame, stepped_key
-from sim.scene.scene import PLAYBACK, Node, ParamRef
-from sim.scene.strips import STRIPS_MAX, Strip
-from sim.scene.view_state import Selection
-from widgets.texts import menu_text
-from widgets.timeline.fields import Value, ValuesMenu
-from widgets.timeline.ruler_scale import ClipEntry, scene_entry, snapped
-from widgets.timeline.timeline import Timeline
-from widgets.timeline.tracks import END, MOVE, StripRow, strip_bars
+from sinew.app.document.document import Document
+from sinew.app.document.history import Gesture
+from sinew.app.files.model_store import ModelStore
+from sinew.app.files.settings_store import app_settings
+from sinew.app.timeline.active_model import ActiveModel
+from sinew.app.timeline.playback import Playback, SimulationState
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.playing import clip_of, strips_of
+from sinew.sim.scene.clock import FrameRate
+from sinew.sim.scene.params import ParamError, param_of
+from sinew.sim.scene.playback import FRAME_MAX, PlaybackSettings
+from sinew.sim.scene.playhead import play_range, stepped_frame, stepped_key
+from sinew.sim.scene.scene import PLAYBACK, Node, ParamRef
+from sinew.sim.scene.strips import STRIPS_MAX, Strip
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.texts import menu_text
+from sinew.widgets.timeline.fields import Value, ValuesMenu
+from sinew.widgets.timeline.ruler_scale import ClipEntry, scene_entry, snapped
+from sinew.widgets.timeline.timeline import Timeline
+from sinew.widgets.timeline.tracks import END, MOVE, StripRow, strip_bars
 
 SLOW_PACE = 0.95
 _SNAPPING = "scrub_on_frames"

@@ -2,16 +2,16 @@
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from app.document.document import Document
-from app.timeline.bake_task import BakeTask
-from app.timeline.playback import Playback
-from app.viewport.renderer import ViewportRenderer
-from sim.kinds.contract import has_state
-from sim.runner import SimulationRunner
-from sim.scene.scene import Node, NodeId
-from widgets.distance_plot import DistanceCurve, DistancePlot
-from widgets.timeline.timeline import Timeline
-from widgets.timeline.tracks import BarRow, CacheState
+from sinew.app.document.document import Document
+from sinew.app.timeline.bake_task import BakeTask
+from sinew.app.timeline.playback import Playback
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.kinds.contract import has_state
+from sinew.sim.runner import SimulationRunner
+from sinew.sim.scene.scene import Node, NodeId
+from sinew.widgets.distance_plot import DistanceCurve, DistancePlot
+from sinew.widgets.timeline.timeline import Timeline
+from sinew.widgets.timeline.tracks import BarRow, CacheState
 
 
 class CachedFrameBars(QObject):

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from app.document.document import Document
-from app.timeline.playback import Playback
-from app.timeline.simulation_stepper import SimulationStepper
-from sim.scene.change import Change, ChangeKind
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect
+from sinew.app.document.document import Document
+from sinew.app.timeline.playback import Playback
+from sinew.app.timeline.simulation_stepper import SimulationStepper
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Effect
 
 TURN = 0.02
 """Time budget of a turn [s]."""

@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from app.viewport.renderer import ViewportRenderer
-from sim.runner import SimulationRunner
-from sim.simulation import Grab
-from widgets.viewport import Viewport
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.runner import SimulationRunner
+from sinew.sim.simulation import Grab
+from sinew.widgets.viewport import Viewport
 
 
 class SimulationStepper:

@@ -28,23 +28,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.cli.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
-from app.document.document import Document
-from app.files.access import FileAccess
-from app.files.project_json import ProjectError
-from app.output.jobs import CANCELLED, FAILED, RUNNING, JobQueue, OutputJob
-from app.viewport.renderer import ViewportRenderer
-from sim.cache.sweep import SweepAxis, SweepError, axis_of, combinations
-from sim.export.formats import IMAGE_WRITERS
-from sim.kinds import KINDS
-from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Effect, Param, ParamError, Role, Scale, params_of, value_text
-from sim.scene.scene import Node, NodeId, ParamRef, Scene
-from widgets.empty_state import EmptyState
-from widgets.parts import Pages, packed
-from widgets.sweep_map import SweepCell, SweepMap
-from widgets.texts import label_text
-from widgets.theme import SPACE, SPACE_WIDE
+from sinew.app.cli.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
+from sinew.app.document.document import Document
+from sinew.app.files.access import FileAccess
+from sinew.app.files.project_json import ProjectError
+from sinew.app.output.jobs import CANCELLED, FAILED, RUNNING, JobQueue, OutputJob
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.cache.sweep import SweepAxis, SweepError, axis_of, combinations
+from sinew.sim.export.formats import IMAGE_WRITERS
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.params import Effect, Param, ParamError, Role, Scale, params_of, value_text
+from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene
+from sinew.widgets.empty_state import EmptyState
+from sinew.widgets.parts import Pages, packed
+from sinew.widgets.sweep_map import SweepCell, SweepMap
+from sinew.widgets.texts import label_text
+from sinew.widgets.theme import SPACE, SPACE_WIDE
 
 PICTURE = 320, 240
 """Size of the pictures [px]."""

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.background import run_in_background
-from sim.assets.raw import LoadCancelled, LoadWatch
-from sim.profile.chrome_trace import write_chrome_trace
-from sim.profile.csv_file import TimingsFileError, read_csv, write_csv
-from sim.profile.history import TimingRecording
+from sinew.app.background import run_in_background
+from sinew.sim.assets.raw import LoadCancelled, LoadWatch
+from sinew.sim.profile.chrome_trace import write_chrome_trace
+from sinew.sim.profile.csv_file import TimingsFileError, read_csv, write_csv
+from sinew.sim.profile.history import TimingRecording
 
 Write = Callable[[Path, TimingRecording, LoadWatch], None]
 

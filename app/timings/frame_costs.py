@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.timeline.active_model import ActiveModel
-from sim.profile.by_frame import FrameCollector
-from sim.profile.sample import FrameSample, TimeSource
-from widgets.timeline.cost_strip import CostStrip
+from sinew.app.timeline.active_model import ActiveModel
+from sinew.sim.profile.by_frame import FrameCollector
+from sinew.sim.profile.sample import FrameSample, TimeSource
+from sinew.widgets.timeline.cost_strip import CostStrip
 
 _REFRESH_MS = 200
 """Interval of updates: a median can be read five times a second."""

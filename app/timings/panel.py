@@ -7,19 +7,19 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QKeySequence
 
-from app.editor.dialogs import Dialogs
-from app.timeline.active_model import ActiveModel
-from app.timings.files import TimingFiles
-from app.timings.frame_costs import FrameCostStrip
-from app.timings.past_values import PastValues
-from app.timings.recordings import FRAMES, SIDES, BackEndTrial, Recordings
-from app.viewport.frame_info import FrameInfo
-from app.viewport.renderer import ViewportRenderer
-from sim.profile.history import QuantityHistory, TimingRecording
-from sim.profile.sample import FrameSample
-from widgets.timeline.cost_strip import CostStrip
-from widgets.timeline.timeline import Timeline
-from widgets.timings.view import TimingsView
+from sinew.app.editor.dialogs import Dialogs
+from sinew.app.timeline.active_model import ActiveModel
+from sinew.app.timings.files import TimingFiles
+from sinew.app.timings.frame_costs import FrameCostStrip
+from sinew.app.timings.past_values import PastValues
+from sinew.app.timings.recordings import FRAMES, SIDES, BackEndTrial, Recordings
+from sinew.app.viewport.frame_info import FrameInfo
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.profile.history import QuantityHistory, TimingRecording
+from sinew.sim.profile.sample import FrameSample
+from sinew.widgets.timeline.cost_strip import CostStrip
+from sinew.widgets.timeline.timeline import Timeline
+from sinew.widgets.timings.view import TimingsView
 
 _MEASURE, _LOOK = "timing/measure", "timing/look"
 _LATEST = "Latest"

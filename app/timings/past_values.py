@@ -7,17 +7,17 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from app.document.document import Document
-from app.document.history import changed_values
-from app.timeline.active_model import ActiveModel
-from app.timeline.playback import Playback
-from sim.profile.history import FRAMES_MAX
-from sim.profile.sample import FrameSample
-from sim.scene.change import Change, ChangeKind
-from sim.scene.params import param_of, value_text
-from sim.scene.playhead import pause, scrub
-from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene, part_of, value_at
-from widgets.inspector.inspector import Inspector
+from sinew.app.document.document import Document
+from sinew.app.document.history import changed_values
+from sinew.app.timeline.active_model import ActiveModel
+from sinew.app.timeline.playback import Playback
+from sinew.sim.profile.history import FRAMES_MAX
+from sinew.sim.profile.sample import FrameSample
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.params import param_of, value_text
+from sinew.sim.scene.playhead import pause, scrub
+from sinew.sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene, part_of, value_at
+from sinew.widgets.inspector.inspector import Inspector
 
 _TIP = (
     "Changed values are marked with ≠; point at one to see its current value.\n"

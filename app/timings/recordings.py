@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.viewport.frame_info import FrameInfo
-from app.viewport.renderer import ViewportRenderer
-from sim.gl.back_end import TITLES, BackEndChoice
-from sim.profile.history import ENDLESS, FRAMES_MAX, QuantityHistory, TimingRecording
-from sim.profile.sample import FrameSample, TimerStatus
+from sinew.app.viewport.frame_info import FrameInfo
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.gl.back_end import TITLES, BackEndChoice
+from sinew.sim.profile.history import ENDLESS, FRAMES_MAX, QuantityHistory, TimingRecording
+from sinew.sim.profile.sample import FrameSample, TimerStatus
 
 NAME_MAX = 80
 RECORDINGS_MAX = 12

@@ -9,16 +9,16 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from app.document.document import Document
-from app.viewport.frame_info import nice_ceiling
-from app.viewport.second_engine import SecondEngine
-from sim.engine import Engine
-from sim.kinds.contract import ColourKey
-from sim.maths.ramps import Ramp
-from sim.render.coloured import ColouredArrays, ColouredView
-from sim.render.render_view import RenderView
-from sim.runner import SimulationRunner
-from sim.scene.scene import NodeId
+from sinew.app.document.document import Document
+from sinew.app.viewport.frame_info import nice_ceiling
+from sinew.app.viewport.second_engine import SecondEngine
+from sinew.sim.engine import Engine
+from sinew.sim.kinds.contract import ColourKey
+from sinew.sim.maths.ramps import Ramp
+from sinew.sim.render.coloured import ColouredArrays, ColouredView
+from sinew.sim.render.render_view import RenderView
+from sinew.sim.runner import SimulationRunner
+from sinew.sim.scene.scene import NodeId
 
 TURN = 0.01
 """Time budget of a turn [s]."""

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtGui import QOpenGLContext
 
-from app.timeline.active_model import ActiveModel
-from app.timeline.playback import Playback
-from sim.assets.model import Bounds
-from sim.characters.comparison import ComparisonStatistics
-from sim.engine import Engine
-from sim.profile.sample import FrameSample, SceneMoment, TimerStatus, Vsync
-from sim.scene.clock import FrameRate
-from sim.scene.vectors import Vec3
+from sinew.app.timeline.active_model import ActiveModel
+from sinew.app.timeline.playback import Playback
+from sinew.sim.assets.model import Bounds
+from sinew.sim.characters.comparison import ComparisonStatistics
+from sinew.sim.engine import Engine
+from sinew.sim.profile.sample import FrameSample, SceneMoment, TimerStatus, Vsync
+from sinew.sim.scene.clock import FrameRate
+from sinew.sim.scene.vectors import Vec3
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 import msgspec
 
-from app.document.document import Document
-from app.timeline.playback import Playback
-from app.viewport.second_engine import SecondEngine
-from sim.engine import Engine
-from sim.gl.framebuffer import Framebuffer
-from sim.kinds import KINDS
-from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
-from sim.render.progressive.scheduler import POLL, TURN, PendingImage
-from sim.runner import SimulationRunner
-from sim.scene.scene import NodeId, Scene
+from sinew.app.document.document import Document
+from sinew.app.timeline.playback import Playback
+from sinew.app.viewport.second_engine import SecondEngine
+from sinew.sim.engine import Engine
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds import KINDS
+from sinew.sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
+from sinew.sim.render.progressive.scheduler import POLL, TURN, PendingImage
+from sinew.sim.runner import SimulationRunner
+from sinew.sim.scene.scene import NodeId, Scene
 
 BEFORE, AFTER = (0.35, 0.62, 1.0), (1.0, 0.62, 0.25)
 """Colours of ghosts, sRGB-encoded."""

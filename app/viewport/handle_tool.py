@@ -6,18 +6,18 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
-from app.document.document import Document
-from app.document.history import Gesture
-from app.viewport.renderer import ViewportRenderer
-from sim.animation.pose import frame_below
-from sim.characters.settings import BONE_PART, BonePose
-from sim.kinds.contract import Tool
-from sim.scene.handles import HandleMode, Handles, HandleView, dragged, handles_of, moved_along
-from sim.scene.params import bounded
-from sim.scene.scene import Node, NodeId, ParamRef
-from sim.scene.transform import Transform
-from widgets.overlay import HandlesOverlay
-from widgets.viewport import Viewport
+from sinew.app.document.document import Document
+from sinew.app.document.history import Gesture
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.animation.pose import frame_below
+from sinew.sim.characters.settings import BONE_PART, BonePose
+from sinew.sim.kinds.contract import Tool
+from sinew.sim.scene.handles import HandleMode, Handles, HandleView, dragged, handles_of, moved_along
+from sinew.sim.scene.params import bounded
+from sinew.sim.scene.scene import Node, NodeId, ParamRef
+from sinew.sim.scene.transform import Transform
+from sinew.widgets.overlay import HandlesOverlay
+from sinew.widgets.viewport import Viewport
 
 Float64 = npt.NDArray[np.float64]
 

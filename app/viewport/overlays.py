@@ -4,24 +4,24 @@ from collections.abc import Collection
 
 from PySide6.QtCore import QObject
 
-from app.document.document import Document
-from app.document.history import Gesture
-from app.help import TOUR, shipped_samples
-from app.timeline.active_model import ActiveModel
-from app.timeline.playback import Playback
-from app.viewport.frame_info import FrameInfo
-from app.viewport.renderer import ViewportRenderer
-from sim.characters.comparison import ComparisonStatistics
-from sim.characters.settings import SkinningMethod
-from sim.kinds.contract import ColourKey, Panel
-from sim.maths.ramps import Ramp
-from sim.scene.scene import VIEW, ParamRef
-from sim.scene.view import DisplayMode, SkinningComparison
-from widgets.axis_gizmo import AxisGizmo
-from widgets.overlay import Divider, Legend, SideLabel, StatisticsOverlay
-from widgets.start_page import StartPage
-from widgets.tour import TourCard
-from widgets.viewport import Viewport
+from sinew.app.document.document import Document
+from sinew.app.document.history import Gesture
+from sinew.app.help import TOUR, shipped_samples
+from sinew.app.timeline.active_model import ActiveModel
+from sinew.app.timeline.playback import Playback
+from sinew.app.viewport.frame_info import FrameInfo
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.characters.comparison import ComparisonStatistics
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.kinds.contract import ColourKey, Panel
+from sinew.sim.maths.ramps import Ramp
+from sinew.sim.scene.scene import VIEW, ParamRef
+from sinew.sim.scene.view import DisplayMode, SkinningComparison
+from sinew.widgets.axis_gizmo import AxisGizmo
+from sinew.widgets.overlay import Divider, Legend, SideLabel, StatisticsOverlay
+from sinew.widgets.start_page import StartPage
+from sinew.widgets.tour import TourCard
+from sinew.widgets.viewport import Viewport
 
 MARGIN = 10
 METHOD_NAMES = {

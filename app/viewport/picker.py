@@ -6,16 +6,16 @@ import numpy as np
 from pyglm import glm
 from PySide6.QtCore import QPointF
 
-from app.document.document import Document
-from app.viewport.renderer import ViewportRenderer
-from sim.render.pick_pass import Pick
-from sim.render.render_view import ParticleRef
-from sim.scene.camera import Camera
-from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Effect
-from sim.scene.picking import project_points, ray_plane
-from sim.scene.scene import NodeId
-from widgets.viewport import Viewport
+from sinew.app.document.document import Document
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.render.pick_pass import Pick
+from sinew.sim.render.render_view import ParticleRef
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.params import Effect
+from sinew.sim.scene.picking import project_points, ray_plane
+from sinew.sim.scene.scene import NodeId
+from sinew.widgets.viewport import Viewport
 
 MARK_RADIUS = 12.0
 

@@ -4,14 +4,14 @@ from pathlib import Path
 
 from PySide6.QtGui import QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 
-from app.document.document import Document
-from app.files.model_store import ModelStore
-from app.files.scene_files import SceneFiles
-from app.timeline.playback import Playback
-from sim.gl.context import Context
-from sim.gl.errors import GLError
-from sim.render.progressive.precompiler import Precompiler, PrecompileScene
-from sim.scene.scene import Scene
+from sinew.app.document.document import Document
+from sinew.app.files.model_store import ModelStore
+from sinew.app.files.scene_files import SceneFiles
+from sinew.app.timeline.playback import Playback
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLError
+from sinew.sim.render.progressive.precompiler import Precompiler, PrecompileScene
+from sinew.sim.scene.scene import Scene
 
 
 class Precompiling:

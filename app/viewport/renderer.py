@@ -9,34 +9,34 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.document.document import Document
-from app.files.model_store import ModelStore
-from app.files.scene_files import SceneFiles
-from app.timeline.active_model import ActiveModel
-from app.timeline.playback import Playback
-from app.viewport.bake_comparison import BakeComparison
-from app.viewport.frame_info import FrameInfo, ViewportTiming, nice_ceiling, with_point
-from app.viewport.ghosts import Ghosts
-from app.viewport.precompiling import Precompiling
-from app.viewport.second_engine import SecondEngine
-from sim.assets.model import Bounds
-from sim.cache.step_store import CacheBudget, StepStore
-from sim.characters.comparison import ComparisonStatistics
-from sim.engine import Engine
-from sim.gl.back_end import BackEndChoice
-from sim.gl.context import Context
-from sim.gl.debug import DebugLog
-from sim.gl.errors import ShaderError
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.task import Task
-from sim.printable import printable
-from sim.profile.sample import TimerStatus
-from sim.render.frame import joined
-from sim.render.render_view import JointRef, Overlay, ParticleRef, RenderView
-from sim.runner import SimulationRunner
-from sim.scene.scene import NodeId, Scene
-from sim.scene.view_state import Selection
-from sim.simulation import BakedStates, NoBakedStates
+from sinew.app.document.document import Document
+from sinew.app.files.model_store import ModelStore
+from sinew.app.files.scene_files import SceneFiles
+from sinew.app.timeline.active_model import ActiveModel
+from sinew.app.timeline.playback import Playback
+from sinew.app.viewport.bake_comparison import BakeComparison
+from sinew.app.viewport.frame_info import FrameInfo, ViewportTiming, nice_ceiling, with_point
+from sinew.app.viewport.ghosts import Ghosts
+from sinew.app.viewport.precompiling import Precompiling
+from sinew.app.viewport.second_engine import SecondEngine
+from sinew.sim.assets.model import Bounds
+from sinew.sim.cache.step_store import CacheBudget, StepStore
+from sinew.sim.characters.comparison import ComparisonStatistics
+from sinew.sim.engine import Engine
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.debug import DebugLog
+from sinew.sim.gl.errors import ShaderError
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.task import Task
+from sinew.sim.printable import printable
+from sinew.sim.profile.sample import TimerStatus
+from sinew.sim.render.frame import joined
+from sinew.sim.render.render_view import JointRef, Overlay, ParticleRef, RenderView
+from sinew.sim.runner import SimulationRunner
+from sinew.sim.scene.scene import NodeId, Scene
+from sinew.sim.scene.view_state import Selection
+from sinew.sim.simulation import BakedStates, NoBakedStates
 
 _log = logging.getLogger(__name__)
 _TEXT_MAX = 200

@@ -4,14 +4,14 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from app.document.document import Document
-from app.files.model_loader import LoadedModel
-from app.files.scene_files import SceneFiles
-from app.timeline.playback import Playback
-from sim.assets.images import MipImage
-from sim.engine import Engine
-from sim.gl.task import Task
-from sim.scene.scene import NodeId, Scene
+from sinew.app.document.document import Document
+from sinew.app.files.model_loader import LoadedModel
+from sinew.app.files.scene_files import SceneFiles
+from sinew.app.timeline.playback import Playback
+from sinew.sim.assets.images import MipImage
+from sinew.sim.engine import Engine
+from sinew.sim.gl.task import Task
+from sinew.sim.scene.scene import NodeId, Scene
 
 Key = NodeId | Path
 """A node with a model, or a texture file."""

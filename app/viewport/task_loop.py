@@ -7,18 +7,18 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.document.document import Document
-from app.files.model_loader import LoadedModel
-from app.files.model_store import ModelStore
-from app.files.scene_files import SceneFiles
-from app.viewport.renderer import ViewportRenderer
-from app.viewport.second_engine import Key, Wanted
-from sim.engine import Engine
-from sim.gl.task import Task
-from sim.kinds import KINDS
-from sim.scene.scene import Node, NodeId
-from widgets.protocols import ModelState
-from widgets.viewport import Viewport
+from sinew.app.document.document import Document
+from sinew.app.files.model_loader import LoadedModel
+from sinew.app.files.model_store import ModelStore
+from sinew.app.files.scene_files import SceneFiles
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.app.viewport.second_engine import Key, Wanted
+from sinew.sim.engine import Engine
+from sinew.sim.gl.task import Task
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.scene import Node, NodeId
+from sinew.widgets.protocols import ModelState
+from sinew.widgets.viewport import Viewport
 
 # Time budget of a turn [s]; a software renderer may take nine times as long for one step of an upload.
 TURN = 0.01

@@ -6,20 +6,20 @@ import numpy as np
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 from PySide6.QtWidgets import QMenu
 
-from app.document.document import Document
-from app.document.scene_edits import SceneEdits
-from app.editor.actions import SEPARATOR, Actions
-from app.editor.menus import AddMenu, add_place_menus
-from app.viewport.picker import Picker
-from app.viewport.renderer import ViewportRenderer
-from sim.assets.model import CharacterModel
-from sim.kinds import KINDS
-from sim.kinds.contract import Panel, Tool
-from sim.render.render_view import JointRef
-from sim.scene.picking import pick_joint
-from sim.scene.view import DisplayMode
-from sim.scene.view_state import Selection, toggled
-from widgets.viewport import Viewport
+from sinew.app.document.document import Document
+from sinew.app.document.scene_edits import SceneEdits
+from sinew.app.editor.actions import SEPARATOR, Actions
+from sinew.app.editor.menus import AddMenu, add_place_menus
+from sinew.app.viewport.picker import Picker
+from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Panel, Tool
+from sinew.sim.render.render_view import JointRef
+from sinew.sim.scene.picking import pick_joint
+from sinew.sim.scene.view import DisplayMode
+from sinew.sim.scene.view_state import Selection, toggled
+from sinew.widgets.viewport import Viewport
 
 JOINT_RADIUS = 9.0
 _MORE = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from resources.samples.motion import Curve, eased, frame_times, turn
-from sim.assets.raw import (
+from sinew.resources.samples.motion import Curve, eased, frame_times, turn
+from sinew.sim.assets.raw import (
     RawBone,
     RawClip,
     RawMaterial,
@@ -21,7 +21,7 @@ from sim.assets.raw import (
     RawTrack,
     RawVertices,
 )
-from sim.maths import quaternion
+from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from sim.assets.raw import RawMaterial, RawMesh, RawModel, RawSection, RawVertices
+from sinew.sim.assets.raw import RawMaterial, RawMesh, RawModel, RawSection, RawVertices
 
 Float64 = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.sdf import Points
+from sinew.resources.samples.sdf import Points
 
 Indices = npt.NDArray[np.int64]
 

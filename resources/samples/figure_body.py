@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from resources.samples.figure_skeleton import HAND, arm_from_model
-from resources.samples.sdf import (
+from sinew.resources.samples.figure_skeleton import HAND, arm_from_model
+from sinew.resources.samples.sdf import (
     Distances,
     Points,
     Profile,

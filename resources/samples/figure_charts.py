@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.charts import Chart
-from resources.samples.figure_clothes import COLLAR, SHIRT_HEM, SLEEVE_HEM
-from resources.samples.figure_skeleton import arm_from_model
-from resources.samples.sdf import Distances, Points
+from sinew.resources.samples.charts import Chart
+from sinew.resources.samples.figure_clothes import COLLAR, SHIRT_HEM, SLEEVE_HEM
+from sinew.resources.samples.figure_skeleton import arm_from_model
+from sinew.resources.samples.sdf import Distances, Points
 
 Indices = npt.NDArray[np.int64]
 

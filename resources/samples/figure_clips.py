@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.figure_skeleton import ANKLE, Joint
-from resources.samples.limbs import Foot, arm_axes, planted, pose_arm, pose_fingers, pose_leg, side_of
-from resources.samples.motion import Curve, Motion, blended, chain, eased, frame_times, turn
-from sim.assets.raw import RawClip
-from sim.maths import quaternion
+from sinew.resources.samples.figure_skeleton import ANKLE, Joint
+from sinew.resources.samples.limbs import Foot, arm_axes, planted, pose_arm, pose_fingers, pose_leg, side_of
+from sinew.resources.samples.motion import Curve, Motion, blended, chain, eased, frame_times, turn
+from sinew.sim.assets.raw import RawClip
+from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 STANCE_DROP = -0.005

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from resources.samples.figure_skeleton import MODEL_FROM_ARM, arm_from_model, model_from_arm
-from resources.samples.sdf import (
+from sinew.resources.samples.figure_skeleton import MODEL_FROM_ARM, arm_from_model, model_from_arm
+from sinew.resources.samples.sdf import (
     Distances,
     Field,
     Points,
@@ -21,7 +21,7 @@ from resources.samples.sdf import (
     smooth_intersection,
     smooth_union,
 )
-from resources.samples.surface import Quads, Surface
+from sinew.resources.samples.surface import Quads, Surface
 
 _SAMPLES = 4001
 _REACH = 1.0

@@ -7,13 +7,21 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from resources.samples.charts import Unwrapped, coverage, padded, unwrap
-from resources.samples.figure_charts import ATLAS, CHARTS, SCALP, SCALP_SIZE, TEXTURE_SIZES, TEXTURES, chart_labels
-from resources.samples.figure_paint import PAINTERS, paint_scalp, shaded
-from resources.samples.figure_parts import Part, openness
-from resources.samples.figure_skeleton import Joint
-from resources.samples.sdf import Points
-from resources.samples.weights import carried_over, diffused_weights
+from sinew.resources.samples.charts import Unwrapped, coverage, padded, unwrap
+from sinew.resources.samples.figure_charts import (
+    ATLAS,
+    CHARTS,
+    SCALP,
+    SCALP_SIZE,
+    TEXTURE_SIZES,
+    TEXTURES,
+    chart_labels,
+)
+from sinew.resources.samples.figure_paint import PAINTERS, paint_scalp, shaded
+from sinew.resources.samples.figure_parts import Part, openness
+from sinew.resources.samples.figure_skeleton import Joint
+from sinew.resources.samples.sdf import Points
+from sinew.resources.samples.weights import carried_over, diffused_weights
 
 Indices = npt.NDArray[np.int64]
 

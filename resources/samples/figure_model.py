@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from resources.samples.figure_charts import ATLAS, TEXTURES
-from resources.samples.figure_clips import build_turn, build_wave
-from resources.samples.figure_mesh import Piece, build_pieces
-from resources.samples.figure_parts import build_parts
-from resources.samples.figure_skeleton import Joint, build_skeleton
-from resources.samples.motion import local_bind
-from resources.samples.walk import build_walk
-from resources.samples.weights import strongest
-from sim.assets.raw import Float64, RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
+from sinew.resources.samples.figure_charts import ATLAS, TEXTURES
+from sinew.resources.samples.figure_clips import build_turn, build_wave
+from sinew.resources.samples.figure_mesh import Piece, build_pieces
+from sinew.resources.samples.figure_parts import build_parts
+from sinew.resources.samples.figure_skeleton import Joint, build_skeleton
+from sinew.resources.samples.motion import local_bind
+from sinew.resources.samples.walk import build_walk
+from sinew.resources.samples.weights import strongest
+from sinew.sim.assets.raw import Float64, RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
 
 _LOOKS = {
     "skin": "Ns=20,Ks=(0.05,0.045,0.04)",

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.figure_body import EYE, head_from_model, strand
-from resources.samples.figure_charts import armhole
-from resources.samples.figure_skeleton import HAND, arm_from_model
-from resources.samples.sdf import Distances, Points, capsule
+from sinew.resources.samples.figure_body import EYE, head_from_model, strand
+from sinew.resources.samples.figure_charts import armhole
+from sinew.resources.samples.figure_skeleton import HAND, arm_from_model
+from sinew.resources.samples.sdf import Distances, Points, capsule
 
 Colour = tuple[float, ...]
 Painter = Callable[[Points, Points], Points]

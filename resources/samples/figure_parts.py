@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resources.samples import figure_clothes as clothes
-from resources.samples.figure_body import arm, arm_local, hair, head
-from resources.samples.figure_clothes import Taper, band, slab
-from resources.samples.figure_skeleton import MODEL_FROM_ARM, model_from_arm
-from resources.samples.sdf import Distances, Field, Points, mirrored
-from resources.samples.surface import Surface, polygonise
+from sinew.resources.samples import figure_clothes as clothes
+from sinew.resources.samples.figure_body import arm, arm_local, hair, head
+from sinew.resources.samples.figure_clothes import Taper, band, slab
+from sinew.resources.samples.figure_skeleton import MODEL_FROM_ARM, model_from_arm
+from sinew.resources.samples.sdf import Distances, Field, Points, mirrored
+from sinew.resources.samples.surface import Surface, polygonise
 
 
 @dataclass(frozen=True, slots=True)

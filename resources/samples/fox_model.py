@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from resources.samples.figure_model import bones_of
-from resources.samples.figure_skeleton import Draft, Joint
-from resources.samples.motion import Motion, frame_times, turn
-from resources.samples.sdf import Distances, Points, capsule, ellipsoid, smooth_union
-from resources.samples.surface import Surface, polygonise
-from resources.samples.weights import diffused_weights, strongest
-from sim.assets.raw import RawClip, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
+from sinew.resources.samples.figure_model import bones_of
+from sinew.resources.samples.figure_skeleton import Draft, Joint
+from sinew.resources.samples.motion import Motion, frame_times, turn
+from sinew.resources.samples.sdf import Distances, Points, capsule, ellipsoid, smooth_union
+from sinew.resources.samples.surface import Surface, polygonise
+from sinew.resources.samples.weights import diffused_weights, strongest
+from sinew.sim.assets.raw import RawClip, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
 
 Float64 = npt.NDArray[np.float64]
 Place = tuple[float, float, float]

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from sim.assets.build_mesh import vertex_normals
-from sim.assets.model import EmbeddedImage, Material
-from sim.assets.raw import (
+from sinew.sim.assets.build_mesh import vertex_normals
+from sinew.sim.assets.model import EmbeddedImage, Material
+from sinew.sim.assets.raw import (
     RawBone,
     RawChannel,
     RawClip,
@@ -25,7 +25,7 @@ from sim.assets.raw import (
     RawSkin,
     RawVertices,
 )
-from sim.maths import quaternion
+from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 Grid = npt.NDArray[np.int64]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.figure_skeleton import ANKLE, BALL, HIP, KNEE, MODEL_FROM_ARM
-from resources.samples.motion import Motion, chain, mirrored, turn
-from sim.maths import quaternion
+from sinew.resources.samples.figure_skeleton import ANKLE, BALL, HIP, KNEE, MODEL_FROM_ARM
+from sinew.resources.samples.motion import Motion, chain, mirrored, turn
+from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.figure_skeleton import Joint
-from sim.assets.raw import RawClip, RawTrack
-from sim.maths import quaternion
+from sinew.resources.samples.figure_skeleton import Joint
+from sinew.sim.assets.raw import RawClip, RawTrack
+from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.sdf import Field, Points, gradient
+from sinew.resources.samples.sdf import Field, Points, gradient
 
 Quads = npt.NDArray[np.int64]
 Warp = Callable[[Points], Points]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
-from sim.maths import quaternion
+from sinew.sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
+from sinew.sim.maths import quaternion
 
 POSITIONS = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (0, 2, 0), (1, 2, 0))
 TIP_WEIGHTS = (0.0, 0.0, 0.5, 0.5, 1.0, 1.0)

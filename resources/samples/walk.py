@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.figure_clips import bend
-from resources.samples.figure_skeleton import ANKLE, Joint
-from resources.samples.limbs import Foot, planted, pose_arm, pose_fingers, pose_leg, side_of
-from resources.samples.motion import Curve, Motion, chain, frame_times, hermite, turn
-from sim.assets.raw import RawClip
+from sinew.resources.samples.figure_clips import bend
+from sinew.resources.samples.figure_skeleton import ANKLE, Joint
+from sinew.resources.samples.limbs import Foot, planted, pose_arm, pose_fingers, pose_leg, side_of
+from sinew.resources.samples.motion import Curve, Motion, chain, frame_times, hermite, turn
+from sinew.sim.assets.raw import RawClip
 
 Float64 = npt.NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.figure_skeleton import Joint
-from resources.samples.sdf import Points
-from resources.samples.surface import Surface, neighbours
+from sinew.resources.samples.figure_skeleton import Joint
+from sinew.resources.samples.sdf import Points
+from sinew.resources.samples.surface import Surface, neighbours
 
 Indices = npt.NDArray[np.int64]
 

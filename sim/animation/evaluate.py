@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.pose import Offset, Pose, with_offsets
-from sim.animation.root_motion import root_motion, without_travel
-from sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
-from sim.maths.hierarchy import model_from_local
-from sim.maths.transform import compose
+from sinew.sim.animation.pose import Offset, Pose, with_offsets
+from sinew.sim.animation.root_motion import root_motion, without_travel
+from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
+from sinew.sim.maths.hierarchy import model_from_local
+from sinew.sim.maths.transform import compose
 
 TOGETHER = 960
 """Joints of all times that are evaluated at once; beyond this, memory allocation makes each slower."""
@@ -33,7 +33,7 @@ def evaluate_pose(
         clip: One of its clips, or None for the bind pose.
         time: Time in the clip [s], clamped to it.
         interpolation: Interpolation between keys.
-        lock_root: Removes the travel of the root over the ground; see `sim.animation.root_motion`.
+        lock_root: Removes the travel of the root over the ground; see `sinew.sim.animation.root_motion`.
         up_axis: Axis of the file that points up, "y" or "z".
         offsets: Offsets of single joints on top.
 

@@ -8,8 +8,8 @@ scale is left out or blended differently from the motion.
 import numpy as np
 import numpy.typing as npt
 
-from sim.maths import dual_quaternion, quaternion
-from sim.maths.transform import polar
+from sinew.sim.maths import dual_quaternion, quaternion
+from sinew.sim.maths.transform import polar
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

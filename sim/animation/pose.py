@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import LocalPose, Skeleton
-from sim.maths import quaternion
-from sim.maths.transform import compose
+from sinew.sim.assets.model import LocalPose, Skeleton
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import compose
 
 Float64 = npt.NDArray[np.float64]
 

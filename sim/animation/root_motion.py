@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Clip, Interpolation, LocalPose, Skeleton
-from sim.maths.hierarchy import model_from_local
-from sim.maths.transform import compose
+from sinew.sim.assets.model import Clip, Interpolation, LocalPose, Skeleton
+from sinew.sim.maths.hierarchy import model_from_local
+from sinew.sim.maths.transform import compose
 
 Float64 = npt.NDArray[np.float64]
 

@@ -3,14 +3,14 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.build_mesh import build_mesh, weight_starts_of
-from sim.assets.build_skeleton import Joints, build_joints, unique_names
-from sim.assets.build_skin import build_skin, rebased
-from sim.assets.clip import CurveClip, FrameClip, UniformClip, frame_step
-from sim.assets.faults import ElementFault, quoted
-from sim.assets.materials import build_materials
-from sim.assets.model import Bounds, CharacterModel, Clip, Targets
-from sim.assets.raw import ModelError, RawClip, RawModel, RawTrack
+from sinew.sim.assets.build_mesh import build_mesh, weight_starts_of
+from sinew.sim.assets.build_skeleton import Joints, build_joints, unique_names
+from sinew.sim.assets.build_skin import build_skin, rebased
+from sinew.sim.assets.clip import CurveClip, FrameClip, UniformClip, frame_step
+from sinew.sim.assets.faults import ElementFault, quoted
+from sinew.sim.assets.materials import build_materials
+from sinew.sim.assets.model import Bounds, CharacterModel, Clip, Targets
+from sinew.sim.assets.raw import ModelError, RawClip, RawModel, RawTrack
 
 Float64 = npt.NDArray[np.float64]
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.build_skeleton import unique_names
-from sim.assets.faults import check_magnitude, quoted
-from sim.assets.materials import base_name
-from sim.assets.model import Bounds, Mesh, Section, Targets
-from sim.assets.raw import RawMesh, RawModel, RawVertices
+from sinew.sim.assets.build_skeleton import unique_names
+from sinew.sim.assets.faults import check_magnitude, quoted
+from sinew.sim.assets.materials import base_name
+from sinew.sim.assets.model import Bounds, Mesh, Section, Targets
+from sinew.sim.assets.raw import RawMesh, RawModel, RawVertices
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

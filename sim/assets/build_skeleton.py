@@ -8,12 +8,12 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import MAX_JOINTS, ElementFault, quoted
-from sim.assets.model import Skeleton
-from sim.assets.raw import RawBone, RawSkeleton
-from sim.maths import quaternion
-from sim.maths.hierarchy import CycleError, build_hierarchy, model_from_local
-from sim.maths.transform import compose, inverse_affine
+from sinew.sim.assets.faults import MAX_JOINTS, ElementFault, quoted
+from sinew.sim.assets.model import Skeleton
+from sinew.sim.assets.raw import RawBone, RawSkeleton
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.hierarchy import CycleError, build_hierarchy, model_from_local
+from sinew.sim.maths.transform import compose, inverse_affine
 
 ROOT = -1
 Float64 = npt.NDArray[np.float64]

@@ -6,13 +6,13 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.build_mesh import bounds_of
-from sim.assets.build_skeleton import Joints
-from sim.assets.faults import ElementFault
-from sim.assets.model import Mesh, Palette, Skeleton, Skin, Targets
-from sim.assets.raw import RawModel, RawSkin, RawVertices
-from sim.maths.transform import inverse_affine
-from sim.printable import counted
+from sinew.sim.assets.build_mesh import bounds_of
+from sinew.sim.assets.build_skeleton import Joints
+from sinew.sim.assets.faults import ElementFault
+from sinew.sim.assets.model import Mesh, Palette, Skeleton, Skin, Targets
+from sinew.sim.assets.raw import RawModel, RawSkin, RawVertices
+from sinew.sim.maths.transform import inverse_affine
+from sinew.sim.printable import counted
 
 Float32 = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]

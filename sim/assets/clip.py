@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets, stacked
-from sim.assets.raw import RawChannel
-from sim.maths import quaternion
+from sinew.sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets, stacked
+from sinew.sim.assets.raw import RawChannel
+from sinew.sim.maths import quaternion
 
 DEFAULT_STEP = 1.0 / 30.0
 _STEP_TOLERANCE = 0.01
@@ -75,7 +75,7 @@ Float64 = npt.NDArray[np.float64]
 
 
 class UniformClip:
-    """Keys at 0, step, 2 step, ... seconds, as EZMesh stores them; implements `sim.assets.model.Clip`.
+    """Keys at 0, step, 2 step, ... seconds, as EZMesh stores them; implements `sinew.sim.assets.model.Clip`.
 
     The constructor puts successive key quaternions into the same half space and measures the arcs between them.
 
@@ -228,7 +228,7 @@ Driven = tuple[RawChannel, int, int]
 
 
 class CurveClip:
-    """Channels with keys at times of their own, as glTF stores them; implements `sim.assets.model.Clip`.
+    """Channels with keys at times of their own, as glTF stores them; implements `sinew.sim.assets.model.Clip`.
 
     All channels are evaluated together.  Between keys, values are polynomials of the fraction of the interval (degree 0
     for steps), except slerped rotations.  The result is one table of rows: translations, scales and rotations of all
@@ -491,7 +491,7 @@ def _frame_times(key_times: Float64, duration: float) -> Float64:
 
 
 class FrameClip:
-    """Key frames of a mesh without joints at ascending times; implements `sim.assets.model.Clip`.
+    """Key frames of a mesh without joints at ascending times; implements `sinew.sim.assets.model.Clip`.
 
     Frame 0 is the mesh itself, frame k the morph target with weight k - 1.  A clip that ends with its first frame is a
     loop: a spline through it is smooth there too.

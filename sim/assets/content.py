@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sim.assets.model import CharacterModel
+from sinew.sim.assets.model import CharacterModel
 
 Update = Callable[[bytes | memoryview], object]
 _Plain = str | bytes | int | float | enum.Enum | np.generic | None

@@ -8,11 +8,19 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.build_skeleton import parents_by_index, unit_quaternions
-from sim.assets.ezm_reader import check_indices
-from sim.assets.faults import MAX_JOINTS, MAX_PARTS, MAX_TRACKS, ElementFault, PartCounter, check_magnitude, quoted
-from sim.assets.formats import EZB_MAGIC
-from sim.assets.raw import (
+from sinew.sim.assets.build_skeleton import parents_by_index, unit_quaternions
+from sinew.sim.assets.ezm_reader import check_indices
+from sinew.sim.assets.faults import (
+    MAX_JOINTS,
+    MAX_PARTS,
+    MAX_TRACKS,
+    ElementFault,
+    PartCounter,
+    check_magnitude,
+    quoted,
+)
+from sinew.sim.assets.formats import EZB_MAGIC
+from sinew.sim.assets.raw import (
     LoadWatch,
     RawBone,
     RawClip,

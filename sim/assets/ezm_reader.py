@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.build_skeleton import parents_by_name, unit_quaternions
-from sim.assets.ezm_text import (
+from sinew.sim.assets.build_skeleton import parents_by_name, unit_quaternions
+from sinew.sim.assets.ezm_text import (
     Element,
     NumberFault,
     attributes,
@@ -21,9 +21,17 @@ from sim.assets.ezm_text import (
     split_tokens,
     token_values,
 )
-from sim.assets.ezm_vertices import checked_count, parse_count, read_triangles, read_vertices
-from sim.assets.faults import MAX_JOINTS, MAX_MAGNITUDE, MAX_TRACKS, ElementFault, PartCounter, check_magnitude, quoted
-from sim.assets.raw import (
+from sinew.sim.assets.ezm_vertices import checked_count, parse_count, read_triangles, read_vertices
+from sinew.sim.assets.faults import (
+    MAX_JOINTS,
+    MAX_MAGNITUDE,
+    MAX_TRACKS,
+    ElementFault,
+    PartCounter,
+    check_magnitude,
+    quoted,
+)
+from sinew.sim.assets.raw import (
     LoadWatch,
     RawBone,
     RawClip,

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from lxml import etree
 
-from sim.assets.faults import MAX_MARKUP, ElementFault, quoted
-from sim.assets.raw import LoadWatch
+from sinew.sim.assets.faults import MAX_MARKUP, ElementFault, quoted
+from sinew.sim.assets.raw import LoadWatch
 
 Element = etree._Element
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.ezm_text import NumberFault, count_tokens, parse_hex, parse_numbers, token_rows, token_values
-from sim.assets.faults import ElementFault, check_magnitude, quoted
-from sim.assets.raw import LoadWatch, RawVertices, UInt32
+from sinew.sim.assets.ezm_text import NumberFault, count_tokens, parse_hex, parse_numbers, token_rows, token_values
+from sinew.sim.assets.faults import ElementFault, check_magnitude, quoted
+from sinew.sim.assets.raw import LoadWatch, RawVertices, UInt32
 
 Float64 = npt.NDArray[np.float64]
 

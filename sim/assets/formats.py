@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 if TYPE_CHECKING:
-    from sim.assets.raw import LoadWatch, RawModel
-    from sim.assets.strands import StrandSet
+    from sinew.sim.assets.raw import LoadWatch, RawModel
+    from sinew.sim.assets.strands import StrandSet
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,33 +195,33 @@ class GltfOptions(msgspec.Struct, frozen=True):
 MODEL_FORMATS = Formats(
     ModelFormat(
         key="ezm", name="EZMesh text", mark="which starts with '<'", suffixes=(".ezm", ".xml"),
-        sniff=_begins_with_a_tag, reader="sim.assets.ezm_reader:read_ezm",
+        sniff=_begins_with_a_tag, reader="sinew.sim.assets.ezm_reader:read_ezm",
     ),
     ModelFormat(
         key="ezb", name="binary EZMesh", suffixes=(".ezb",),
-        sniff=lambda start: start.startswith(EZB_MAGIC), reader="sim.assets.ezb_reader:read_ezb",
+        sniff=lambda start: start.startswith(EZB_MAGIC), reader="sinew.sim.assets.ezb_reader:read_ezb",
     ),
     ModelFormat(
         key="gltf", name="glTF", suffixes=(".glb", ".gltf"), by_suffix=True, options=GltfOptions,
-        sniff=_begins_as_gltf, reader="sim.assets.gltf.reader:read_gltf",
+        sniff=_begins_as_gltf, reader="sinew.sim.assets.gltf.reader:read_gltf",
     ),
     ModelFormat(
         key="md2", name="Quake II MD2", suffixes=(".md2",),
-        sniff="sim.assets.md2_reader:is_md2", reader="sim.assets.md2_reader:read_md2",
+        sniff="sinew.sim.assets.md2_reader:is_md2", reader="sinew.sim.assets.md2_reader:read_md2",
     ),
     ModelFormat(
         key="pc2", name="PC2 point cache", suffixes=(".pc2",),
-        sniff="sim.assets.point_cache:is_pc2", reader="sim.assets.point_cache:read_pc2",
+        sniff="sinew.sim.assets.point_cache:is_pc2", reader="sinew.sim.assets.point_cache:read_pc2",
     ),
     # MDD files have no magic bytes.
     ModelFormat(
         key="mdd", name="MDD point cache", suffixes=(".mdd",), by_suffix=True,
-        sniff=lambda _: False, reader="sim.assets.point_cache:read_mdd",
+        sniff=lambda _: False, reader="sinew.sim.assets.point_cache:read_mdd",
     ),
     # OBJ files may begin with any comment.
     ModelFormat(
         key="obj", name="Wavefront OBJ", suffixes=(".obj",), by_suffix=True,
-        sniff="sim.assets.obj_reader:is_obj", reader="sim.assets.obj_reader:read_obj",
+        sniff="sinew.sim.assets.obj_reader:is_obj", reader="sinew.sim.assets.obj_reader:read_obj",
     ),
 )  # fmt: skip
 
@@ -237,12 +237,12 @@ IMAGE_FORMATS = Formats(
 STRAND_FORMATS = Formats(
     StrandFormat(
         name="HAIR strands", suffixes=(".hair",), magic=b"HAIR", unit=0.00254, is_z_up=True,
-        reader="sim.assets.strands:read_hair",
+        reader="sinew.sim.assets.strands:read_hair",
     ),
     # TressFX files have no magic bytes.
     StrandFormat(
         name="TressFX strands", suffixes=(".tfx",), unit=0.01, is_z_up=False,
-        reader="sim.assets.strands:read_tfx",
+        reader="sinew.sim.assets.strands:read_tfx",
     ),
 )  # fmt: skip
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.build_mesh import vertex_normals
-from sim.assets.faults import MAX_MAGNITUDE, ElementFault
-from sim.assets.raw import LoadWatch, RawClip, RawModel
+from sinew.sim.assets.build_mesh import vertex_normals
+from sinew.sim.assets.faults import MAX_MAGNITUDE, ElementFault
+from sinew.sim.assets.raw import LoadWatch, RawClip, RawModel
 
 Float32 = npt.NDArray[np.float32]
 Index = npt.NDArray[np.int64]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.formats import IMAGE_FORMATS
-from sim.assets.model import ImageSource
-from sim.maths.srgb import linear_from_srgb, srgb_from_linear
-from sim.printable import printable
+from sinew.sim.assets.formats import IMAGE_FORMATS
+from sinew.sim.assets.model import ImageSource
+from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
+from sinew.sim.printable import printable
 
 if TYPE_CHECKING:
     from PIL import Image  # imported with the first image: many commands read none

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Mesh, Skin
+from sinew.sim.assets.model import Mesh, Skin
 
 
 def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> npt.NDArray[np.int64]:

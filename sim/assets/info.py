@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from sim.assets.formats import model_format_name
-from sim.assets.influences import weighted_vertex_counts
-from sim.assets.model import CharacterModel, Skeleton, Skin
-from sim.assets.raw import RawModel
-from sim.printable import printable
+from sinew.sim.assets.formats import model_format_name
+from sinew.sim.assets.influences import weighted_vertex_counts
+from sinew.sim.assets.model import CharacterModel, Skeleton, Skin
+from sinew.sim.assets.raw import RawModel
+from sinew.sim.printable import printable
 
 CELL_MAX = 80
 """Longest name in a table [characters]."""

@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from sim.assets.build import build_model
-from sim.assets.faults import MAX_FILE_BYTES, ElementFault
-from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, SNIFFED, UTF8_MARK, ModelFormat
-from sim.assets.model import CharacterModel
-from sim.assets.raw import LoadWatch, ModelError, RawModel
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.faults import MAX_FILE_BYTES, ElementFault
+from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, SNIFFED, UTF8_MARK, ModelFormat
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.raw import LoadWatch, ModelError, RawModel
 
 _OTHER_FORMATS = (
     (b"GIF8", "a GIF image"),

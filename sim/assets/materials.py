@@ -5,9 +5,9 @@ import os
 import re
 from pathlib import Path
 
-from sim.assets.formats import IMAGE_FORMATS
-from sim.assets.model import Material
-from sim.assets.raw import RawModel
+from sinew.sim.assets.formats import IMAGE_FORMATS
+from sinew.sim.assets.model import Material
+from sinew.sim.assets.raw import RawModel
 
 _FOLDER = re.compile(r"[\\/]")
 # One writer puts `%20` for a double quote; it is not a URL escape.

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.assets.faults import ElementFault
-from sim.assets.frame_mesh import add_frames, check_positions, check_size, clip_of
-from sim.assets.materials import TextureFolder, lost_colours
-from sim.assets.model import Material
-from sim.assets.raw import LoadWatch, RawClip, RawMaterial, RawMesh, RawModel, RawSection, RawVertices
-from sim.printable import printable
+from sinew.sim.assets.faults import ElementFault
+from sinew.sim.assets.frame_mesh import add_frames, check_positions, check_size, clip_of
+from sinew.sim.assets.materials import TextureFolder, lost_colours
+from sinew.sim.assets.model import Material
+from sinew.sim.assets.raw import LoadWatch, RawClip, RawMaterial, RawMesh, RawModel, RawSection, RawVertices
+from sinew.sim.printable import printable
 
 MAGIC, VERSION = b"IDP2", 8
 RATE = 10.0

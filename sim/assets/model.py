@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.maths.hierarchy import Hierarchy
+from sinew.sim.maths.hierarchy import Hierarchy
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import MAX_FILE_BYTES, MAX_MAGNITUDE, MAX_VERTICES, ElementFault, PartCounter, quoted
-from sim.assets.formats import UTF8_MARK
-from sim.assets.frame_mesh import FRAMES_MAX, add_frames, check_size, even_clip, sibling_file
-from sim.assets.load import read_bytes
-from sim.assets.raw import LoadWatch, ModelError, RawMesh, RawModel, RawSection, RawVertices
-from sim.notes import Notes
+from sinew.sim.assets.faults import MAX_FILE_BYTES, MAX_MAGNITUDE, MAX_VERTICES, ElementFault, PartCounter, quoted
+from sinew.sim.assets.formats import UTF8_MARK
+from sinew.sim.assets.frame_mesh import FRAMES_MAX, add_frames, check_size, even_clip, sibling_file
+from sinew.sim.assets.load import read_bytes
+from sinew.sim.assets.raw import LoadWatch, ModelError, RawMesh, RawModel, RawSection, RawVertices
+from sinew.sim.notes import Notes
 
 Float32 = npt.NDArray[np.float32]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import ElementFault
-from sim.assets.formats import MODEL_FORMATS
-from sim.assets.frame_mesh import add_frames, check_positions, check_size, clip_of, even_clip, sibling_file
-from sim.assets.load import read_bytes
-from sim.assets.obj_reader import read_points
-from sim.assets.raw import LoadWatch, ModelError, RawClip, RawModel
+from sinew.sim.assets.faults import ElementFault
+from sinew.sim.assets.formats import MODEL_FORMATS
+from sinew.sim.assets.frame_mesh import add_frames, check_positions, check_size, clip_of, even_clip, sibling_file
+from sinew.sim.assets.load import read_bytes
+from sinew.sim.assets.obj_reader import read_points
+from sinew.sim.assets.raw import LoadWatch, ModelError, RawClip, RawModel
 
 Float32 = npt.NDArray[np.float32]
 

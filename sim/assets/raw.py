@@ -1,6 +1,6 @@
 """The content of a model file as stored: file order, file space, no welding.
 
-Readers produce a `RawModel`, the EZMesh writer consumes one, `sim.assets.build` turns one into a `CharacterModel`.
+Readers produce a `RawModel`, the EZMesh writer consumes one, `sinew.sim.assets.build` makes a `CharacterModel` of one.
 Readers raise `ElementFault` for content that cannot be used, and `LoadCancelled` if their `LoadWatch` is cancelled.
 Vertex data is float32 as the formats store it; transforms and keys are float64.
 """
@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Material
-from sim.notes import Notes
-from sim.printable import printable
+from sinew.sim.assets.model import Material
+from sinew.sim.notes import Notes
+from sinew.sim.printable import printable
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import ElementFault, check_magnitude
-from sim.assets.formats import STRAND_FORMATS, StrandFormat, resolved
-from sim.assets.load import read_bytes
-from sim.assets.raw import ModelError
+from sinew.sim.assets.faults import ElementFault, check_magnitude
+from sinew.sim.assets.formats import STRAND_FORMATS, StrandFormat, resolved
+from sinew.sim.assets.load import read_bytes
+from sinew.sim.assets.raw import ModelError
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -206,7 +206,7 @@ def _array(data: bytes, name: str, start: int, count: int, width: int) -> Float3
 
 
 def load_strands(path: Path | str) -> StrandSet:
-    """The strands in a file of any format of `sim.assets.formats`.
+    """The strands in a file of any format of `sinew.sim.assets.formats`.
 
     Raises:
         ModelError: If the file cannot be read or used; one line with file, element and reason.

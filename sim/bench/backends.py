@@ -9,18 +9,18 @@ from math import isqrt
 
 import numpy as np
 
-from sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, raised
-from sim.bench.hair import SUBSTEPS as HAIR_SUBSTEPS
-from sim.bench.hair import BenchHair, variants
-from sim.bench.particles import BenchEmitter, floor, fountain_settings
-from sim.bench.runner import Case, Row, measure, rows_on_gpu
-from sim.bench.skinning import random_pose, synthetic_mesh, synthetic_skin
-from sim.characters.settings import SkinningMethod
-from sim.characters.skinning import SkinnedMesh
-from sim.gl.back_end import TITLES, BackEndChoice
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.cloth.model import build_cloth
+from sinew.sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, raised
+from sinew.sim.bench.hair import SUBSTEPS as HAIR_SUBSTEPS
+from sinew.sim.bench.hair import BenchHair, variants
+from sinew.sim.bench.particles import BenchEmitter, floor, fountain_settings
+from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.bench.skinning import random_pose, synthetic_mesh, synthetic_skin
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.skinning import SkinnedMesh
+from sinew.sim.gl.back_end import TITLES, BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.model import build_cloth
 
 SIZES = (500, 16_384, 65_536, 262_144)
 ELEMENTS_PER_MEASUREMENT = 400_000

@@ -11,23 +11,23 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.bench.plain import NumpyCloth, PlainCloth
-from sim.bench.runner import Case, Row, measure, rows_on_gpu
-from sim.colliders.pack import arranged, pack_colliders
-from sim.colliders.scene_colliders import Colliders
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.gl.back_end import BackEndChoice
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_ring import PingPong
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.texture import TexelBuffer
-from sim.kinds.cloth.buffers import ClothTables, rest_records
-from sim.kinds.cloth.model import ClothModel, build_cloth
-from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
-from sim.kinds.cloth.solver import ClothInputs, ClothSolver
-from sim.kinds.cloth.stability import stability
+from sinew.sim.bench.plain import NumpyCloth, PlainCloth
+from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.colliders.pack import arranged, pack_colliders
+from sinew.sim.colliders.scene_colliders import Colliders
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.buffer_ring import PingPong
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.kinds.cloth.buffers import ClothTables, rest_records
+from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
+from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
+from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
+from sinew.sim.kinds.cloth.stability import stability
 
 SIZES = tuple(side * side for side in (32, 64, 128, 256, 512))
 

@@ -13,18 +13,18 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from sim.bench.runner import Row, row_of
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.gl.task import finish
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.hair.settings import HairSettings, HairSource
-from sim.kinds.light.settings import LightSettings
-from sim.scene.camera import Camera
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Node, Scene
+from sinew.sim.bench.runner import Row, row_of
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.task import finish
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.kinds.hair.settings import HairSettings, HairSource
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Node, Scene
 
 CACHES = ("MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH")
 """Environment variables for the cache folders of drivers."""
@@ -78,7 +78,7 @@ def compile_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: 
 def _started(caches: Path, binaries: Path | None) -> tuple[float, int]:
     """Processor time [s] for the scene in a new process, and its number of programs."""
     caches.mkdir(exist_ok=True)
-    work = "from sim.bench.compile import start; start()"
+    work = "from sinew.sim.bench.compile import start; start()"
     command = [sys.executable, "-c", work, *([str(binaries)] if binaries is not None else [])]
     environment = {**os.environ, **dict.fromkeys(CACHES, str(caches)), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

@@ -11,27 +11,27 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from sim.assets.build import build_model
-from sim.bench.load import synthetic_character
-from sim.bench.runner import Case, Row, measure, rows_on_gpu
-from sim.cache.step_store import StepStore
-from sim.characters.settings import ModelSettings
-from sim.engine import Engine
-from sim.gl.back_end import BackEndChoice
-from sim.gl.bootstrap import GL
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.light.settings import LightSettings
-from sim.profile.sample import SceneMoment
-from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
-from sim.runner import SimulationRunner
-from sim.scene.camera import Camera
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Node, Scene
+from sinew.sim.assets.build import build_model
+from sinew.sim.bench.load import synthetic_character
+from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.cache.step_store import StepStore
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.engine import Engine
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.profile.sample import SceneMoment
+from sinew.sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
+from sinew.sim.runner import SimulationRunner
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Node, Scene
 
 SIZES = (200,)
 """Few vertices, and few pixels below: the work of a software driver is not the subject."""

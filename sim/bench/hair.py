@@ -8,32 +8,32 @@ from functools import partial
 import msgspec
 import numpy as np
 
-from sim.bench.frames import IMAGE, muted_gl
-from sim.bench.plain import PlainHair
-from sim.bench.runner import Case, Row, measure, rows_on_gpu
-from sim.colliders.pack import arranged, pack_colliders
-from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, shapes_of
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.engine import Engine
-from sim.gl.back_end import BackEndChoice
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.task import finish
-from sim.gl.texture import TexelBuffer
-from sim.kinds.hair.brush import BrushedGroom, BrushStroke, RootFrames
-from sim.kinds.hair.generation import grown_whole
-from sim.kinds.hair.growth import GrowthSurface, growth_on_ellipsoid
-from sim.kinds.hair.presets import with_preset
-from sim.kinds.hair.records import upload_strands
-from sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, HairSource
-from sim.kinds.hair.strands import Strands
-from sim.kinds.light.settings import LightSettings
-from sim.scene.camera import Camera
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
+from sinew.sim.bench.frames import IMAGE, muted_gl
+from sinew.sim.bench.plain import PlainHair
+from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.colliders.pack import arranged, pack_colliders
+from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, shapes_of
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.engine import Engine
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.task import finish
+from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.kinds.hair.brush import BrushedGroom, BrushStroke, RootFrames
+from sinew.sim.kinds.hair.generation import grown_whole
+from sinew.sim.kinds.hair.growth import GrowthSurface, growth_on_ellipsoid
+from sinew.sim.kinds.hair.presets import with_preset
+from sinew.sim.kinds.hair.records import upload_strands
+from sinew.sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, HairSource
+from sinew.sim.kinds.hair.strands import Strands
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
 
 SIZES = (10_000,)
 """Strands; of 11 points, 6 for layers, 9 in images."""

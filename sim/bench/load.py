@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.ezm_text import parse_xml
-from sim.assets.load import load_model
-from sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
-from sim.bench.runner import Case, Row, measure
-from sim.export.ezm import write_ezm
-from sim.export.gltf_file import GlbChunk
+from sinew.sim.assets.ezm_text import parse_xml
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
+from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.export.ezm import write_ezm
+from sinew.sim.export.gltf_file import GlbChunk
 
 SIZES = (13_114,)
 """Vertices of a detailed character."""

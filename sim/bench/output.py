@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.formats import resolved
-from sim.bench.runner import Case, Row, measure
-from sim.export.atomic_file import write_atomically
-from sim.export.error import missing_package
-from sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS, VIDEO_FORMATS, VideoFormat
-from sim.export.scene.recording import SceneRecording, Track
-from sim.export.scene.writing import write_scene
-from sim.export.video_file import ReadBack
+from sinew.sim.assets.formats import resolved
+from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.export.error import missing_package
+from sinew.sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS, VIDEO_FORMATS, VideoFormat
+from sinew.sim.export.scene.recording import SceneRecording, Track
+from sinew.sim.export.scene.writing import write_scene
+from sinew.sim.export.video_file import ReadBack
 
 IMAGES = (30,)
 IMAGE_SIZE = 480, 270

@@ -9,29 +9,29 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.bench.plain import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
-from sim.bench.runner import Case, Row, measure, rows_on_gpu
-from sim.colliders.pack import arranged, pack_colliders
-from sim.colliders.scene_colliders import Colliders, shapes_of
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.engine import Engine
-from sim.gl.back_end import BackEnd, BackEndChoice
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.texture import TexelBuffer
-from sim.kinds.emitter.block import EmitterBlock
-from sim.kinds.emitter.buffers import PARTICLE
-from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.passes import EmitterInputs, features_of
-from sim.kinds.emitter.presets import with_preset
-from sim.kinds.emitter.settings import EmissionMode, EmitterSettings, EmitterSource, ParticleLook
-from sim.kinds.emitter.system import EmitterSystem
-from sim.scene.camera import Camera
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Node, Scene
+from sinew.sim.bench.plain import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
+from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.colliders.pack import arranged, pack_colliders
+from sinew.sim.colliders.scene_colliders import Colliders, shapes_of
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.engine import Engine
+from sinew.sim.gl.back_end import BackEnd, BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.kinds.emitter.block import EmitterBlock
+from sinew.sim.kinds.emitter.buffers import PARTICLE
+from sinew.sim.kinds.emitter.emitter import Emitter
+from sinew.sim.kinds.emitter.passes import EmitterInputs, features_of
+from sinew.sim.kinds.emitter.presets import with_preset
+from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings, EmitterSource, ParticleLook
+from sinew.sim.kinds.emitter.system import EmitterSystem
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Node, Scene
 
 SIZES = (10_000, 100_000, 1_000_000)
 PARTICLES_PER_MEASUREMENT = 500_000

@@ -5,21 +5,21 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.back_end import BackEnd
-from sim.gl.bootstrap import GL
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.record import Record, record
-from sim.gl.texture import TexelBuffer
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.cloth.material import constants_of
-from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.springs import SpringKind
-from sim.kinds.hair.settings import HairSettings
+from sinew.sim.gl.back_end import BackEnd
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.record import Record, record
+from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.cloth.material import constants_of
+from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.cloth.springs import SpringKind
+from sinew.sim.kinds.hair.settings import HairSettings
 
 Float32 = npt.NDArray[np.float32]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.animation.evaluate import evaluate_pose, evaluate_poses
-from sim.assets.build_skeleton import build_skeleton
-from sim.assets.clip import CurveClip, UniformClip
-from sim.assets.model import Bounds, CharacterModel, Interpolation, Mesh
-from sim.assets.raw import RawChannel
-from sim.bench.runner import Case, Row, measure
-from sim.maths import quaternion
+from sinew.sim.animation.evaluate import evaluate_pose, evaluate_poses
+from sinew.sim.assets.build_skeleton import build_skeleton
+from sinew.sim.assets.clip import CurveClip, UniformClip
+from sinew.sim.assets.model import Bounds, CharacterModel, Interpolation, Mesh
+from sinew.sim.assets.raw import RawChannel
+from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.maths import quaternion
 
 SIZES = (60, 200)
 CHANNELS = (57, 300)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from sim.bench.runner import Row
-from sim.refusal import refusal
+from sinew.sim.bench.runner import Row
+from sinew.sim.refusal import refusal
 
 HEADINGS = ("system", "variant", "size", "unit", "min ms", "median ms", "max ms", "elements/s", "ratio")
 LEFT = ("system", "variant", "unit")

@@ -11,29 +11,29 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from sim.gl.back_end import BackEndChoice
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.timer import Timers
-from sim.profile.recorder import WARM_UP
-from sim.profile.sample import SceneMoment, TimeSource
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.timer import Timers
+from sinew.sim.profile.recorder import WARM_UP
+from sinew.sim.profile.sample import SceneMoment, TimeSource
 
 SYSTEMS = {
-    "load": "sim.bench.load",
-    "pose": "sim.bench.pose",
-    "skinning": "sim.bench.skinning",
-    "shape": "sim.bench.skinning",
-    "cloth": "sim.bench.cloth",
-    "particles": "sim.bench.particles",
-    "backends": "sim.bench.backends",
-    "hair": "sim.bench.hair",
-    "frame": "sim.bench.frames",
-    "timing": "sim.bench.frames",
-    "kept": "sim.bench.frames",
-    "compile": "sim.bench.compile",
-    "film": "sim.bench.output",
-    "export": "sim.bench.output",
-    "launch": "app.cli.bench_launch",
+    "load": "sinew.sim.bench.load",
+    "pose": "sinew.sim.bench.pose",
+    "skinning": "sinew.sim.bench.skinning",
+    "shape": "sinew.sim.bench.skinning",
+    "cloth": "sinew.sim.bench.cloth",
+    "particles": "sinew.sim.bench.particles",
+    "backends": "sinew.sim.bench.backends",
+    "hair": "sinew.sim.bench.hair",
+    "frame": "sinew.sim.bench.frames",
+    "timing": "sinew.sim.bench.frames",
+    "kept": "sinew.sim.bench.frames",
+    "compile": "sinew.sim.bench.compile",
+    "film": "sinew.sim.bench.output",
+    "export": "sinew.sim.bench.output",
+    "launch": "sinew.app.cli.bench_launch",
 }
 """Module of each system; its function `NAME_rows(repeat, sizes)` measures with default sizes."""
 

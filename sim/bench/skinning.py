@@ -13,17 +13,17 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.pose import Pose, Warps
-from sim.assets.model import Bounds, LocalPose, Mesh, Skin, Targets
-from sim.bench.runner import Case, Row, measure, rows_on_gpu
-from sim.characters.deformers.settings import DEFORMERS, Deformer, Extent
-from sim.characters.settings import SkinningMethod
-from sim.characters.skinning import SkinnedMesh
-from sim.gl.back_end import TITLES, BackEndChoice
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.maths import quaternion
-from sim.maths.transform import compose
+from sinew.sim.animation.pose import Pose, Warps
+from sinew.sim.assets.model import Bounds, LocalPose, Mesh, Skin, Targets
+from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.characters.deformers.settings import DEFORMERS, Deformer, Extent
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.skinning import SkinnedMesh
+from sinew.sim.gl.back_end import TITLES, BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import compose
 
 SIZES = (10_000, 100_000, 200_000, 1_000_000)
 SHAPE_SIZES = (50_000,)

@@ -21,11 +21,11 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 import numpy as np
 
-from sim.export.atomic_file import write_atomically
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import param_of
-from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import NodeId
+from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import param_of
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.sim.scene.scene import NodeId
 
 FORMAT, VERSION = "sinew-cache", 1
 INDEX = "index.json"
@@ -54,7 +54,7 @@ class BakedNode(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         file: Name in the folder.
-        key: What the steps depend on, see `sim.cache.keys.node_keys`.
+        key: What the steps depend on, see `sinew.sim.cache.keys.node_keys`.
         first: The step of the first row.
         rows: Offset and size of every row [bytes].
         sums: `checksum` of every row; empty in bakes of older versions.

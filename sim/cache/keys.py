@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sim.assets.content import content_sum
-from sim.assets.model import Interpolation
-from sim.kinds import KINDS
-from sim.kinds.contract import FileUse, World
-from sim.scene.params import Declaration, Effect, Role, Settings, params_of
-from sim.scene.scene import Node, NodeId
+from sinew.sim.assets.content import content_sum
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import FileUse, World
+from sinew.sim.scene.params import Declaration, Effect, Role, Settings, params_of
+from sinew.sim.scene.scene import Node, NodeId
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
 _MARK = "2:"

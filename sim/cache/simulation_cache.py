@@ -6,16 +6,16 @@ from typing import Protocol
 
 import msgspec
 
-from sim.cache.history import CacheHistory
-from sim.cache.step_store import Block, StepStore
-from sim.scene.scene import NodeId
+from sinew.sim.cache.history import CacheHistory
+from sinew.sim.cache.step_store import Block, StepStore
+from sinew.sim.scene.scene import NodeId
 
 IN_FLIGHT_MAX = 4
 """States that are being read back at the same time; with more, the oldest is waited for."""
 
 
 class PendingState(Protocol):
-    """A state that is being read back from the GPU, such as a `sim.simulation.StateCapture`."""
+    """A state that is being read back from the GPU, such as a `sinew.sim.simulation.StateCapture`."""
 
     @property
     def passed(self) -> bool:
@@ -123,7 +123,7 @@ class ReadbackQueue:
 class SimulationCache:
     """Caches the steps of a simulation, also those simulated with earlier settings.
 
-    It is a `sim.simulation.BakedStates`: nodes that an edit does not affect take their steps from another branch.
+    It is a `sinew.sim.simulation.BakedStates`: nodes that an edit does not affect take their steps from another branch.
 
     Attributes:
         history: Which steps are cached on which branch.

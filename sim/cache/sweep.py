@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sim.scene.params import Param, Role, param_of, params_of
-from sim.scene.scene import Node, ParamRef, Scene, node_named, with_value
+from sinew.sim.scene.params import Param, Role, param_of, params_of
+from sinew.sim.scene.scene import Node, ParamRef, Scene, node_named, with_value
 
 COUNT_MAX = 4096
 """Largest number of combinations."""

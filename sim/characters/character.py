@@ -7,27 +7,27 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.evaluate import bind_pose
-from sim.animation.pose import Pose
-from sim.assets.influences import joint_boxes, reach_of
-from sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel, Targets
-from sim.characters.comparison import ComparisonStatistics, MethodComparison
-from sim.characters.deformers.functions import warped_boxes, warps_of
-from sim.characters.front import front_in
-from sim.characters.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
-from sim.characters.playing import RunUp, parts_of, pose_of, poses_of
-from sim.characters.prepared import PreparedModel
-from sim.characters.settings import ModelSettings, SkinningMethod
-from sim.characters.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.task import finish
-from sim.maths.transform import polar, transform_points
-from sim.scene.scene import Node
-from sim.scene.strips import StripSample, is_cut
-from sim.scene.view import SkinningComparison
-from sim.scene.world_transforms import WorldTransforms
+from sinew.sim.animation.evaluate import bind_pose
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.influences import joint_boxes, reach_of
+from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel, Targets
+from sinew.sim.characters.comparison import ComparisonStatistics, MethodComparison
+from sinew.sim.characters.deformers.functions import warped_boxes, warps_of
+from sinew.sim.characters.front import front_in
+from sinew.sim.characters.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
+from sinew.sim.characters.playing import RunUp, parts_of, pose_of, poses_of
+from sinew.sim.characters.prepared import PreparedModel
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.characters.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.task import finish
+from sinew.sim.maths.transform import polar, transform_points
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.strips import StripSample, is_cut
+from sinew.sim.scene.view import SkinningComparison
+from sinew.sim.scene.world_transforms import WorldTransforms
 
 
 @dataclass(frozen=True, slots=True)

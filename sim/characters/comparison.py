@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.assets.model import Mesh
-from sim.characters.reference import enclosed_volume, method_difference
-from sim.characters.skinning import SkinnedMesh
-from sim.gl.context import Context
-from sim.gl.objects import Owner
-from sim.gl.readback import Readback
+from sinew.sim.assets.model import Mesh
+from sinew.sim.characters.reference import enclosed_volume, method_difference
+from sinew.sim.characters.skinning import SkinnedMesh
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.readback import Readback
 
 INTERVAL = 0.2
 """Shortest time between two statistics [s]."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.pose import Pose
-from sim.assets.model import CharacterModel
-from sim.characters.placement import world_from_model
-from sim.characters.playing import pose_of
-from sim.characters.settings import ModelSettings
-from sim.maths.transform import transform_points
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.placement import world_from_model
+from sinew.sim.characters.playing import pose_of
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.maths.transform import transform_points
 
 _SIDE = re.compile(r"(?<![A-Za-z])(?:(?i:left|right)|[LlRr](?![A-Za-z]))|(?:Left|Right)(?![a-z])")
 """The side in a name: `thigh_l`, `L_Hand`, `Bip01 R Foot`, `leftArm`, `mixamorig:LeftArm`, `ArmRight`."""
@@ -32,7 +32,7 @@ def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: np
         positions: Of the bones, y up, shape (B, 3).
 
     Returns:
-        Angle about y from +z towards +x [°], as in `sim.scene.camera`.
+        Angle about y from +z towards +x [°], as in `sinew.sim.scene.camera`.
     """
     sides: dict[tuple[str, int], dict[str, int]] = {}
     for index, (name, parent) in enumerate(zip(names, parents.tolist(), strict=True)):

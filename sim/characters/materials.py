@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sim.assets.materials import TextureFolder
-from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material
-from sim.characters.settings import TEXTURES, MaterialLook
-from sim.maths.srgb import light_of
+from sinew.sim.assets.materials import TextureFolder
+from sinew.sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material
+from sinew.sim.characters.settings import TEXTURES, MaterialLook
+from sinew.sim.maths.srgb import light_of
 
 Looks = Sequence[MaterialLook]
 REPORTED_MAX = 10

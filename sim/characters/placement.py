@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Clip
-from sim.characters.settings import FlipV, ModelSettings, UpAxis
+from sinew.sim.assets.model import CharacterModel, Clip
+from sinew.sim.characters.settings import FlipV, ModelSettings, UpAxis
 
 Matrix = npt.NDArray[np.float64]
 

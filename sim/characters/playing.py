@@ -7,13 +7,13 @@ from typing import TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.evaluate import assembled, bind_pose, evaluate_pose, evaluate_poses
-from sim.animation.pose import Offset, Pose
-from sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose
-from sim.characters.placement import active_clip, up_axis
-from sim.characters.settings import ModelSettings
-from sim.maths import quaternion
-from sim.scene.strips import Strip, StripSample, last_end, parts_at, smooth
+from sinew.sim.animation.evaluate import assembled, bind_pose, evaluate_pose, evaluate_poses
+from sinew.sim.animation.pose import Offset, Pose
+from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose
+from sinew.sim.characters.placement import active_clip, up_axis
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.maths import quaternion
+from sinew.sim.scene.strips import Strip, StripSample, last_end, parts_at, smooth
 
 SETTLING = 0.5
 """Part of the pre-roll in which the first pose is held, so that cloth and hair come to rest."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.content import content_sum
-from sim.assets.influences import joint_boxes, reach_of, weighted_vertex_counts
-from sim.assets.model import CharacterModel, Skeleton, Skin
-from sim.characters.skinning import SkinningRecords, skinning_records
+from sinew.sim.assets.content import content_sum
+from sinew.sim.assets.influences import joint_boxes, reach_of, weighted_vertex_counts
+from sinew.sim.assets.model import CharacterModel, Skeleton, Skin
+from sinew.sim.characters.skinning import SkinningRecords, skinning_records
 
 
 @dataclass(frozen=True, slots=True)

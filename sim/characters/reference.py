@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.palette import rigid_and_scale
-from sim.animation.pose import Pose, Warps
-from sim.assets.model import Mesh, Skin
-from sim.characters.deformers.functions import mask_of, seams_of, warped
-from sim.characters.settings import SkinningMethod
-from sim.maths import dual_quaternion, quaternion
+from sinew.sim.animation.palette import rigid_and_scale
+from sinew.sim.animation.pose import Pose, Warps
+from sinew.sim.assets.model import Mesh, Skin
+from sinew.sim.characters.deformers.functions import mask_of, seams_of, warped
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.maths import dual_quaternion, quaternion
 
 Float64 = npt.NDArray[np.float64]
 Triangles = npt.NDArray[np.integer]

@@ -6,12 +6,12 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
-from sim.assets.model import Interpolation
-from sim.characters.deformers.settings import AnyDeformer
-from sim.scene.params import Effect, Role, Scale, Settings, param
-from sim.scene.strips import STRIPS_MAX, Strip
-from sim.scene.vectors import Colour
+from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.deformers.settings import AnyDeformer
+from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
+from sinew.sim.scene.strips import STRIPS_MAX, Strip
+from sinew.sim.scene.vectors import Colour
 
 MATERIAL_PART = "material:"
 """Prefix of the address of a value of a material; the name in the file follows."""

@@ -6,21 +6,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.palette import dual_quaternions, lbs_rows, rigid_and_scale
-from sim.animation.pose import Pose, Warps
-from sim.assets.model import Mesh, Skin, Targets
-from sim.characters.deformers.functions import mask_of, seams_of
-from sim.characters.deformers.settings import FUNCTIONS
-from sim.characters.settings import SkinningMethod
-from sim.gl.buffer import Buffer, copy_buffer, upload_buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.record import Record, record
-from sim.gl.task import Task, finish
-from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.animation.palette import dual_quaternions, lbs_rows, rigid_and_scale
+from sinew.sim.animation.pose import Pose, Warps
+from sinew.sim.assets.model import Mesh, Skin, Targets
+from sinew.sim.characters.deformers.functions import mask_of, seams_of
+from sinew.sim.characters.deformers.settings import FUNCTIONS
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.gl.buffer import Buffer, copy_buffer, upload_buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.record import Record, record
+from sinew.sim.gl.task import Task, finish
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.gl.vertex_array import Stream, VertexArray
 
 Float64 = npt.NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.state import ColliderShape
+from sinew.sim.colliders.state import ColliderShape
 
 Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]

@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.state import ColliderShape, ColliderState, bounding_radius, core
-from sim.maths import quaternion
+from sinew.sim.colliders.state import ColliderShape, ColliderState, bounding_radius, core
+from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]

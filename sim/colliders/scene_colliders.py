@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.pack import ANY_ORDER, ColliderLayout, arranged, fixed_part, has_fixed_part_of, pack_colliders
-from sim.colliders.state import ColliderPlacement, ColliderShape, ColliderState
-from sim.gl.context import Context
-from sim.gl.objects import Owner
-from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import NodeId
+from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout, arranged, fixed_part, has_fixed_part_of, pack_colliders
+from sinew.sim.colliders.state import ColliderPlacement, ColliderShape, ColliderState
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import NodeId
 
 Float64 = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from sim.assets.formats import Format
+from sinew.sim.assets.formats import Format
 
 
 class ExportError(Exception):

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import OpenEXR
 
-from sim.export.image import Layers
-from sim.maths.srgb import linear_from_srgb
+from sinew.sim.export.image import Layers
+from sinew.sim.maths.srgb import linear_from_srgb
 
 FAR = np.float32(1e30)
 """Depth of empty pixels, as compositing programs expect it [m]."""

@@ -9,11 +9,11 @@ from xml.sax.saxutils import escape
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.build_skeleton import unique_names
-from sim.assets.clip import frame_step
-from sim.assets.ezm_vertices import SIZES
-from sim.assets.raw import ModelError, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
-from sim.export.atomic_file import atomic_file
+from sinew.sim.assets.build_skeleton import unique_names
+from sinew.sim.assets.clip import frame_step
+from sinew.sim.assets.ezm_vertices import SIZES
+from sinew.sim.assets.raw import ModelError, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
+from sinew.sim.export.atomic_file import atomic_file
 
 Values = npt.NDArray[np.generic]
 # Values of missing attributes.  A zero normal is computed from the faces.

@@ -16,14 +16,14 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.formats import Format, Formats, resolved
-from sim.export.atomic_file import atomic_file
-from sim.scene.params import param
+from sinew.sim.assets.formats import Format, Formats, resolved
+from sinew.sim.export.atomic_file import atomic_file
+from sinew.sim.scene.params import param
 
 if TYPE_CHECKING:
-    from sim.assets.raw import RawModel
-    from sim.export.npz import FrameArrays
-    from sim.export.surface import ExportSurface
+    from sinew.sim.assets.raw import RawModel
+    from sinew.sim.export.npz import FrameArrays
+    from sinew.sim.export.surface import ExportSurface
 
 
 class Characters(enum.Enum):
@@ -123,7 +123,7 @@ class VideoFormat(Format):
     """A format of videos.
 
     Attributes:
-        opener: Class "package.module:name" of a `sim.export.video_file.Video`, with path, size, rate, alpha and
+        opener: Class "package.module:name" of a `sinew.sim.export.video_file.Video`, with path, size, rate, alpha and
             options if there are any.
         reader: Function "package.module:name" that yields the frames of a file, (h, w, 3 or 4), with end times [s].
         has_alpha: Whether frames may have alpha.
@@ -152,26 +152,26 @@ class LayerFormat(Format):
 
 
 MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
-    Writer(name="EZMesh", suffixes=(".ezm",), write="sim.export.ezm:write_ezm_file"),
-    Writer(name="glTF", suffixes=(".glb",), write="sim.export.gltf:write_glb"),
-    Writer(name="glTF text", suffixes=(".gltf",), write="sim.export.gltf:write_gltf"),
+    Writer(name="EZMesh", suffixes=(".ezm",), write="sinew.sim.export.ezm:write_ezm_file"),
+    Writer(name="glTF", suffixes=(".glb",), write="sinew.sim.export.gltf:write_glb"),
+    Writer(name="glTF text", suffixes=(".gltf",), write="sinew.sim.export.gltf:write_gltf"),
 )
 """Content of a model file."""
 
 SURFACE_WRITERS: Formats[Writer[ExportSurface]] = Formats(
-    Writer(name="NumPy arrays", suffixes=(".npz",), write="sim.export.surface:write_arrays"),
-    Writer(name="Wavefront OBJ", suffixes=(".obj",), write="sim.export.surface:write_obj"),
-    Writer(name="PLY", suffixes=(".ply",), write="sim.export.surface:write_ply"),
+    Writer(name="NumPy arrays", suffixes=(".npz",), write="sinew.sim.export.surface:write_arrays"),
+    Writer(name="Wavefront OBJ", suffixes=(".obj",), write="sinew.sim.export.surface:write_obj"),
+    Writer(name="PLY", suffixes=(".ply",), write="sinew.sim.export.surface:write_ply"),
 )
 """A posed mesh."""
 
 ARRAY_WRITERS: Formats[Writer[Arrays]] = Formats(
-    Writer(name="NumPy arrays", suffixes=(".npz",), write="sim.export.npz:write_npz")
+    Writer(name="NumPy arrays", suffixes=(".npz",), write="sinew.sim.export.npz:write_npz")
 )
 """Named arrays, which may be recorded frame by frame."""
 
 IMAGE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
-    Writer(name="PNG", suffixes=(".png",), write="sim.export.image:write_png")
+    Writer(name="PNG", suffixes=(".png",), write="sinew.sim.export.image:write_png")
 )
 """RGB pixels, shape (H, W, 3), or RGBA with straight alpha, (H, W, 4); row 0 at the top."""
 
@@ -182,33 +182,33 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
     SceneFormat(
         name="glTF scene", suffixes=(".glb",), holds=_ALL, options=GlbOptions,
         keeps=frozenset({"materials", "colours"}),
-        write="sim.export.scene.glb:write_glb_scene", read="sim.export.scene.glb:read_glb_scene",
-        as_skin="sim.export.scene.glb:as_skin",
+        write="sinew.sim.export.scene.glb:write_glb_scene", read="sinew.sim.export.scene.glb:read_glb_scene",
+        as_skin="sinew.sim.export.scene.glb:as_skin",
     ),
     SceneFormat(
         name="PC2 point cache", suffixes=(".pc2",), beside=(".obj",), holds=_SURFACES, is_single=True,
-        write="sim.export.scene.points_file:write_pc2", read="sim.export.scene.points_file:read_pc2",
+        write="sinew.sim.export.scene.points_file:write_pc2", read="sinew.sim.export.scene.points_file:read_pc2",
     ),
     SceneFormat(
         name="MDD point cache", suffixes=(".mdd",), beside=(".obj",), holds=_SURFACES, is_single=True,
-        write="sim.export.scene.points_file:write_mdd", read="sim.export.scene.points_file:read_mdd",
+        write="sinew.sim.export.scene.points_file:write_mdd", read="sinew.sim.export.scene.points_file:read_mdd",
     ),
     SceneFormat(
         name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions, has_image_folder=True,
         keeps=frozenset({"materials", "colours", "widths", "velocities", "ids"}),
-        write="sim.export.scene.usd:write_usd", read="sim.export.scene.usd:read_usd",
-        as_skin="sim.export.scene.usd_skel:as_skin",
+        write="sinew.sim.export.scene.usd:write_usd", read="sinew.sim.export.scene.usd:read_usd",
+        as_skin="sinew.sim.export.scene.usd_skel:as_skin",
         module="pxr", package="usd-core", extra="usd",
     ),
     SceneFormat(
         name="Alembic", suffixes=(".abc",), holds=_ALL, keeps=frozenset({"colours", "widths", "velocities", "ids"}),
-        write="sim.export.scene.alembic:write_alembic", read="sim.export.scene.alembic:read_alembic",
+        write="sinew.sim.export.scene.alembic:write_alembic", read="sinew.sim.export.scene.alembic:read_alembic",
         module="alembic3d", package="alembic3d", extra="abc",
     ),
     SceneFormat(
         name="vertex texture", suffixes=(".exr",), beside=(".json", ".obj"), holds=_SURFACES, is_single=True,
-        write="sim.export.scene.vertex_texture:write_vertex_texture",
-        read="sim.export.scene.vertex_texture:read_vertex_texture",
+        write="sinew.sim.export.scene.vertex_texture:write_vertex_texture",
+        read="sinew.sim.export.scene.vertex_texture:read_vertex_texture",
         module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip
@@ -221,18 +221,18 @@ EXPORT_FORMATS: Formats[Format] = Formats(
 
 LAYER_FORMATS: Formats[LayerFormat] = Formats(
     LayerFormat(
-        name="OpenEXR", suffixes=(".exr",), write="sim.export.exr:write_layers", read="sim.export.exr:difference",
-        check="sim.export.exr:require_complete",
+        name="OpenEXR", suffixes=(".exr",), write="sinew.sim.export.exr:write_layers",
+        read="sinew.sim.export.exr:difference", check="sinew.sim.export.exr:require_complete",
         module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip
 """Images in linear light with depth, normals and object numbers."""
 
 _VIDEO: dict[str, Any] = {
-    "opener": "sim.export.video_codec:CodecVideo", "reader": "sim.export.video_codec:read_video",
+    "opener": "sinew.sim.export.video_codec:CodecVideo", "reader": "sinew.sim.export.video_codec:read_video",
     "module": "av", "package": "av", "extra": "video",
 }  # fmt: skip
-_PILLOW = "sim.export.video_file:read_images"
+_PILLOW = "sinew.sim.export.video_file:read_images"
 
 VIDEO_FORMATS: Formats[VideoFormat] = Formats(
     VideoFormat(name="MP4", suffixes=(".mp4",), options=VideoOptions, **_VIDEO),
@@ -242,12 +242,12 @@ VIDEO_FORMATS: Formats[VideoFormat] = Formats(
     VideoFormat(
         name="animated WebP",
         suffixes=(".webp",),
-        opener="sim.export.video_file:WebpVideo",
+        opener="sinew.sim.export.video_file:WebpVideo",
         reader=_PILLOW,
         has_alpha=True,
     ),
     VideoFormat(
-        name="GIF", suffixes=(".gif",), opener="sim.export.video_file:GifVideo", reader=_PILLOW, has_alpha=True
+        name="GIF", suffixes=(".gif",), opener="sinew.sim.export.video_file:GifVideo", reader=_PILLOW, has_alpha=True
     ),
 )
 """Videos."""

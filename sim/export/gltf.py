@@ -10,14 +10,14 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.build import build_model
-from sim.assets.build_mesh import weight_starts_of
-from sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose, Material, Section, Targets
-from sim.assets.raw import RawClip, RawModel
-from sim.export.error import ExportError
-from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
-from sim.export.gltf_materials import MaterialWriter
-from sim.maths import quaternion
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.build_mesh import weight_starts_of
+from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose, Material, Section, Targets
+from sinew.sim.assets.raw import RawClip, RawModel
+from sinew.sim.export.error import ExportError
+from sinew.sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
+from sinew.sim.export.gltf_materials import MaterialWriter
+from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 Json = dict[str, Any]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.gltf.document import BINARY_CHUNK, COMPONENT_TYPES, JSON_CHUNK, MAGIC, TYPE_LENGTHS, VERSION
+from sinew.sim.assets.gltf.document import BINARY_CHUNK, COMPONENT_TYPES, JSON_CHUNK, MAGIC, TYPE_LENGTHS, VERSION
 
 _COMPONENTS = {np.dtype(kind): number for number, kind in COMPONENT_TYPES.items()}
 _TYPES = {length: name for name, length in TYPE_LENGTHS.items() if name != "MAT2"}

@@ -3,11 +3,11 @@
 import math
 from typing import Any
 
-from sim.assets.gltf.document import DIELECTRIC
-from sim.assets.images import ImageError
-from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
-from sim.export.gltf_file import GlbChunk
-from sim.export.image import stored_image
+from sinew.sim.assets.gltf.document import DIELECTRIC
+from sinew.sim.assets.images import ImageError
+from sinew.sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
+from sinew.sim.export.gltf_file import GlbChunk
+from sinew.sim.export.image import stored_image
 
 _EXACT = 1e-3
 

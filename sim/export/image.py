@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from sim.assets.formats import IMAGE_FORMATS, ImageFormat
-from sim.assets.images import ImageError, load_image
-from sim.assets.model import IMAGES, EmbeddedImage, ImageSource, Material
+from sinew.sim.assets.formats import IMAGE_FORMATS, ImageFormat
+from sinew.sim.assets.images import ImageError, load_image
+from sinew.sim.assets.model import IMAGES, EmbeddedImage, ImageSource, Material
 
 
 @dataclass(frozen=True, slots=True)

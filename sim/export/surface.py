@@ -6,10 +6,10 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.pose import Pose
-from sim.assets.model import CharacterModel
-from sim.export.npz import write_npz
-from sim.printable import printable
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.export.npz import write_npz
+from sinew.sim.printable import printable
 
 Float32 = npt.NDArray[np.float32]
 Int32 = npt.NDArray[np.int32]

@@ -14,8 +14,8 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-from sim.export.error import ExportError
-from sim.export.formats import VideoCodec, VideoOptions
+from sinew.sim.export.error import ExportError
+from sinew.sim.export.formats import VideoCodec, VideoOptions
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -40,7 +40,7 @@ CODECS: dict[str, tuple[str, str, str, dict[str, str]]] = {
 
 
 class CodecVideo:
-    """A video file; see `sim.export.video_file.Video`.
+    """A video file; see `sinew.sim.export.video_file.Video`.
 
     Odd widths and heights repeat a row or column.
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageSequence
 
-from sim.export.error import ExportError
-from sim.export.npz import FrameArrays
+from sinew.sim.export.error import ExportError
+from sinew.sim.export.npz import FrameArrays
 
 UInt8 = npt.NDArray[np.uint8]
 

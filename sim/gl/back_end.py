@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 SIZES = (4_096, 32_768, 131_072)
 """Numbers of records to compare the back ends with; below the first, automatic always takes transform feedback."""

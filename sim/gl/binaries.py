@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.gl.bootstrap import GL
-from sim.gl.program_build import ProgramSources
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.program_build import ProgramSources
 
 LIMIT = 64 << 20
 """Maximum size of all files [byte]; the least recently used are deleted first."""

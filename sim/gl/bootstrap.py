@@ -3,7 +3,7 @@
 The flags of PyOpenGL only count if they are set before the first import of `OpenGL.GL`.
 """
 
-from sim.gl.environment import set_environment
+from sinew.sim.gl.environment import set_environment
 
 # EGL serves headless contexts, Wayland and (with QT_XCB_GL_INTEGRATION=xcb_egl) X11; GLX only serves X11.
 # Windows (WGL) and macOS (CGL) have a single platform each, which PyOpenGL selects by itself.

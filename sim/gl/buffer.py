@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.bootstrap import GL
-from sim.gl.errors import GLLimitError
-from sim.gl.objects import GLObject, new_name
-from sim.gl.task import Task
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.errors import GLLimitError
+from sinew.sim.gl.objects import GLObject, new_name
+from sinew.sim.gl.task import Task
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 UPLOAD_STEP = 4 << 20
 """Bytes that an upload writes in one step; a software driver copies them in one or two milliseconds."""

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.back_end import BackEnd
-from sim.gl.bootstrap import GL
-from sim.gl.buffer import Buffer
-from sim.gl.errors import GLLimitError
-from sim.gl.kernel import Kernel
-from sim.gl.objects import Owner
-from sim.gl.texture import TexelBuffer
-from sim.gl.transform_feedback import GROUP
+from sinew.sim.gl.back_end import BackEnd
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.errors import GLLimitError
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.gl.transform_feedback import GROUP
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 WHOLE = {"WHOLE": True}
 """Compute macros of a kernel that makes many substeps in one run; see `BufferRing.run`."""

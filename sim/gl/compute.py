@@ -1,15 +1,15 @@
-"""Runs kernels by compute, with the same interface as `sim.gl.transform_feedback`."""
+"""Runs kernels by compute, with the same interface as `sinew.sim.gl.transform_feedback`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
-from sim.gl.bootstrap import GL
-from sim.gl.errors import GLError
-from sim.gl.kernel_text import GROUP_SIZE, SPAN, input_name
-from sim.gl.vertex_array import VertexArray
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.errors import GLError
+from sinew.sim.gl.kernel_text import GROUP_SIZE, SPAN, input_name
+from sinew.sim.gl.vertex_array import VertexArray
 
 if TYPE_CHECKING:
-    from sim.gl.kernel import Kernel
+    from sinew.sim.gl.kernel import Kernel
 
 BETWEEN = GL.GL_TEXTURE_FETCH_BARRIER_BIT | GL.GL_SHADER_STORAGE_BARRIER_BIT
 """Before the next dispatch, which fetches the stored records or stores over them."""

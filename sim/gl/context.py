@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sim.gl.back_end import BackEnds
-from sim.gl.binaries import ProgramBinaries
-from sim.gl.bootstrap import GL
-from sim.gl.environment import COMPUTE_VERSION, WANTED
-from sim.gl.errors import GLError
-from sim.gl.objects import ObjectRegistry, get_integer, new_name
-from sim.gl.timer import Timers
-from sim.gl.trials import compare_back_ends, run_timer_trials
+from sinew.sim.gl.back_end import BackEnds
+from sinew.sim.gl.binaries import ProgramBinaries
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.environment import COMPUTE_VERSION, WANTED
+from sinew.sim.gl.errors import GLError
+from sinew.sim.gl.objects import ObjectRegistry, get_integer, new_name
+from sinew.sim.gl.timer import Timers
+from sinew.sim.gl.trials import compare_back_ends, run_timer_trials
 
 if TYPE_CHECKING:
-    from sim.gl.state import PipelineState
+    from sinew.sim.gl.state import PipelineState
 
 SOFTWARE_RENDERERS = ("llvmpipe", "softpipe", "swrast", "swiftshader", "gdi generic", "software", "basic render")
 MAX_TEXTURE_MAX_ANISOTROPY = 0x84FF

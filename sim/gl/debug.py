@@ -3,10 +3,10 @@
 import logging
 from typing import TYPE_CHECKING, Any
 
-from sim.gl.bootstrap import GL
+from sinew.sim.gl.bootstrap import GL
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 log = logging.getLogger(__name__)
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.bootstrap import GL, glReadPixels
-from sim.gl.errors import GLError, GLLimitError
-from sim.gl.objects import GLObject, Owner, new_name
-from sim.gl.state import PipelineState
-from sim.gl.texture import PixelFormat, Texture2D, pixel_format
+from sinew.sim.gl.bootstrap import GL, glReadPixels
+from sinew.sim.gl.errors import GLError, GLLimitError
+from sinew.sim.gl.objects import GLObject, Owner, new_name
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.texture import PixelFormat, Texture2D, pixel_format
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 Rect = tuple[int, int, int, int]
 

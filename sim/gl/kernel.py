@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from sim.gl.back_end import BackEnd, BackEndChoice
-from sim.gl.buffer import Buffer
-from sim.gl.compute import ComputePass
-from sim.gl.errors import GLLimitError
-from sim.gl.kernel_text import capture_text, compute_text, is_texels
-from sim.gl.library import ShaderLibrary
-from sim.gl.program import Program
-from sim.gl.record import Record
-from sim.gl.transform_feedback import TransformFeedbackPass
-from sim.gl.vertex_array import VertexArray
+from sinew.sim.gl.back_end import BackEnd, BackEndChoice
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.compute import ComputePass
+from sinew.sim.gl.errors import GLLimitError
+from sinew.sim.gl.kernel_text import capture_text, compute_text, is_texels
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.record import Record
+from sinew.sim.gl.transform_feedback import TransformFeedbackPass
+from sinew.sim.gl.vertex_array import VertexArray
 
 GUARANTEED_STREAMS = 4
 
 
 class Kernel:
-    """A shader file with `void run(int id)`, with declared inputs and outputs; see `sim.gl.kernel_text`.
+    """A shader file with `void run(int id)`, with declared inputs and outputs; see `sinew.sim.gl.kernel_text`.
 
     Args:
         output: One record captured interleaved, or up to four single-vec4 records, each written to its own buffer.

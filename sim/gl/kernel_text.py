@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from sim.gl.record import INPUT_PREFIX, OUTPUT_PREFIX, glsl_types
+from sinew.sim.gl.record import INPUT_PREFIX, OUTPUT_PREFIX, glsl_types
 
 GROUP_SIZE = 128
 """Invocations of a compute group, one per record; 64 to 256 take the same time."""

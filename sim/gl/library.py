@@ -5,19 +5,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import shaders
-from sim.gl.back_end import BackEndChoice
-from sim.gl.errors import ShaderError, ShaderMessage
-from sim.gl.kernel_text import NOTHING, KernelText
-from sim.gl.program import Program
-from sim.gl.program_build import ProgramSources, Stage
-from sim.gl.shader_source import reader, resolve
-from sim.gl.task import Task
-from sim.gl.vertex_array import VertexArray
+from sinew import shaders
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.errors import ShaderError, ShaderMessage
+from sinew.sim.gl.kernel_text import NOTHING, KernelText
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.program_build import ProgramSources, Stage
+from sinew.sim.gl.shader_source import reader, resolve
+from sinew.sim.gl.task import Task
+from sinew.sim.gl.vertex_array import VertexArray
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
-    from sim.gl.kernel import Kernel
+    from sinew.sim.gl.context import Context
+    from sinew.sim.gl.kernel import Kernel
 
 
 class _Recipe:

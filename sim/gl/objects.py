@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.gl.bootstrap import GL
-from sim.gl.errors import GLError
-from sim.owner import Owner as Owner
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.errors import GLError
+from sinew.sim.owner import Owner as Owner
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 
 def _plural(delete: Callable[[int, np.ndarray], None]) -> Callable[[int], None]:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sim.gl.bootstrap import GL
-from sim.gl.errors import GLLimitError
-from sim.gl.objects import GLObject
-from sim.gl.program_build import ProgramSources, build_program
-from sim.gl.reflection import NUMBERS, Reflection, UniformInfo, UniformType, is_plain, reflect
-from sim.gl.texture import SCRATCH_UNIT, Texture
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.errors import GLLimitError
+from sinew.sim.gl.objects import GLObject
+from sinew.sim.gl.program_build import ProgramSources, build_program
+from sinew.sim.gl.reflection import NUMBERS, Reflection, UniformInfo, UniformType, is_plain, reflect
+from sinew.sim.gl.texture import SCRATCH_UNIT, Texture
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 _COMPARED = NUMBERS | {tuple}
 

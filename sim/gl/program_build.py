@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sim.gl.bootstrap import GL
-from sim.gl.errors import ShaderError, ShaderMessage
-from sim.gl.shader_source import ShaderSource
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.errors import ShaderError, ShaderMessage
+from sinew.sim.gl.shader_source import ShaderSource
 
 Stage = Literal["vertex", "geometry", "fragment", "compute"]
 

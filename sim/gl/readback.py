@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.bootstrap import GL
-from sim.gl.buffer import Buffer
-from sim.gl.objects import GLObject, Owner
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.objects import GLObject, Owner
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 
 class Fence(GLObject):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.bootstrap import GL, glGetActiveAttrib, glGetActiveUniform, glGetTransformFeedbackVarying
-from sim.gl.errors import GLError
+from sinew.sim.gl.bootstrap import GL, glGetActiveAttrib, glGetActiveUniform, glGetTransformFeedbackVarying
+from sinew.sim.gl.errors import GLError
 
 # GLSL type of an attribute -> (components, read as integer)
 ATTRIBUTE_TYPES: dict[int, tuple[int, bool]] = {

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from sim.gl.errors import ShaderError, ShaderMessage
-from sim.gl.kernel_text import NOTHING, KernelText
+from sinew.sim.gl.errors import ShaderError, ShaderMessage
+from sinew.sim.gl.kernel_text import NOTHING, KernelText
 
 INCLUDE = re.compile(r"^\s*#\s*include\b(?P<rest>.*)$")
 QUOTED = re.compile(r'^\s*"(?P<name>[^"]+)"\s*(//.*)?$')

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
-from sim.gl.readback import Fence
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.readback import Fence
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 SPARE = 8
 """Maximum number of unused staging buffers that are kept for the next copies."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
-from sim.gl.bootstrap import GL
+from sinew.sim.gl.bootstrap import GL
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 Compare = Literal["less", "less_equal", "equal", "greater", "greater_equal", "always", "never", "not_equal"]
 Blend = Literal["none", "alpha", "premultiplied", "additive", "multiply", "weighted"]

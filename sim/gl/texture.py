@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.bootstrap import GL, glGetTexImage, glTexImage2D, glTexSubImage2D
-from sim.gl.buffer import Buffer, Usage
-from sim.gl.errors import GLError, GLLimitError
-from sim.gl.objects import GLObject, new_name
+from sinew.sim.gl.bootstrap import GL, glGetTexImage, glTexImage2D, glTexSubImage2D
+from sinew.sim.gl.buffer import Buffer, Usage
+from sinew.sim.gl.errors import GLError, GLLimitError
+from sinew.sim.gl.objects import GLObject, new_name
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 SCRATCH_UNIT = 15
 """Texture unit for uploads, which then change no binding of a pass; 16 is the guaranteed number of units."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.gl.bootstrap import GL, glGetQueryiv, glGetQueryObjectiv, glGetQueryObjectui64v
-from sim.gl.objects import GLObject, Owner, new_name
-from sim.profile.calibration import Trial, verdict
-from sim.profile.recorder import NO_RUN, ClockStamps, EmptyRun, Recorder, Run, Stamps
-from sim.profile.sample import Calibration, FrameSample, SceneMoment, TimerStatus, TimeSource, Vsync
+from sinew.sim.gl.bootstrap import GL, glGetQueryiv, glGetQueryObjectiv, glGetQueryObjectui64v
+from sinew.sim.gl.objects import GLObject, Owner, new_name
+from sinew.sim.profile.calibration import Trial, verdict
+from sinew.sim.profile.recorder import NO_RUN, ClockStamps, EmptyRun, Recorder, Run, Stamps
+from sinew.sim.profile.sample import Calibration, FrameSample, SceneMoment, TimerStatus, TimeSource, Vsync
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 NANOSECOND = 1e-9
 MICROSECONDS = 1e6

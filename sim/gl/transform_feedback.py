@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
-from sim.gl.bootstrap import GL
-from sim.gl.errors import GLError
-from sim.gl.vertex_array import VertexArray
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.errors import GLError
+from sinew.sim.gl.vertex_array import VertexArray
 
 if TYPE_CHECKING:
-    from sim.gl.kernel import Kernel
+    from sinew.sim.gl.kernel import Kernel
 
 GROUP = 3
 """Vertices are captured as triangles: a software driver spends less per primitive (10 % of a skinning pass), and the

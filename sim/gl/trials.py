@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.gl.back_end import SIZES, BackEnd, BackEndComparison
-from sim.gl.bootstrap import GL
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_ring import PingPong
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner, get_integer
-from sim.gl.record import record
-from sim.gl.state import PipelineState
-from sim.gl.timer import TimerStamps
-from sim.gl.transform_feedback import padded_count
-from sim.profile.calibration import Timing, Trial, is_distrusted, try_out
+from sinew.sim.gl.back_end import SIZES, BackEnd, BackEndComparison
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.buffer_ring import PingPong
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner, get_integer
+from sinew.sim.gl.record import record
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.timer import TimerStamps
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.profile.calibration import Timing, Trial, is_distrusted, try_out
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 STATE = record("trial", bits=(4, "f4"))
 ROUNDS = 3

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sim.gl.bootstrap import GL
-from sim.gl.buffer import Buffer
-from sim.gl.objects import Owner
-from sim.gl.reflection import is_plain
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.reflection import is_plain
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
+    from sinew.sim.gl.context import Context
 
 # GLSL type -> (numpy scalar, rows of memory, components, alignment [byte], bytes)
 STD140: dict[str, tuple[type, int, int, int, int]] = {

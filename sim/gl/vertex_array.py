@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sim.gl.bootstrap import GL
-from sim.gl.buffer import Buffer
-from sim.gl.errors import GLError
-from sim.gl.kernel_text import in_lanes, is_all_floats, texel_words
-from sim.gl.objects import GLObject, new_name
-from sim.gl.record import INPUT_PREFIX
-from sim.gl.texture import BufferTexture
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.errors import GLError
+from sinew.sim.gl.kernel_text import in_lanes, is_all_floats, texel_words
+from sinew.sim.gl.objects import GLObject, new_name
+from sinew.sim.gl.record import INPUT_PREFIX
+from sinew.sim.gl.texture import BufferTexture
 
 if TYPE_CHECKING:
-    from sim.gl.context import Context
-    from sim.gl.program import Program
-    from sim.gl.reflection import AttributeInfo
+    from sinew.sim.gl.context import Context
+    from sinew.sim.gl.program import Program
+    from sinew.sim.gl.reflection import AttributeInfo
 
 Mode = Literal["points", "lines", "line_strip", "triangles", "triangle_strip", "lines_adjacency"]
 

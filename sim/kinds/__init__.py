@@ -1,13 +1,13 @@
 """The list of kinds; a new kind is one more line."""
 
-from sim.kinds.cloth.kind import CLOTH
-from sim.kinds.collider.kind import COLLIDER
-from sim.kinds.contract import Kind
-from sim.kinds.emitter.kind import EMITTER
-from sim.kinds.group.kind import GROUP
-from sim.kinds.hair.kind import HAIR
-from sim.kinds.light.kind import LIGHT
-from sim.kinds.model.kind import MODEL
+from sinew.sim.kinds.cloth.kind import CLOTH
+from sinew.sim.kinds.collider.kind import COLLIDER
+from sinew.sim.kinds.contract import Kind
+from sinew.sim.kinds.emitter.kind import EMITTER
+from sinew.sim.kinds.group.kind import GROUP
+from sinew.sim.kinds.hair.kind import HAIR
+from sinew.sim.kinds.light.kind import LIGHT
+from sinew.sim.kinds.model.kind import MODEL
 
 KINDS: dict[str, Kind] = {}
 """By name in project files, in the order of the Add menu."""

@@ -1,9 +1,9 @@
-"""Settings of wind that several kinds share; see `sim.maths.gusts.WindSettings`."""
+"""Settings of wind that several kinds share; see `sinew.sim.maths.gusts.WindSettings`."""
 
 from typing import Annotated
 
-from sim.scene.params import Scale, param
-from sim.scene.vectors import MOST, Amounts
+from sinew.sim.scene.params import Scale, param
+from sinew.sim.scene.vectors import MOST, Amounts
 
 Wind = Annotated[Amounts, param("Wind velocity.", unit="m/s", lo=-MOST, hi=MOST, step=0.1, group="Air", bounded=False)]
 Turbulence = Annotated[

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
-from sim.kinds.contract import Service
+from sinew.sim.kinds.contract import Service
 
 T = TypeVar("T")
 

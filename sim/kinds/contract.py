@@ -3,13 +3,13 @@
 A kind is a type of node: cloth, light, model ...  To write one:
 
 1. Make a folder with `kind.py`, which holds a `Kind`, and add it to the list in `sim/kinds/__init__.py`.
-2. Declare the settings as a `sim.scene.params.Settings`.  Files, undo, inspector and command line follow from them.
+2. Declare the settings as a `sinew.sim.scene.params.Settings`.  Files, undo, inspector and command line use them.
 3. For a simulation, name a `System`; to draw, name a `View`; for widgets and mouse tools, name a `Panel`.
 
 `Kind` names these classes as text, "package.module:Name", and they are imported on first use: reading a project loads
 no OpenGL, and commands without a window load no Qt.  `tests/rope` is a complete kind.
 
-Moments are counted in steps of `sim.scene.clock.STEP_TIME` since the start of the simulation; times are scene time [s].
+Moments are steps of `sinew.sim.scene.clock.STEP_TIME` since the start of the simulation; times are scene time [s].
 """
 
 import abc
@@ -25,29 +25,29 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.formats import Formats
-from sim.assets.model import Bounds, CharacterModel, Material, Mesh
-from sim.maths.ramps import Ramp
-from sim.owner import Owner
-from sim.scene.params import Settings, validated
-from sim.scene.scene import Attachment, Node, NodeId, Scene
-from sim.scene.vectors import Vec3
-from sim.scene.view_state import ViewState
-from sim.scene.world_transforms import PosedCharacters, WorldTransforms
+from sinew.sim.assets.formats import Formats
+from sinew.sim.assets.model import Bounds, CharacterModel, Material, Mesh
+from sinew.sim.maths.ramps import Ramp
+from sinew.sim.owner import Owner
+from sinew.sim.scene.params import Settings, validated
+from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
+from sinew.sim.scene.vectors import Vec3
+from sinew.sim.scene.view_state import ViewState
+from sinew.sim.scene.world_transforms import PosedCharacters, WorldTransforms
 
 if TYPE_CHECKING:
-    from sim.assets.images import MipImage
-    from sim.assets.strands import StrandSet
-    from sim.characters.character import Character
-    from sim.characters.prepared import PreparedModel
-    from sim.colliders.scene_colliders import Colliders
-    from sim.gl.context import Context
-    from sim.gl.library import ShaderLibrary
-    from sim.kinds.packing import State
-    from sim.render.frame import PointLight
-    from sim.render.items import Item
-    from sim.render.render_view import DisplayOptions
-    from sim.render.texture_upload import MipImages
+    from sinew.sim.assets.images import MipImage
+    from sinew.sim.assets.strands import StrandSet
+    from sinew.sim.characters.character import Character
+    from sinew.sim.characters.prepared import PreparedModel
+    from sinew.sim.colliders.scene_colliders import Colliders
+    from sinew.sim.gl.context import Context
+    from sinew.sim.gl.library import ShaderLibrary
+    from sinew.sim.kinds.packing import State
+    from sinew.sim.render.frame import PointLight
+    from sinew.sim.render.items import Item
+    from sinew.sim.render.render_view import DisplayOptions
+    from sinew.sim.render.texture_upload import MipImages
 
 Pixels = npt.NDArray[np.uint8]
 S = TypeVar("S")
@@ -418,7 +418,7 @@ class System(Owner, abc.ABC):
         self.node, self.world = node, world
 
     def step(self, inputs: StepInputs) -> None:
-        """Advances by `sim.scene.clock.STEP_TIME`.  Must be deterministic: the same inputs give the same bits."""
+        """Advances by `sinew.sim.scene.clock.STEP_TIME`.  Must be deterministic: the same inputs give the same bits."""
 
     def mute(self) -> None:
         """Called in place of `step` while the node is muted."""
@@ -466,7 +466,7 @@ class System(Owner, abc.ABC):
 
 
 class Draggable(abc.ABC):
-    """A system whose particles can be dragged in the viewport by `app.editor.drag_tool.DragTool`.
+    """A system whose particles can be dragged in the viewport by `sinew.app.editor.drag_tool.DragTool`.
 
     While the user drags, `step` gets a `Grab` in its inputs; its `node` may be another one.
     """
@@ -786,7 +786,7 @@ class Tool:
 class Panel:
     """Editor widgets of a kind beyond its rows of settings; one per window, created by `cls(context)`.
 
-    `context` is the `app.editor.editor_context.EditorContext` of the window.
+    `context` is the `sinew.app.editor.editor_context.EditorContext` of the window.
 
     Attributes:
         head: Widget at the top of the inspector while a node of the kind is selected.

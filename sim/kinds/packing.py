@@ -13,7 +13,7 @@ class State:
 
     Args:
         head: Numbers and texts by name; nested states become bytes.
-        parts: Arrays, copied now, and `sim.gl.staging.BufferSpan`s, which must be read or copied before they change.
+        parts: Arrays, copied now, and `sinew.sim.gl.staging.BufferSpan`s, to be read or copied before they change.
     """
 
     __slots__ = ("_head", "_parts")

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer_ring import PingPong
-from sim.gl.record import record
-from sim.gl.staging import BufferSpan
-from sim.gl.transform_feedback import padded_count
-from sim.kinds.contract import Array, Draggable, StepInputs, System, World
-from sim.kinds.packing import State, blended, unpacked_state
-from sim.maths.rays import nearest_to_ray
-from sim.maths.transform import inverse_affine
-from sim.scene.params import SettingsError
-from sim.scene.vectors import Vec3
+from sinew.sim.gl.buffer_ring import PingPong
+from sinew.sim.gl.record import record
+from sinew.sim.gl.staging import BufferSpan
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.kinds.contract import Array, Draggable, StepInputs, System, World
+from sinew.sim.kinds.packing import State, blended, unpacked_state
+from sinew.sim.maths.rays import nearest_to_ray
+from sinew.sim.maths.transform import inverse_affine
+from sinew.sim.scene.params import SettingsError
+from sinew.sim.scene.vectors import Vec3
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

@@ -9,7 +9,7 @@ Source: Kavan, Collins, Zara, O'Sullivan 2008, "Geometric skinning with approxim
 import numpy as np
 import numpy.typing as npt
 
-from sim.maths import quaternion
+from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 

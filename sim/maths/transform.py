@@ -6,7 +6,7 @@ A joint or node transform is `T(position) R(orientation) S(scale)`.
 import numpy as np
 import numpy.typing as npt
 
-from sim.maths import quaternion
+from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.profile.history import Float64, Int64
-from sim.profile.sample import SEPARATOR, FrameSample, parent_of
+from sinew.sim.profile.history import Float64, Int64
+from sinew.sim.profile.sample import SEPARATOR, FrameSample, parent_of
 
 LOOPS = 32
 """Newest measurements of a frame that its median is taken of."""

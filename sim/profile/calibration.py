@@ -7,7 +7,7 @@ calling thread, so that the timer reports only a small part of the time or none.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sim.profile.sample import Calibration, TimeSource
+from sinew.sim.profile.sample import Calibration, TimeSource
 
 TOLERANCE = 0.2
 """Relative difference between timer and clock that is accepted."""

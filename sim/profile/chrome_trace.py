@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sim.assets.raw import LoadWatch
-from sim.export.atomic_file import atomic_file
-from sim.profile.history import TimingRecording, conditions, source_text
-from sim.profile.sample import SEPARATOR, FrameSample, Slice, name_of
+from sinew.sim.assets.raw import LoadWatch
+from sinew.sim.export.atomic_file import atomic_file
+from sinew.sim.profile.history import TimingRecording, conditions, source_text
+from sinew.sim.profile.sample import SEPARATOR, FrameSample, Slice, name_of
 
 PROCESS = 1
 FRAMES, CPU, GPU = 1, 2, 3
@@ -35,7 +35,7 @@ def write_chrome_trace(path: Path, recording: TimingRecording, watch: LoadWatch 
 
     Raises:
         OSError: If the file cannot be written.
-        sim.assets.raw.LoadCancelled: If the watch cancels.
+        sinew.sim.assets.raw.LoadCancelled: If the watch cancels.
     """
     watch = watch or LoadWatch()
     watch.total = len(recording.samples)

@@ -12,12 +12,12 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from sim.assets.faults import quoted
-from sim.assets.raw import LoadWatch
-from sim.export.atomic_file import atomic_file
-from sim.printable import cell_text, text_of_cell
-from sim.profile.history import ENDLESS, FRAMES_MAX, QuantityHistory, TimingRecording, conditions, status_of
-from sim.profile.sample import SEPARATOR, FrameSample, SceneMoment, Slice, TimeSource, parent_of
+from sinew.sim.assets.faults import quoted
+from sinew.sim.assets.raw import LoadWatch
+from sinew.sim.export.atomic_file import atomic_file
+from sinew.sim.printable import cell_text, text_of_cell
+from sinew.sim.profile.history import ENDLESS, FRAMES_MAX, QuantityHistory, TimingRecording, conditions, status_of
+from sinew.sim.profile.sample import SEPARATOR, FrameSample, SceneMoment, Slice, TimeSource, parent_of
 
 FORMAT = "sinew-timings"
 VERSION = 1
@@ -51,7 +51,7 @@ def write_csv(path: Path, recording: TimingRecording, watch: LoadWatch | None = 
 
     Raises:
         OSError: If the file cannot be written.
-        sim.assets.raw.LoadCancelled: If the watch cancels.
+        sinew.sim.assets.raw.LoadCancelled: If the watch cancels.
     """
     watch = watch or LoadWatch()
     watch.total = len(recording.samples)
@@ -171,7 +171,7 @@ def read_csv(path: Path, watch: LoadWatch | None = None) -> TimingRecording:
 
     Raises:
         TimingsFileError: If the file cannot be read or holds no timings.
-        sim.assets.raw.LoadCancelled: If the watch cancels.
+        sinew.sim.assets.raw.LoadCancelled: If the watch cancels.
     """
     watch = watch or LoadWatch()
     try:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sim.profile.sample import FrameSample, TimerStatus, TimeSource, Vsync
+from sinew.sim.profile.sample import FrameSample, TimerStatus, TimeSource, Vsync
 
 SECONDS = 60.0
 ENDLESS = float("inf")

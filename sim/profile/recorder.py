@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
+from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 
 SLASH = "∕"
 """Replaces a slash in the name of a node, which would read as another pass."""

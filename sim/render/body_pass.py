@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.state import PipelineState
-from sim.gl.vertex_array import VertexArray
-from sim.render.items import WHOLE, DrawChunk, Item, Stage
-from sim.render.pass_context import PassContext
-from sim.render.pick_pass import PickPass
-from sim.render.surface import DrawRange
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.vertex_array import VertexArray
+from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
+from sinew.sim.render.pass_context import PassContext
+from sinew.sim.render.pick_pass import PickPass
+from sinew.sim.render.surface import DrawRange
 
 _WIRE_ALPHA = 0.6
 _STATE = PipelineState(depth_write=False, blend="alpha", cull="back")

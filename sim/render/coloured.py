@@ -5,18 +5,18 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Material
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.objects import Owner
-from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.contract import Array, View
-from sim.render.detail_pass import LinesItem, PointsItem
-from sim.render.items import Item
-from sim.render.mesh_pass import Scalar, SurfaceItem
-from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
-from sim.scene.scene import Node
+from sinew.sim.assets.model import Material
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.contract import Array, View
+from sinew.sim.render.detail_pass import LinesItem, PointsItem
+from sinew.sim.render.items import Item
+from sinew.sim.render.mesh_pass import Scalar, SurfaceItem
+from sinew.sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
+from sinew.sim.scene.scene import Node
 
 VERTEX = np.dtype([("position", "f4", 4), ("normal", "f4", 4), ("scalar", "f4")])
 OUTSIDE = 1e9

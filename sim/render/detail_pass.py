@@ -6,18 +6,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.program import Program
-from sim.gl.state import PipelineState
-from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import VertexArray
-from sim.maths.ramps import Ramp, ramp_colours
-from sim.render.items import WHOLE, DrawChunk, Item, Stage
-from sim.render.pass_context import PassContext
-from sim.render.pick_pass import PickPass
-from sim.scene.vectors import Vec3
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.gl.vertex_array import VertexArray
+from sinew.sim.maths.ramps import Ramp, ramp_colours
+from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
+from sinew.sim.render.pass_context import PassContext
+from sinew.sim.render.pick_pass import PickPass
+from sinew.sim.scene.vectors import Vec3
 
 THIN = 1.0
 """Guaranteed maximum width of lines [px]."""

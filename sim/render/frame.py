@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
-from sim.assets.model import Bounds
-from sim.maths.srgb import light_of
-from sim.render.shadow_projection import (
+from sinew.sim.assets.model import Bounds
+from sinew.sim.maths.srgb import light_of
+from sinew.sim.render.shadow_projection import (
     NO_SHADOW,
     GroundRectangle,
     shadow_clip_from_world,
     shadow_rectangle,
     texture_from_world,
 )
-from sim.scene.camera import Camera, view_from_world
-from sim.scene.vectors import Vec3
-from sim.scene.view import ViewSettings
+from sinew.sim.scene.camera import Camera, view_from_world
+from sinew.sim.scene.vectors import Vec3
+from sinew.sim.scene.view import ViewSettings
 
 LIGHT_LIMIT = 4
 FIELDS: dict[str, str | tuple[str, int]] = {

@@ -5,30 +5,30 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.task import Task
-from sim.gl.uniform_block import UniformBlock
-from sim.guard import Guard
-from sim.render.body_pass import BodyPass
-from sim.render.detail_pass import DetailPass
-from sim.render.frame import FIELDS, Frame
-from sim.render.ground_pass import BackgroundPass, GroundPass
-from sim.render.items import Item, Stage
-from sim.render.mesh_pass import MeshPass
-from sim.render.overlay_pass import GuidePass, bone_pass, mark_records, marker_pass
-from sim.render.pass_context import PassContext, Passes, Scissor
-from sim.render.pick_pass import OutlinePass
-from sim.render.render_view import RenderView, divider_pixel
-from sim.render.shadow_pass import CASTING, ShadowPass
-from sim.render.surface import farthest_first
-from sim.render.target import RenderTarget
-from sim.render.transparent import TransparentPass
-from sim.scene.view import SkinningComparison, ViewSettings
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.task import Task
+from sinew.sim.gl.uniform_block import UniformBlock
+from sinew.sim.guard import Guard
+from sinew.sim.render.body_pass import BodyPass
+from sinew.sim.render.detail_pass import DetailPass
+from sinew.sim.render.frame import FIELDS, Frame
+from sinew.sim.render.ground_pass import BackgroundPass, GroundPass
+from sinew.sim.render.items import Item, Stage
+from sinew.sim.render.mesh_pass import MeshPass
+from sinew.sim.render.overlay_pass import GuidePass, bone_pass, mark_records, marker_pass
+from sinew.sim.render.pass_context import PassContext, Passes, Scissor
+from sinew.sim.render.pick_pass import OutlinePass
+from sinew.sim.render.render_view import RenderView, divider_pixel
+from sinew.sim.render.shadow_pass import CASTING, ShadowPass
+from sinew.sim.render.surface import farthest_first
+from sinew.sim.render.target import RenderTarget
+from sinew.sim.render.transparent import TransparentPass
+from sinew.sim.scene.view import SkinningComparison, ViewSettings
 
 if TYPE_CHECKING:
-    from sim.render.progressive.frame_plan import FramePlan
+    from sinew.sim.render.progressive.frame_plan import FramePlan
 
 DRAFT_SAMPLES = 0
 Staged = dict[Stage, list[Item]]

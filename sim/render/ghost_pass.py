@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.state import PipelineState
-from sim.gl.texture import Texture2D
-from sim.scene.vectors import Vec3
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.scene.vectors import Vec3
 
 _OVER = PipelineState(blend="alpha", depth_test=False, depth_write=False)
 

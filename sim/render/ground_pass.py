@@ -3,13 +3,13 @@
 import math
 from collections.abc import Mapping
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.program import Program
-from sim.gl.state import PipelineState
-from sim.gl.texture import Texture2D
-from sim.render.frame import Frame
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.render.frame import Frame
 
 
 def cell_size(radius: float) -> float:

@@ -5,7 +5,7 @@ Items of a kind of geometry are in the module of their pass.  The stages, in ord
     opaque: surfaces with depth, in their own colours.
     detail: lines and points over the surfaces.
     glass: translucent bodies, sorted and blended.
-    transparent: order-independent transparency, see `sim.render.transparent`.
+    transparent: order-independent transparency, see `sinew.sim.render.transparent`.
     overlay: visible through everything.
     pick: identities of the objects under the cursor.
 """
@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.task import Task
-from sim.scene.scene import Node
+from sinew.sim.gl.task import Task
+from sinew.sim.scene.scene import Node
 
 if TYPE_CHECKING:
-    from sim.render.pass_context import PassContext
-    from sim.render.render_view import DisplayOptions
+    from sinew.sim.render.pass_context import PassContext
+    from sinew.sim.render.render_view import DisplayOptions
 
 Stage = Literal["shadow", "opaque", "detail", "glass", "transparent", "overlay", "pick"]
 ShaderVariant = tuple[Any, ...]

@@ -8,21 +8,21 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.program import Program
-from sim.gl.state import Cull, PipelineState
-from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import VertexArray
-from sim.maths.ramps import Ramp, ramp_colours
-from sim.render.items import WHOLE, DrawChunk, Item, Stage
-from sim.render.pass_context import PassContext
-from sim.render.pick_pass import PickPass
-from sim.render.render_view import DisplayOptions
-from sim.render.shadow_pass import ShadowPass
-from sim.render.surface import DrawRange, GpuMaterial, Spans, culling, farthest_first, spans
-from sim.scene.view import DisplayMode
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.state import Cull, PipelineState
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.gl.vertex_array import VertexArray
+from sinew.sim.maths.ramps import Ramp, ramp_colours
+from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
+from sinew.sim.render.pass_context import PassContext
+from sinew.sim.render.pick_pass import PickPass
+from sinew.sim.render.render_view import DisplayOptions
+from sinew.sim.render.shadow_pass import ShadowPass
+from sinew.sim.render.surface import DrawRange, GpuMaterial, Spans, culling, farthest_first, spans
+from sinew.sim.scene.view import DisplayMode
 
 SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow is visible, uses more
 

@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.characters.prepared import BoneSegments
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.state import PipelineState
-from sim.gl.vertex_array import Mode, Stream, VertexArray
-from sim.kinds.contract import Mark
-from sim.render.items import WHOLE, DrawChunk, Item, Stage
-from sim.render.pass_context import PassContext
-from sim.render.pick_pass import SELECTED_COLOUR
-from sim.render.render_view import DisplayOptions
-from sim.scene.scene import NodeId
+from sinew.sim.characters.prepared import BoneSegments
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.vertex_array import Mode, Stream, VertexArray
+from sinew.sim.kinds.contract import Mark
+from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
+from sinew.sim.render.pass_context import PassContext
+from sinew.sim.render.pick_pass import SELECTED_COLOUR
+from sinew.sim.render.render_view import DisplayOptions
+from sinew.sim.scene.scene import NodeId
 
 BONE = np.dtype([("head", "f4", 4), ("tail", "f4", 4)])
 MARKER = np.dtype([("centre", "f4", 4), ("colour", "f4", 4), ("star", "f4")])

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyglm import glm
 
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.state import PipelineState
-from sim.gl.task import Task
-from sim.gl.texture import Texture2D
-from sim.guard import Guard
-from sim.render.frame import Frame
-from sim.render.render_view import DisplayOptions
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.task import Task
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.guard import Guard
+from sinew.sim.render.frame import Frame
+from sinew.sim.render.render_view import DisplayOptions
 
 if TYPE_CHECKING:
-    from sim.render.items import DrawChunk, Item, Stage
+    from sinew.sim.render.items import DrawChunk, Item, Stage
 
 P = TypeVar("P")
 Scissor = tuple[int, int, int, int] | None

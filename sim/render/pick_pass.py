@@ -9,22 +9,22 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
-from sim.assets.model import Bounds
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.state import PipelineState
-from sim.gl.vertex_array import Mode, VertexArray
-from sim.render.pass_context import PassContext, Passes
-from sim.render.render_view import RenderView
-from sim.render.shadow_pass import ShadowPass
-from sim.render.surface import DrawRange, culling
-from sim.scene.picking import project_points
-from sim.scene.scene import NodeId
+from sinew.sim.assets.model import Bounds
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.vertex_array import Mode, VertexArray
+from sinew.sim.render.pass_context import PassContext, Passes
+from sinew.sim.render.render_view import RenderView
+from sinew.sim.render.shadow_pass import ShadowPass
+from sinew.sim.render.surface import DrawRange, culling
+from sinew.sim.scene.picking import project_points
+from sinew.sim.scene.scene import NodeId
 
 if TYPE_CHECKING:
-    from sim.render.items import Item
+    from sinew.sim.render.items import Item
 
 REACH = 5  # pixels on each side of the cursor, as an odd square
 SELECTED_COLOUR = (1.0, 0.60, 0.15, 1.0)

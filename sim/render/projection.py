@@ -5,7 +5,7 @@ from functools import cached_property
 
 from pyglm import glm
 
-from sim.assets.model import Bounds
+from sinew.sim.assets.model import Bounds
 
 SPRITE_PIXELS = 48.0
 """Maximum width of point sprites [px]; wider ones visibly vanish when their centre leaves the image."""

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from sim.assets.model import Bounds
-from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
-from sim.kinds.contract import Mark, View
-from sim.render.frame import BoundingSphere, Frame, PointLight
-from sim.scene.camera import Camera
-from sim.scene.scene import NodeId
-from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
+from sinew.sim.assets.model import Bounds
+from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sinew.sim.kinds.contract import Mark, View
+from sinew.sim.render.frame import BoundingSphere, Frame, PointLight
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import NodeId
+from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 if TYPE_CHECKING:
-    from sim.render.items import Item
+    from sinew.sim.render.items import Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sim.assets.model import Bounds
-from sim.characters.character import Character
-from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.guard import Guard
-from sim.kinds import KINDS
-from sim.kinds.contract import NOTHING, CharacterView, Counts, Mark, System, View, World
-from sim.render.frame import LIGHT_LIMIT, BoundingSphere, PointLight, joined, subject_of
-from sim.render.render_view import Overlay, RenderView
-from sim.scene.camera import Camera
-from sim.scene.scene import Node, NodeId, Scene
-from sim.scene.world_transforms import WorldTransforms
+from sinew.sim.assets.model import Bounds
+from sinew.sim.characters.character import Character
+from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.guard import Guard
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import NOTHING, CharacterView, Counts, Mark, System, View, World
+from sinew.sim.render.frame import LIGHT_LIMIT, BoundingSphere, PointLight, joined, subject_of
+from sinew.sim.render.render_view import Overlay, RenderView
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Node, NodeId, Scene
+from sinew.sim.scene.world_transforms import WorldTransforms
 
 
 class ViewEntry(View):

@@ -3,16 +3,16 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.state import PipelineState
-from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import VertexArray
-from sim.render.frame import SHADOW_SIZE
-from sim.render.pass_context import PassContext
-from sim.render.surface import Spans
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.gl.vertex_array import VertexArray
+from sinew.sim.render.frame import SHADOW_SIZE
+from sinew.sim.render.pass_context import PassContext
+from sinew.sim.render.surface import Spans
 
 CASTING = PipelineState(polygon_offset=(1.5, 2.0), multisample=False)
 

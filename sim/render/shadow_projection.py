@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyglm import glm
 
-from sim.scene.camera import perspective, view_from_world
+from sinew.sim.scene.camera import perspective, view_from_world
 
 Vec2 = tuple[float, float]
 

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Sampled, Section, Skin
-from sim.characters.materials import overridden_materials
-from sim.characters.settings import DoubleSided, MaterialLook, look_of
-from sim.gl.buffer import Buffer, upload_buffer
-from sim.gl.context import Context
-from sim.gl.objects import Owner
-from sim.gl.state import Cull
-from sim.gl.task import Task
-from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.render.texture_upload import REPEATED
+from sinew.sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Sampled, Section, Skin
+from sinew.sim.characters.materials import overridden_materials
+from sinew.sim.characters.settings import DoubleSided, MaterialLook, look_of
+from sinew.sim.gl.buffer import Buffer, upload_buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.state import Cull
+from sinew.sim.gl.task import Task
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.render.texture_upload import REPEATED
 
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 COLOUR = np.dtype([("colour", "f4", 4)])

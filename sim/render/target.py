@@ -1,9 +1,9 @@
 """The multisampled image that all passes draw into, before it is copied to the window or a file."""
 
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.objects import Owner
-from sim.gl.texture import Texture2D
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.texture import Texture2D
 
 
 class RenderTarget(Owner):

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from sim.assets.images import MipImage
-from sim.assets.model import IMAGES, ImageSource, Material, Sampled, Sampler
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.task import Task, finish
-from sim.gl.texture import Texture2D
-from sim.kinds.contract import Service
+from sinew.sim.assets.images import MipImage
+from sinew.sim.assets.model import IMAGES, ImageSource, Material, Sampled, Sampler
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.task import Task, finish
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.kinds.contract import Service
 
 MipImages = Mapping[ImageSource, MipImage]
 

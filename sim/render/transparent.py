@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.program import Program
-from sim.gl.state import PipelineState
-from sim.gl.task import Task
-from sim.gl.texture import Texture2D
-from sim.render.pass_context import PassContext
-from sim.render.target import RenderTarget
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.task import Task
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.render.pass_context import PassContext
+from sinew.sim.render.target import RenderTarget
 
 if TYPE_CHECKING:
-    from sim.render.items import Item
-    from sim.render.progressive.frame_plan import FramePlan
+    from sinew.sim.render.items import Item
+    from sinew.sim.render.progressive.frame_plan import FramePlan
 
 Size = tuple[int, int]
 _COMPOSE = PipelineState(depth_test=False, depth_write=False)

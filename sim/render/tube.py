@@ -5,24 +5,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.assets.model import Material
-from sim.characters.skinning import SKINNED
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.texture import BufferTexture, Texture2D
-from sim.gl.transform_feedback import padded_count
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.maths.srgb import light_of
-from sim.owner import Owner
-from sim.render.frame import Frame
-from sim.render.items import WHOLE, DrawChunk, Stage
-from sim.render.mesh_pass import SurfaceItem
-from sim.render.pass_context import PassContext
-from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
-from sim.scene.scene import Node
-from sim.scene.vectors import Vec3
+from sinew.sim.assets.model import Material
+from sinew.sim.characters.skinning import SKINNED
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.texture import BufferTexture, Texture2D
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.maths.srgb import light_of
+from sinew.sim.owner import Owner
+from sinew.sim.render.frame import Frame
+from sinew.sim.render.items import WHOLE, DrawChunk, Stage
+from sinew.sim.render.mesh_pass import SurfaceItem
+from sinew.sim.render.pass_context import PassContext
+from sinew.sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.vectors import Vec3
 
 SIDES = 10
 

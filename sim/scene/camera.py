@@ -13,8 +13,8 @@ from typing import Annotated
 import msgspec
 from pyglm import glm
 
-from sim.scene.params import param
-from sim.scene.vectors import FAR, MOST, Place
+from sinew.sim.scene.params import param
+from sinew.sim.scene.vectors import FAR, MOST, Place
 
 DIRECTIONS = {
     "front": (0.0, 0.0),

@@ -3,8 +3,8 @@
 import enum
 from dataclasses import dataclass
 
-from sim.scene.params import Effect, param_of
-from sim.scene.scene import ParamRef, Scene, part_of
+from sinew.sim.scene.params import Effect, param_of
+from sinew.sim.scene.scene import ParamRef, Scene, part_of
 
 
 class ChangeKind(enum.Enum):

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
-from sim.maths.quaternion import degrees_from_matrix
-from sim.maths.transform import inverse_affine, polar
-from sim.scene.camera import Camera
-from sim.scene.picking import project_points, ray_plane
-from sim.scene.transform import Transform, rigid_matrix
-from sim.scene.world_transforms import vector
+from sinew.sim.maths.quaternion import degrees_from_matrix
+from sinew.sim.maths.transform import inverse_affine, polar
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.picking import project_points, ray_plane
+from sinew.sim.scene.transform import Transform, rigid_matrix
+from sinew.sim.scene.world_transforms import vector
 
 Float64 = npt.NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import msgspec
 
-from sim.refusal import refusal
+from sinew.sim.refusal import refusal
 
 S = TypeVar("S", bound=msgspec.Struct)
 Suffixes = Callable[[], tuple[str, ...]]

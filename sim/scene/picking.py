@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
-from sim.scene.camera import Camera
+from sinew.sim.scene.camera import Camera
 
 Float64 = npt.NDArray[np.float64]
 

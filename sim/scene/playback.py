@@ -3,8 +3,8 @@ from typing import Annotated
 
 import msgspec
 
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, param
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Effect, param
 
 LENGTH = 5.0
 """Length of a scene without a clip [s]."""

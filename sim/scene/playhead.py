@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.scene.clock import STEP_TIME
-from sim.scene.playback import LoopMode, PlaybackSettings
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.playback import LoopMode, PlaybackSettings
 
 _FRAME_TOLERANCE = 1e-6
 """Distance to a frame, in frames, that counts as being on it, so that rounding cannot make a step stand still."""

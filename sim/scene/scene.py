@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import msgspec
 
-from sim.scene.params import Effect, ParamError, Role, Settings, check, param
-from sim.scene.playback import PlaybackSettings
-from sim.scene.transform import Transform
-from sim.scene.view import ViewSettings
+from sinew.sim.scene.params import Effect, ParamError, Role, Settings, check, param
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import ViewSettings
 
 NodeId = str
 

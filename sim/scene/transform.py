@@ -5,10 +5,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.maths import quaternion
-from sim.maths.transform import compose
-from sim.scene.params import Effect, param
-from sim.scene.vectors import FAR, MOST, Amounts, Place
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import compose
+from sinew.sim.scene.params import Effect, param
+from sinew.sim.scene.vectors import FAR, MOST, Amounts, Place
 
 Float64 = npt.NDArray[np.float64]
 

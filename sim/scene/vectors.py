@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.scene.params import SettingsError, in_order
+from sinew.sim.scene.params import SettingsError, in_order
 
 Vec3 = tuple[float, float, float]
 UnitFloat = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]

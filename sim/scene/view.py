@@ -3,8 +3,8 @@ from typing import Annotated
 
 import msgspec
 
-from sim.scene.params import Effect, Role, param
-from sim.scene.vectors import Colour
+from sinew.sim.scene.params import Effect, Role, param
+from sinew.sim.scene.vectors import Colour
 
 
 class DisplayMode(enum.Enum):

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from sim.scene.camera import Camera
-from sim.scene.scene import NodeId
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import NodeId
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -8,15 +8,15 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.pose import Pose
-from sim.assets.model import CharacterModel
-from sim.maths import quaternion
-from sim.maths.quaternion import degrees_from_matrix
-from sim.maths.transform import decompose, inverse_affine, polar
-from sim.scene.params import bounded
-from sim.scene.scene import Node, NodeId, Scene
-from sim.scene.transform import Transform, node_matrix, rigid_matrix
-from sim.scene.vectors import Vec3
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.quaternion import degrees_from_matrix
+from sinew.sim.maths.transform import decompose, inverse_affine, polar
+from sinew.sim.scene.params import bounded
+from sinew.sim.scene.scene import Node, NodeId, Scene
+from sinew.sim.scene.transform import Transform, node_matrix, rigid_matrix
+from sinew.sim.scene.vectors import Vec3
 
 Float64 = npt.NDArray[np.float64]
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.palette import rigid_and_scale
-from sim.animation.pose import Pose
-from sim.assets.model import Skin
-from sim.maths import dual_quaternion, quaternion
-from sim.maths.transform import inverse_affine
+from sinew.sim.animation.palette import rigid_and_scale
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.model import Skin
+from sinew.sim.maths import dual_quaternion, quaternion
+from sinew.sim.maths.transform import inverse_affine
 
 Float64 = npt.NDArray[np.float64]
 

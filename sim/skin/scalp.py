@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel
-from sim.characters.front import facing
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.front import facing
 
 Float64 = npt.NDArray[np.float64]
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Mesh
-from sim.kinds.contract import Service
-from sim.scene.params import SettingsError
-from sim.skin.scalp import scalp
+from sinew.sim.assets.model import CharacterModel, Mesh
+from sinew.sim.kinds.contract import Service
+from sinew.sim.scene.params import SettingsError
+from sinew.sim.skin.scalp import scalp
 
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
@@ -137,7 +137,7 @@ def surface_table(
         section: Section that counts alone; all for one that is not there.
         pixels: Image whose brightness is the density, shape (height, width, channels), row 0 at the top.
         is_bottom_up: Whether texture coordinate v = 0 is the bottom row of the image.
-        scalp_up: Axis of the file that points up, where the scalp emits alone, see `sim.skin.scalp`; "" for everywhere.
+        scalp_up: Axis of the file that points up, where only the scalp emits; "" for everywhere.
 
     Raises:
         SettingsError: If nothing is left that emits.

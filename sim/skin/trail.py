@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from sim.characters.character import Character
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.kinds.contract import Service
-from sim.owner import Owner
+from sinew.sim.characters.character import Character
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.kinds.contract import Service
+from sinew.sim.owner import Owner
 
 
 @dataclass(frozen=True, slots=True)

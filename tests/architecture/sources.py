@@ -8,7 +8,7 @@ from pathlib import Path
 
 REPO_ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("app", "widgets", "sim", "shaders", "resources")
-LATE_NAME = re.compile(r"((?:app|widgets|sim)(?:\.\w+)+):(\w+)")
+LATE_NAME = re.compile(r"(?:sinew\.)?((?:app|widgets|sim)(?:\.\w+)+):(\w+)")
 """A function that is imported when it is needed."""
 DECLARATION = re.compile(r"sim/kinds/\w+/kind\.py")
 """Where a kind is declared: the parts that it names there are not its own imports, whoever asks for them loads them."""
@@ -38,7 +38,7 @@ class Source:
 
     @cache  # noqa: B019  (few sources, which live as long as the tests)
     def imports(self) -> set[str]:
-        """Absolute dotted names of everything imported anywhere in the file, also inside functions and as text.
+        """Dotted names, below `sinew`, of everything imported anywhere in the file, also inside functions and as text.
 
         The parts that a kind names in its declaration are not among them, nor imports under `TYPE_CHECKING`.
         `from a.b import c` counts as `a.b.c`, since `c` may be a module.
@@ -59,7 +59,7 @@ class Source:
                 found.update(_imported_by_call(node))
             elif isinstance(node, ast.Constant) and (late := LATE_NAME.fullmatch(str(node.value))) and has_late:
                 found.add(".".join(late.groups()))
-        return found
+        return {name.removeprefix("sinew.") for name in found}
 
     def _absolute(self, node: ast.ImportFrom) -> str:
         if not node.level:

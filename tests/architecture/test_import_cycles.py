@@ -17,7 +17,7 @@ def run_time_imports(source: Source) -> set[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names
+    return {name.removeprefix("sinew.") for name in names}
 
 
 def _running(node: ast.AST) -> Iterator[ast.AST]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shaders import ROOT
+from sinew.shaders import ROOT
 
 TESTS = Path(__file__).resolve().parents[1]
 FILES = sorted([*ROOT.rglob("*.glsl"), *TESTS.rglob("*.glsl")])

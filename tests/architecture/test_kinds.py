@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sim.kinds import KINDS
+from sinew.sim.kinds import KINDS
 from tests.architecture.sources import Source, sources
 
 NAMED = re.compile("cloth|emitter", re.IGNORECASE)
@@ -95,7 +95,7 @@ def test_a_named_kind_is_found(text: str) -> None:
 def test_what_names_no_kind_is_free() -> None:
     """Documentation, words that are no kinds where they stand, and the contract."""
     text = '''"""Cloth and emitters."""
-from sim.kinds.contract import Kind
+from sinew.sim.kinds.contract import Kind
 size = 3
 """Of the collider."""
 def f(model: Model, light=0):

@@ -10,21 +10,21 @@ import msgspec
 import numpy as np
 import pytest
 
-from app.cli.main import main
-from app.files.project_file import load_project, save_project
-from sim.colliders.state import ColliderShape
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.kinds import register, unregister
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.contract import Grab
-from sim.kinds.particle_system import ParticleSystem
-from sim.render.frame import Camera
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
-from sim.scene.transform import Transform
-from sim.scene.view_state import ViewState
+from sinew.app.cli.main import main
+from sinew.app.files.project_file import load_project, save_project
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds import register, unregister
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.contract import Grab
+from sinew.sim.kinds.particle_system import ParticleSystem
+from sinew.sim.render.frame import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import ViewState
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.conftest import context  # noqa: F401
 from tests.rope.kind import ROPE, RopeSettings

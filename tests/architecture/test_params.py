@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 
-import sim
-from sim.kinds import KINDS
-from sim.scene.params import Effect, Param, ParamError, Role, Scale, check, params_of, range_text, value_text
-from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import Node
-from sim.scene.transform import Transform
-from sim.scene.view import ViewSettings
+from sinew import sim
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.params import Effect, Param, ParamError, Role, Scale, check, params_of, range_text, value_text
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import ViewSettings
 
 UNITS = {
     "",
@@ -49,13 +49,13 @@ def settings_classes() -> list[type[msgspec.Struct]]:
     """Every class of the pure part of `sim` with a declared parameter, by name."""
     for module in pkgutil.iter_modules(sim.__path__):
         if module.name not in GPU_SIDE:
-            importlib.import_module(f"sim.{module.name}")
+            importlib.import_module(f"sinew.sim.{module.name}")
     found: dict[str, type[msgspec.Struct]] = {}
     pending = list(msgspec.Struct.__subclasses__())
     while pending:
         cls = pending.pop()
         pending += cls.__subclasses__()
-        if cls.__module__.startswith("sim.") and params_of(cls):
+        if cls.__module__.startswith("sinew.sim.") and params_of(cls):
             found[cls.__name__] = cls
     return [found[name] for name in sorted(found)]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from sim.kinds import KINDS
+from sinew.sim.kinds import KINDS
 from tests.architecture.sources import Source, sources
 
 ROOMS = (

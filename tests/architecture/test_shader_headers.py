@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from shaders import ROOT
+from sinew.shaders import ROOT
 
 SUFFIXES = {".glsl", ".vert", ".frag", ".geom", ".comp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

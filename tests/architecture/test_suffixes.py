@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from app.files.project_file import PROJECT_SUFFIX
-from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
-from sim.export.formats import (
+from sinew.app.files.project_file import PROJECT_SUFFIX
+from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
+from sinew.sim.export.formats import (
     ARRAY_WRITERS,
     MODEL_WRITERS,
     PAGE_FORMATS,

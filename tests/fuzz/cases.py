@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from sim.assets.build import build_model
-from sim.assets.info import info_text, model_info
-from sim.assets.load import read_raw
-from sim.assets.raw import ModelError
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.info import info_text, model_info
+from sinew.sim.assets.load import read_raw
+from sinew.sim.assets.raw import ModelError
 from tests import frame_samples
 from tests.fuzz.mutate import mutated
 

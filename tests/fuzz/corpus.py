@@ -6,10 +6,10 @@ import json
 import tempfile
 from pathlib import Path
 
-from sim.assets.gltf.container import split_file
-from sim.assets.load import read_raw
-from sim.assets.raw import RawMesh, RawModel, RawSection, RawTrack, RawVertices
-from sim.export.ezm import ezm_text
+from sinew.sim.assets.gltf.container import split_file
+from sinew.sim.assets.load import read_raw
+from sinew.sim.assets.raw import RawMesh, RawModel, RawSection, RawTrack, RawVertices
+from sinew.sim.export.ezm import ezm_text
 from tests import frame_samples
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, ezb_bytes
 from tests.gltf_samples import morphing, skinned

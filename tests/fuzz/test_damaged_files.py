@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.assets.ezb_reader import EZB_MAGIC
+from sinew.sim.assets.ezb_reader import EZB_MAGIC
 from tests.conftest import REPO_ROOT
 from tests.ezm_samples import mesh_text, skeleton_text
 from tests.fuzz import run

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from sim.gl.back_end import BackEndChoice
-from sim.gl.context import Context
-from sim.gl.debug import DebugLog
-from sim.gl.errors import GLError
-from sim.gl.library import ShaderLibrary
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.debug import DebugLog
+from sinew.sim.gl.errors import GLError
+from sinew.sim.gl.library import ShaderLibrary
 from tests.gl.gl_errors import pending_errors
 from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixture)
 

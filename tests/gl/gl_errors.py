@@ -1,6 +1,6 @@
 """Errors that OpenGL keeps until they are asked for."""
 
-from sim.gl.bootstrap import GL
+from sinew.sim.gl.bootstrap import GL
 
 ERROR_NAMES = {
     GL.GL_INVALID_ENUM: "invalid enum",

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
 
 HEADER = "#version 330 core\n"
 

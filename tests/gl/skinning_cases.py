@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from sim.animation.pose import Pose
-from sim.assets.model import Bounds, LocalPose, Mesh, Skin
-from sim.characters import reference
-from sim.characters.settings import SkinningMethod
-from sim.characters.skinning import SkinnedMesh
-from sim.maths import quaternion
-from sim.maths.transform import compose
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.model import Bounds, LocalPose, Mesh, Skin
+from sinew.sim.characters import reference
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.skinning import SkinnedMesh
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import compose
 
 POSITION_TOLERANCE = 1e-5
 """Largest error of a position, as a part of the extent of the mesh."""

@@ -7,24 +7,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import resources
-from app.cli.run import SceneRun
-from app.cli.scene import opened
-from sim.gl import back_end
-from sim.gl.back_end import SIZES, BackEnd, BackEndChoice, BackEndComparison, BackEnds
-from sim.gl.bootstrap import GL
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_ring import PingPong
-from sim.gl.compute import AFTER, BETWEEN, GROUPS_MAX
-from sim.gl.context import Context
-from sim.gl.errors import GLError
-from sim.gl.kernel import Kernel
-from sim.gl.kernel_text import GROUP_SIZE
-from sim.gl.library import ShaderLibrary
-from sim.gl.record import record
-from sim.gl.task import finish
-from sim.gl.trials import compare_back_ends
-from sim.gl.vertex_array import Stream, VertexArray
+from sinew import resources
+from sinew.app.cli.run import SceneRun
+from sinew.app.cli.scene import opened
+from sinew.sim.gl import back_end
+from sinew.sim.gl.back_end import SIZES, BackEnd, BackEndChoice, BackEndComparison, BackEnds
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.buffer_ring import PingPong
+from sinew.sim.gl.compute import AFTER, BETWEEN, GROUPS_MAX
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLError
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.kernel_text import GROUP_SIZE
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.record import record
+from sinew.sim.gl.task import finish
+from sinew.sim.gl.trials import compare_back_ends
+from sinew.sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.shader_files import make_library
 
 TF, COMPUTE = BackEndChoice.TF, BackEndChoice.COMPUTE
@@ -114,7 +114,7 @@ def test_every_dispatch_is_waited_for(context: Context, tmp_path: Path, calls: l
 def test_more_groups_than_a_dispatch_takes_are_several(
     context: Context, tmp_path: Path, calls: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sim.gl.compute.GROUPS_MAX", 2)
+    monkeypatch.setattr("sinew.sim.gl.compute.GROUPS_MAX", 2)
     assert GROUPS_MAX == 65_535
     context.back_ends.choice = COMPUTE
     text = "void run(int id) { o_value = vec4(id); }"
@@ -183,14 +183,14 @@ def test_automatic_takes_what_was_found_faster_for_the_size(context: Context, mo
 
 
 def test_the_trial_measures_both(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.gl.trials.SIZES", (300, 600, 900))
+    monkeypatch.setattr("sinew.sim.gl.trials.SIZES", (300, 600, 900))
     found = compare_back_ends(context)
     assert len(found.ratios) == 3
     assert min(found.ratios) > 0.0
 
 
 def test_another_back_end_skins_the_same_pose_again(context: Context, library: ShaderLibrary) -> None:
-    from sim.characters.skinning import SkinnedMesh
+    from sinew.sim.characters.skinning import SkinnedMesh
     from tests.gl.skinning_cases import cloud, random_pose, random_skin
 
     random = np.random.default_rng(3)
@@ -215,7 +215,7 @@ def test_without_compute_everything_is_transform_feedback_and_says_so(
     if "mesa" not in context.capabilities.version.lower():
         pytest.skip("only Mesa can be told to be older")
     project, out = resources.path("projects") / "cloth-on-ellipsoid.sinew", tmp_path / "out.npz"
-    command = [sys.executable, "-m", "app", "simulate", str(project), "--steps", "3", "--output", str(out)]
+    command = [sys.executable, "-m", "sinew", "simulate", str(project), "--steps", "3", "--output", str(out)]
     done = subprocess.run(
         [*command, "--backend", "compute"],
         env=os.environ | {"MESA_GL_VERSION_OVERRIDE": version},

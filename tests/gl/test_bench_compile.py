@@ -1,6 +1,6 @@
 """The benchmark of compiling: four starts of the same scene, all of which build its programs."""
 
-from sim.bench.compile import compile_rows
+from sinew.sim.bench.compile import compile_rows
 
 
 def test_rows_tell_the_first_start_and_what_was_kept_of_it() -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from sim.bench.frames import frame_rows, muted_gl
-from sim.gl.bootstrap import GL
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
+from sinew.sim.bench.frames import frame_rows, muted_gl
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
 
 
 def test_silent_calls_do_nothing_and_come_back() -> None:

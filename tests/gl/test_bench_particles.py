@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.bench.particles import (
+from sinew.sim.bench.particles import (
     LIFE,
     BenchEmitter,
     BenchPicture,
@@ -13,10 +13,10 @@ from sim.bench.particles import (
     particles_rows,
     stream_settings,
 )
-from sim.bench.plain import NumpyParticles, PlainParticles
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.emitter.settings import ParticleLook
+from sinew.sim.bench.plain import NumpyParticles, PlainParticles
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.emitter.settings import ParticleLook
 
 VARIANTS = [
     "plain kernel", "emitter", "interleaved", "separate", "always full", "all features",

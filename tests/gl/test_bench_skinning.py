@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.bench.skinning import (
+from sinew.sim.bench.skinning import (
     JOINTS,
     gpu_cases,
     numpy_cases,
@@ -13,9 +13,9 @@ from sim.bench.skinning import (
     synthetic_mesh,
     synthetic_skin,
 )
-from sim.characters.skinning import SkinnedMesh
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
+from sinew.sim.characters.skinning import SkinnedMesh
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
 
 
 def test_numpy_and_gpu_do_the_same_work(context: Context, library: ShaderLibrary) -> None:

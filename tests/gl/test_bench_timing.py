@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.main import main
-from sim.bench import frames
-from sim.bench.frames import timed_scene, timing_rows
-from sim.gl.context import Context
+from sinew.app.cli.main import main
+from sinew.sim.bench import frames
+from sinew.sim.bench.frames import timed_scene, timing_rows
+from sinew.sim.gl.context import Context
 
 
 def test_rows_tell_a_frame_with_timing_off_and_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.gl.binaries import ProgramBinaries
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.errors import ShaderError
-from sim.gl.kernel import Kernel
-from sim.gl.record import record
-from sim.gl.vertex_array import VertexArray
+from sinew.sim.gl.binaries import ProgramBinaries
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import ShaderError
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.record import record
+from sinew.sim.gl.vertex_array import VertexArray
 from tests.gl.shader_files import make_library, write_shaders
 
 OUT = record("Out", value=(4, "f4"))
@@ -42,7 +42,7 @@ def values(context: Context, root: Path, text: str = SCALE) -> np.ndarray:
 def compiles(context: Context, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of programs that are compiled from now on."""
     built: list[str] = []
-    from sim.gl import program as module
+    from sinew.sim.gl import program as module
 
     build = module.build_program
 

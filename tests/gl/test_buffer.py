@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.errors import GLLimitError
-from sim.gl.readback import Readback
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLLimitError
+from sinew.sim.gl.readback import Readback
 
 RECORD = np.dtype([("position", "f4", 3), ("index", "u4")])
 

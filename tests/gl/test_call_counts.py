@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-import resources
-from app.cli.run import SceneRun
-from app.cli.scene import opened
-from sim.gl.context import Context
-from sim.scene.scene import ParamRef, with_value
+from sinew import resources
+from sinew.app.cli.run import SceneRun
+from sinew.app.cli.scene import opened
+from sinew.sim.gl.context import Context
+from sinew.sim.scene.scene import ParamRef, with_value
 
 ROOT = os.path.dirname(os.path.abspath(resources.__file__)).removesuffix("resources")
 STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 485, 48, 125, 20

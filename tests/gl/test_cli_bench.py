@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.bench_launch import launch_rows
-from app.cli.failure import CommandError
-from app.cli.main import main
+from sinew.app.cli.bench_launch import launch_rows
+from sinew.app.cli.failure import CommandError
+from sinew.app.cli.main import main
 
 
 def test_table_and_json_hold_the_same_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

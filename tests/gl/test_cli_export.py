@@ -13,24 +13,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-import resources
-from app.cli.main import main
-from app.files.project_file import save_project
-from sim.animation.evaluate import evaluate_pose
-from sim.assets.load import load_model
-from sim.assets.model import Interpolation
-from sim.characters.reference import skin
-from sim.characters.settings import ModelSettings, SkinningMethod
-from sim.export.formats import SCENE_FORMATS
-from sim.export.scene import points_file, writing
-from sim.export.scene.glb import GlbFrames
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.hair.settings import HairSettings, HairSource
-from sim.maths.srgb import light_of
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.view_state import ViewState
+from sinew import resources
+from sinew.app.cli.main import main
+from sinew.app.files.project_file import save_project
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.export.formats import SCENE_FORMATS
+from sinew.sim.export.scene import points_file, writing
+from sinew.sim.export.scene.glb import GlbFrames
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.kinds.hair.settings import HairSettings, HairSource
+from sinew.sim.maths.srgb import light_of
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import ViewState
 from tests.gltf_rules import Checked
 
 TINY = resources.path("models") / "tiny" / "tiny.ezm"
@@ -407,7 +407,7 @@ def test_a_vertex_texture_gives_every_vertex_in_every_frame(
     project: Path, steps: dict[str, np.ndarray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exr = pytest.importorskip("OpenEXR")
-    vertex_texture = pytest.importorskip("sim.export.scene.vertex_texture")
+    vertex_texture = pytest.importorskip("sinew.sim.export.scene.vertex_texture")
     monkeypatch.setattr(vertex_texture, "WIDTH_MAX", 20)
     path = exported(project, tmp_path / "a.exr", "--node", "Sheet")
     about = json.loads(path.with_suffix(".json").read_text())

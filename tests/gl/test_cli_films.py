@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import resources
-from app.cli import render
-from app.cli.failure import CommandError
-from app.cli.main import main
-from app.cli.render import turned
-from app.cli.scene import opened
-from app.cli.variants import varied
-from sim.assets.formats import resolved
-from sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS, VideoCodec, VideoOptions
-from sim.export.video_file import GifVideo, WebpVideo
-from sim.scene.camera import Camera
+from sinew import resources
+from sinew.app.cli import render
+from sinew.app.cli.failure import CommandError
+from sinew.app.cli.main import main
+from sinew.app.cli.render import turned
+from sinew.app.cli.scene import opened
+from sinew.app.cli.variants import varied
+from sinew.sim.assets.formats import resolved
+from sinew.sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS, VideoCodec, VideoOptions
+from sinew.sim.export.video_file import GifVideo, WebpVideo
+from sinew.sim.scene.camera import Camera
 
 ARM = resources.path("projects") / "arm.sinew"
 CAPE = resources.path("projects") / "cape.sinew"
@@ -53,7 +53,7 @@ def rendered(path: Path, *options: str) -> Path:
 )
 def test_colour_bars_come_back(suffix: str, codec: str, tmp_path: Path) -> None:
     av = pytest.importorskip("av")
-    from sim.export.video_codec import CodecVideo
+    from sinew.sim.export.video_codec import CodecVideo
 
     path, picture = tmp_path / f"a{suffix}", bars(256, 64)
     cache = CodecVideo(path, (256, 64), RATE, False, VideoOptions(VideoCodec.AV1) if codec == "av1" else None)
@@ -335,7 +335,7 @@ def test_what_ends_in_the_middle_leaves_no_half_file(
     is_scene = Path(name).suffix in SCENE_FORMATS.suffixes() and "%d" not in name
     command = ["export" if is_scene else "render", str(ARM), "--output", str(path), "--progress", "--frames", "0:9999"]
     command += [] if is_scene else ["--size", "96x64", "--rate", "30"]
-    words, pipe = [sys.executable, "-m", "app", *command], subprocess.PIPE
+    words, pipe = [sys.executable, "-m", "sinew", *command], subprocess.PIPE
     process = subprocess.Popen(words, cwd=repo_root, stdout=pipe, stderr=pipe, text=True)
     assert process.stdout is not None
     assert process.stderr is not None

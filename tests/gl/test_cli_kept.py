@@ -14,16 +14,16 @@ import pytest
 from msgspec import structs
 from PIL import Image
 
-import resources
-from app.cli import run
-from app.cli.main import main
-from app.files.project_file import cache_folder, save_project
-from sim.cache.bake import INDEX, Bake, checksum
-from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
-from sim.kinds.cloth.system import ClothSystem
-from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import Node, ParamRef, Scene, with_value
-from sim.scene.view_state import ViewState
+from sinew import resources
+from sinew.app.cli import run
+from sinew.app.cli.main import main
+from sinew.app.files.project_file import cache_folder, save_project
+from sinew.sim.cache.bake import INDEX, Bake, checksum
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings
+from sinew.sim.kinds.cloth.system import ClothSystem
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
+from sinew.sim.scene.view_state import ViewState
 
 
 def saved(path: Path, **settings: object) -> Scene:

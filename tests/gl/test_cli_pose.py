@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.cli.main import main
-from sim.assets.load import load_model
+from sinew.app.cli.main import main
+from sinew.sim.assets.load import load_model
 from tests.gltf_samples import Sample
 
 ANIMATED = ["dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm"]

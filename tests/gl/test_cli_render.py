@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import resources
-from app.cli.main import main
-from app.cli.render import OVERLAYS
-from app.cli.renderer import straight_rgba
-from app.files.project_file import save_project
-from sim.characters.settings import ModelSettings
-from sim.kinds.cloth.settings import ClothSettings, PinPreset
-from sim.scene.camera import Camera
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.view import ViewSettings
-from sim.scene.view_state import ViewState
+from sinew import resources
+from sinew.app.cli.main import main
+from sinew.app.cli.render import OVERLAYS
+from sinew.app.cli.renderer import straight_rgba
+from sinew.app.files.project_file import save_project
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view_state import ViewState
 
 SIZE = "96x64"
 

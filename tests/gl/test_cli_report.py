@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from app.cli.main import main
-from app.files.project_file import save_project
-from sim.kinds.cloth.settings import ClothSettings
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.view_state import ViewState
+from sinew.app.cli.main import main
+from sinew.app.files.project_file import save_project
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import ViewState
 
 
 class Page(HTMLParser):

@@ -9,30 +9,30 @@ import msgspec
 import numpy as np
 import pytest
 
-import resources
-from app.cli import simulate as cli_simulate
-from app.cli.main import main
-from app.files.project_file import load_project, save_project
-from sim.animation.evaluate import evaluate_pose
-from sim.assets.load import load_model
-from sim.assets.model import Interpolation
-from sim.characters.reference import skin
-from sim.characters.settings import ModelSettings, SkinningMethod
-from sim.colliders.scene_colliders import colliders_over
-from sim.colliders.state import ColliderShape
-from sim.export.npz import FrameArrays
-from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
-from sim.kinds.collider.place import placements
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSettings, EmitterSource
-from sim.kinds.hair.settings import HairSettings, HairSource
-from sim.scene.playback import LoopMode, PlaybackSettings
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.strips import Strip
-from sim.scene.transform import Transform, node_matrix
-from sim.scene.view_state import ViewState
-from sim.scene.world_transforms import WorldTransforms
+from sinew import resources
+from sinew.app.cli import simulate as cli_simulate
+from sinew.app.cli.main import main
+from sinew.app.files.project_file import load_project, save_project
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.colliders.scene_colliders import colliders_over
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.export.npz import FrameArrays
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
+from sinew.sim.kinds.collider.place import placements
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSettings, EmitterSource
+from sinew.sim.kinds.hair.settings import HairSettings, HairSource
+from sinew.sim.scene.playback import LoopMode, PlaybackSettings
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.strips import Strip
+from sinew.sim.scene.transform import Transform, node_matrix
+from sinew.sim.scene.view_state import ViewState
+from sinew.sim.scene.world_transforms import WorldTransforms
 from tests.oracles import cloth as reference
 
 FALLING = resources.path("projects") / "cloth-on-ellipsoid.sinew"
@@ -142,7 +142,7 @@ def test_long_recordings_lie_on_the_disk(tmp_path: Path, output: Path, monkeypat
     project = saved(tmp_path, sheet())
     simulated(project, output, "--steps", "5")
     expected = output.read_bytes()
-    monkeypatch.setattr("sim.export.npz.IN_MEMORY", 100)
+    monkeypatch.setattr("sinew.sim.export.npz.IN_MEMORY", 100)
     simulated(project, output, "--steps", "5")
     assert output.read_bytes() == expected
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npz", "scene.sinew"]

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from sim.animation.pose import Pose
-from sim.assets.model import Mesh, Skin
-from sim.characters.comparison import INTERVAL, MethodComparison
-from sim.characters.reference import enclosed_volume, method_difference
-from sim.characters.reference import skin as reference_skin
-from sim.characters.settings import SkinningMethod
-from sim.characters.skinning import SkinnedMesh
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.maths.transform import compose
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.model import Mesh, Skin
+from sinew.sim.characters.comparison import INTERVAL, MethodComparison
+from sinew.sim.characters.reference import enclosed_volume, method_difference
+from sinew.sim.characters.reference import skin as reference_skin
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.skinning import SkinnedMesh
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.maths.transform import compose
 from tests.gl.skinning_cases import cloud, pose_of
 
 LBS, DQS = SkinningMethod.LBS, SkinningMethod.DQS

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.gl.bootstrap import GL
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.debug import DebugLog
-from sim.gl.errors import GLError
-from sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.debug import DebugLog
+from sinew.sim.gl.errors import GLError
+from sinew.sim.gl.framebuffer import Framebuffer
 from tests.gl.gl_errors import pending_errors
 
 
@@ -133,7 +133,7 @@ def test_a_command_without_opengl_says_what_is_there(
 ) -> None:
     model = repo_root / "resources" / "models" / "tiny" / "tiny.ezm"
     done = subprocess.run(
-        [sys.executable, "-m", "app", "pose", str(model), "--output", str(tmp_path / "a.npz")], cwd=repo_root,
+        [sys.executable, "-m", "sinew", "pose", str(model), "--output", str(tmp_path / "a.npz")], cwd=repo_root,
         env={**os.environ, **variables}, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == status, done.stderr

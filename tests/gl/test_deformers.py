@@ -6,14 +6,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.animation.pose import Pose, Warps
-from sim.assets.model import Bounds, Mesh, Skin
-from sim.characters.deformers.functions import seams_of
-from sim.characters.deformers.settings import Bend, Bulge, Deformer, Extent, Taper, Twist, Wave
-from sim.characters.settings import SkinningMethod
-from sim.characters.skinning import SkinnedMesh
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
+from sinew.sim.animation.pose import Pose, Warps
+from sinew.sim.assets.model import Bounds, Mesh, Skin
+from sinew.sim.characters.deformers.functions import seams_of
+from sinew.sim.characters.deformers.settings import Bend, Bulge, Deformer, Extent, Taper, Twist, Wave
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.skinning import SkinnedMesh
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
 from tests.gl.skinning_cases import assert_equals_reference, cloud, pose_of, random_pose, random_skin
 
 VERTICES, JOINTS = 3000, 6

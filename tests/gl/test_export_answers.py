@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-import resources
-from app.cli.export import as_drawn
-from app.cli.main import main
-from app.cli.run import SceneRun, headless
-from app.cli.scene import opened
-from app.cli.tracks import TrackRecorder
-from sim.animation.evaluate import evaluate_pose
-from sim.assets.load import load_model
-from sim.assets.model import Interpolation
-from sim.characters.reference import skin
-from sim.characters.settings import SkinningMethod
-from sim.export.formats import SCENE_FORMATS, GlbOptions
-from sim.export.scene.recording import SceneRecording
-from sim.export.scene.writing import write_scene
+from sinew import resources
+from sinew.app.cli.export import as_drawn
+from sinew.app.cli.main import main
+from sinew.app.cli.run import SceneRun, headless
+from sinew.app.cli.scene import opened
+from sinew.app.cli.tracks import TrackRecorder
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.export.formats import SCENE_FORMATS, GlbOptions
+from sinew.sim.export.scene.recording import SceneRecording
+from sinew.sim.export.scene.writing import write_scene
 from tests.gltf_rules import Checked
 
 CAPE = resources.path("projects") / "cape.sinew"

@@ -1,8 +1,8 @@
 """Fences: passed when the work before them is done, deleted like every other name."""
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.readback import Fence
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.readback import Fence
 
 
 def test_a_fence_is_passed_once_the_work_is_done(context: Context) -> None:

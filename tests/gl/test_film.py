@@ -13,20 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-import resources
-from app.cli.run import SceneRun
-from app.cli.scene import OpenedScene, opened
-from app.files.project_file import save_project
-from sim.cache.step_store import StepStore
-from sim.gl.context import Context
-from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.contract import Grab
-from sim.kinds.light.settings import LightSettings
-from sim.runner import SimulationRunner
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Node, ParamRef, Scene, with_value
-from sim.scene.view_state import ViewState
+from sinew import resources
+from sinew.app.cli.run import SceneRun
+from sinew.app.cli.scene import OpenedScene, opened
+from sinew.app.files.project_file import save_project
+from sinew.sim.cache.step_store import StepStore
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.contract import Grab
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.runner import SimulationRunner
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
+from sinew.sim.scene.view_state import ViewState
 
 END = 40
 WALKS = ("fill", "scrub", "scrub", "edit", "restart", "pull")

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.gl.bootstrap import GL
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.errors import GLError, GLLimitError
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.library import ShaderLibrary
-from sim.gl.state import PipelineState
-from sim.gl.uniform_block import UniformBlock
-from sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLError, GLLimitError
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.uniform_block import UniformBlock
+from sinew.sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.shader_files import HEADER, make_library
 
 FILES = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.cli.main import main
+from sinew.app.cli.main import main
 from tests.gltf_answers import ANSWERS, Answer
 
 

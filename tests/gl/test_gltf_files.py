@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.cli.main import main
-from sim.assets.load import load_model
-from sim.assets.raw import ModelError
+from sinew.app.cli.main import main
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.raw import ModelError
 
 SIZE = "160x160"
 VISIBLE = 8

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.record import record
-from sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.record import record
+from sinew.sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.shader_files import make_library, write_shaders
 
 VALUE = record("Value", value=(4, "f4"))

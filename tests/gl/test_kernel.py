@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.gl.bootstrap import GL
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.errors import GLError, GLLimitError, ShaderError
-from sim.gl.kernel import Kernel
-from sim.gl.record import Record, record
-from sim.gl.transform_feedback import TRIPLES_FROM
-from sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLError, GLLimitError, ShaderError
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.record import Record, record
+from sinew.sim.gl.transform_feedback import TRIPLES_FROM
+from sinew.sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.shader_files import make_library
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import resources
-from app.cli.main import main
-from app.files.project_file import save_project
-from sim.characters.settings import MaterialLook, ModelSettings
-from sim.scene.scene import Node, Scene
-from sim.scene.view_state import ViewState
+from sinew import resources
+from sinew.app.cli.main import main
+from sinew.app.files.project_file import save_project
+from sinew.sim.characters.settings import MaterialLook, ModelSettings
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.view_state import ViewState
 
 
 def test_pictures_show_the_looks_of_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

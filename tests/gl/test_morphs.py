@@ -6,12 +6,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.animation.pose import Pose
-from sim.assets.model import Mesh, Targets
-from sim.characters.settings import SkinningMethod
-from sim.characters.skinning import SkinnedMesh
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.model import Mesh, Targets
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.skinning import SkinnedMesh
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
 from tests.gl.skinning_cases import assert_equals_reference, cloud, random_pose, random_skin
 
 VERTICES, JOINTS = 4000, 10

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.errors import GLLimitError
-from sim.gl.objects import Owner
-from sim.gl.texture import TexelBuffer
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLLimitError
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.texture import TexelBuffer
 
 
 class Pair(Owner):

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.errors import ShaderError
-from sim.gl.kernel import Kernel
-from sim.gl.record import record
-from sim.gl.texture import BufferTexture, Texture2D
-from sim.gl.vertex_array import VertexArray
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import ShaderError
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.record import record
+from sinew.sim.gl.texture import BufferTexture, Texture2D
+from sinew.sim.gl.vertex_array import VertexArray
 from tests.gl.shader_files import HEADER, make_library
 
 OUT = record("Out", value=(4, "f4"))

@@ -7,12 +7,12 @@ import msgspec
 import numpy as np
 import pytest
 
-import resources
-from app.cli.run import SceneRun
-from app.cli.scene import OpenedScene, opened
-from sim.gl.context import Context
-from sim.kinds.cloth.settings import ClothSource
-from sim.scene.scene import ParamRef, Scene, with_value
+from sinew import resources
+from sinew.app.cli.run import SceneRun
+from sinew.app.cli.scene import OpenedScene, opened
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds.cloth.settings import ClothSource
+from sinew.sim.scene.scene import ParamRef, Scene, with_value
 
 TURN, HALF, END = 30, 60, 120
 """Steps: where a setting changes, where the state is taken, and where the outcome is compared; a walk takes 64."""

@@ -18,13 +18,13 @@ SHORT_TABLES = "folded-sheet"
 
 def sinew(driver: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "GALLIUM_DRIVER": driver}
-    command = [sys.executable, "-m", "app", *map(str, arguments)]
+    command = [sys.executable, "-m", "sinew", *map(str, arguments)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
 def has_softpipe() -> None:
-    asked = "from sim.gl.context import Context; print(Context.headless().capabilities.renderer)"
+    asked = "from sinew.sim.gl.context import Context; print(Context.headless().capabilities.renderer)"
     done = subprocess.run(
         [sys.executable, "-c", asked],
         env={**os.environ, "GALLIUM_DRIVER": "softpipe"}, capture_output=True, text=True, check=False,

@@ -7,16 +7,16 @@ import msgspec
 import numpy as np
 import pytest
 
-import resources
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel
-from sim.characters.settings import ModelSettings
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.kinds.cloth.pins import toggled_pin_list
-from sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds.cloth.pins import toggled_pin_list
+from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform
 
 FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
 STEP = 1.0 / 60.0

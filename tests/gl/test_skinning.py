@@ -5,16 +5,16 @@ import dataclasses
 import numpy as np
 import pytest
 
-from sim.animation.palette import lbs_rows
-from sim.animation.pose import Pose
-from sim.assets.model import Skin
-from sim.characters import skinning as system
-from sim.characters.settings import SkinningMethod
-from sim.characters.skinning import SkinnedMesh
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.maths import quaternion
-from sim.maths.transform import compose
+from sinew.sim.animation.palette import lbs_rows
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.model import Skin
+from sinew.sim.characters import skinning as system
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.skinning import SkinnedMesh
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import compose
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.skinning_cases import assert_equals_reference, cloud, pose_of, random_pose, random_skin
 

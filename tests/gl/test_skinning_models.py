@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.animation.evaluate import evaluate_pose
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel
-from sim.characters.settings import SkinningMethod
-from sim.characters.skinning import SkinnedMesh
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.skinning import SkinnedMesh
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
 from tests.gl.skinning_cases import assert_equals_reference
 
 ANIMATED = ("dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm")

@@ -6,12 +6,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from app.cli.renderer import Renderer
-from app.cli.scene import opened
-from sim.gl.context import Context
-from sim.scene.camera import Camera
-from sim.scene.params import params_of, validated
-from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
+from sinew.app.cli.renderer import Renderer
+from sinew.app.cli.scene import opened
+from sinew.sim.gl.context import Context
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.params import params_of, validated
+from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 from tests.strict_shaders import VALIDATOR, Compiled, complaints
 
 pytestmark = pytest.mark.skipif(VALIDATOR is None, reason="glslangValidator is not installed")

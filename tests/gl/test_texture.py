@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.errors import GLError, GLLimitError
-from sim.gl.texture import FORMATS, BufferTexture, Texture2D, pixel_format
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLError, GLLimitError
+from sinew.sim.gl.texture import FORMATS, BufferTexture, Texture2D, pixel_format
 
 
 @pytest.mark.parametrize("name", [name for name, pixels in FORMATS.items() if not pixels.is_depth])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.cli.main import main
-from sim.assets.load import load_model
-from sim.assets.model import Sampler
+from sinew.app.cli.main import main
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import Sampler
 from tests.gltf_rules import Checked
 from tests.gltf_samples import QUAD, Sample
 

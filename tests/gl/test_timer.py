@@ -8,19 +8,19 @@ from dataclasses import replace
 
 import pytest
 
-from sim.bench.particles import BenchEmitter, floor, fountain_settings
-from sim.engine import Engine
-from sim.gl import timer
-from sim.gl.bootstrap import GL
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.timer import Timers
-from sim.kinds.cloth.cloth import NO_INPUTS
-from sim.kinds.cloth.settings import ClothSettings
-from sim.profile.calibration import Trial
-from sim.profile.recorder import NO_RUN, WARM_UP
-from sim.profile.sample import Calibration, FrameSample, SceneMoment, TimeSource, Vsync
-from sim.scene.scene import Node, Scene
+from sinew.sim.bench.particles import BenchEmitter, floor, fountain_settings
+from sinew.sim.engine import Engine
+from sinew.sim.gl import timer
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.timer import Timers
+from sinew.sim.kinds.cloth.cloth import NO_INPUTS
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.profile.calibration import Trial
+from sinew.sim.profile.recorder import NO_RUN, WARM_UP
+from sinew.sim.profile.sample import Calibration, FrameSample, SceneMoment, TimeSource, Vsync
+from sinew.sim.scene.scene import Node, Scene
 from tests.gl.gl_errors import pending_errors
 
 QUERY_CALLS = (

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sim.gl.context import Context
-from sim.gl.errors import GLError
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLError
 from tests.golden.compare import Difference, compare, exaggerated
 from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixture)
 

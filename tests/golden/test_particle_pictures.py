@@ -5,19 +5,19 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from sim.colliders.state import ColliderShape
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.emitter.presets import with_preset
-from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
-from sim.kinds.light.settings import LightSettings
-from sim.scene.camera import Camera
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.view import ViewSettings
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.emitter.presets import with_preset
+from sinew.sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import ViewSettings
 
 SIZE = (240, 160)
 LAMP = Node(

@@ -4,19 +4,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from resources import path
-from sim.assets.images import load_image
-from sim.assets.load import load_model
-from sim.characters.settings import ModelSettings, SkinningMethod
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.kinds.light.settings import LightSettings
-from sim.render.render_view import JointRef, Overlay
-from sim.scene.camera import Camera
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
+from sinew.resources import path
+from sinew.sim.assets.images import load_image
+from sinew.sim.assets.load import load_model
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.render.render_view import JointRef, Overlay
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 SIZE = (320, 200)
 LAMP = Node(

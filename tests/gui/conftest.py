@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app import bootstrap
-from app.files.project_files import UnsavedAnswer
+from sinew.app import bootstrap
+from sinew.app.files.project_files import UnsavedAnswer
 from tests.gui.editor_harness import Clock, Session, picture, sample
 from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixture)
 
@@ -31,7 +31,7 @@ def pytest_runtest_protocol(item):
 def draw_in_full(patch):
     """Has no picture be a draft, however slow the machine is."""
     for name in ("SLOW_PICTURE", "LONG_PICTURE"):
-        patch.setattr(f"sim.render.progressive.scheduler.{name}", math.inf)
+        patch.setattr(f"sinew.sim.render.progressive.scheduler.{name}", math.inf)
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.editor.dialogs import Dialogs, OverwriteChoice
-from app.editor.editor import Editor
-from app.files.project_files import UnsavedAnswer
-from resources import path as resource
-from sim.scene.picking import project_points
+from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
+from sinew.app.editor.editor import Editor
+from sinew.app.files.project_files import UnsavedAnswer
+from sinew.resources import path as resource
+from sinew.sim.scene.picking import project_points
 
 
 class Answers(Dialogs):

@@ -27,10 +27,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWidget
 from shiboken6 import isValid
 
-from app.editor.editor import Editor
-from app.files.project_file import PROJECT_SUFFIX, load_project, save_project
-from app.files.project_files import UnsavedAnswer
-from sim.scene.view_state import Selection
+from sinew.app.editor.editor import Editor
+from sinew.app.files.project_file import PROJECT_SUFFIX, load_project, save_project
+from sinew.app.files.project_files import UnsavedAnswer
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Answers, Clock
 
 REMEMBERED, PATIENCE = 40, 30.0

@@ -9,17 +9,17 @@ import sys
 import time
 from pathlib import Path
 
-from app import bootstrap
+from sinew.app import bootstrap
 
 bootstrap.prepare()
 
 from PySide6.QtWidgets import QApplication  # noqa: E402  (sharing contexts is settled before)
 
-from app.editor.editor import Editor  # noqa: E402
-from app.files.project_file import cache_folder  # noqa: E402
-from sim.cache.bake import Bake  # noqa: E402
-from sim.kinds.contract import System  # noqa: E402
-from sim.scene.scene import VIEW, ParamRef  # noqa: E402
+from sinew.app.editor.editor import Editor  # noqa: E402
+from sinew.app.files.project_file import cache_folder  # noqa: E402
+from sinew.sim.cache.bake import Bake  # noqa: E402
+from sinew.sim.kinds.contract import System  # noqa: E402
+from sinew.sim.scene.scene import VIEW, ParamRef  # noqa: E402
 
 LONG = 600.0
 THEMES = ("light", "dark")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.files.settings_store import app_settings
-from sim.gl.back_end import BackEndChoice
+from sinew.app.files.settings_store import app_settings
+from sinew.sim.gl.back_end import BackEndChoice
 
 
 def switched(editor, choice: BackEndChoice, qtbot) -> str:

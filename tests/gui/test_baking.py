@@ -2,12 +2,12 @@
 
 import pytest
 
-from app.files.project_file import cache_folder
-from sim.cache.bake import Bake
-from sim.scene.scene import PLAYBACK, ParamRef
-from sim.scene.view_state import Selection
+from sinew.app.files.project_file import cache_folder
+from sinew.sim.cache.bake import Bake
+from sinew.sim.scene.scene import PLAYBACK, ParamRef
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.timeline.tracks import CacheState
 from tests.gui.editor_harness import Session, picture
-from widgets.timeline.tracks import CacheState
 
 
 @pytest.fixture

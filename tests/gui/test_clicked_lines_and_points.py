@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
-from sim.scene.scene import ParamRef
-from sim.scene.view import DisplayMode
-from sim.scene.view_state import Selection
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view import DisplayMode
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Mouse, picture, place_of
 
 

@@ -5,12 +5,12 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sim.kinds.cloth.settings import PinPreset
-from sim.render.render_view import ParticleRef
-from sim.scene.clock import STEP_TIME
-from sim.scene.playback import LoopMode
-from sim.scene.playhead import Playhead
-from sim.scene.scene import PLAYBACK, ParamRef
+from sinew.sim.kinds.cloth.settings import PinPreset
+from sinew.sim.render.render_view import ParticleRef
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.playback import LoopMode
+from sinew.sim.scene.playhead import Playhead
+from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Mouse, Session, picture, place_of
 
 COLUMNS = ROWS = 12

@@ -5,9 +5,9 @@ import threading
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.files.settings_store import program_cache_folder
-from sim.gl import program
-from sim.render.progressive.precompiler import Precompiler
+from sinew.app.files.settings_store import program_cache_folder
+from sinew.sim.gl import program
+from sinew.sim.render.progressive.precompiler import Precompiler
 from tests.gui.editor_harness import Clock, picture
 
 PATIENCE = 300_000
@@ -62,7 +62,7 @@ def picture_once(editor):
 
 
 def test_a_new_cloth_is_compiled_beside_and_starts_when_it_is_ready(session, qtbot, monkeypatch, built, slow):
-    monkeypatch.setattr("app.viewport.renderer._LONG", 0.0)
+    monkeypatch.setattr("sinew.app.viewport.renderer._LONG", 0.0)
     editor = started(session)
     reported = []
     editor.client.preparing.connect(lambda text, _: reported.append(text))

@@ -12,24 +12,24 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-import shaders
-from app.files import file_watch
-from app.files.digest import file_digest
-from app.files.file_watch import FileWatch
-from app.files.project_file import load_project, save_project
-from app.files.project_files import UnsavedAnswer
-from app.files.recovery import RecoveryStore
-from app.files.settings_store import data_folder
-from app.files.unknown_content import UnknownContent
-from sim.assets.gltf.container import split_file
-from sim.characters.settings import ModelSettings
-from sim.kinds.hair.settings import HairSettings
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import Node, ParamRef, Scene
-from sim.scene.view_state import ViewState
+from sinew import shaders
+from sinew.app.files import file_watch
+from sinew.app.files.digest import file_digest
+from sinew.app.files.file_watch import FileWatch
+from sinew.app.files.project_file import load_project, save_project
+from sinew.app.files.project_files import UnsavedAnswer
+from sinew.app.files.recovery import RecoveryStore
+from sinew.app.files.settings_store import data_folder
+from sinew.app.files.unknown_content import UnknownContent
+from sinew.sim.assets.gltf.container import split_file
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import Node, ParamRef, Scene
+from sinew.sim.scene.view_state import ViewState
+from sinew.widgets.protocols import ModelState
 from tests.gltf_samples import Sample
 from tests.gui.editor_harness import picture, sample
-from widgets.protocols import ModelState
 
 INTENSITY = ParamRef("l", "light", "intensity")
 PATIENCE = 60000

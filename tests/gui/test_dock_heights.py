@@ -5,8 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton
 
-from widgets.empty_state import EmptyState
-from widgets.timings.view import Toolbar
+from sinew.widgets.empty_state import EmptyState
+from sinew.widgets.timings.view import Toolbar
 
 
 @pytest.fixture

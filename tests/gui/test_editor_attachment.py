@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from sim.kinds import KINDS
-from sim.scene.scene import Attachment, ParamRef
-from sim.scene.view_state import Selection
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.scene import Attachment, ParamRef
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.messages import Severity
 from tests.gui.editor_harness import Mouse, Session, picture, place_of
-from widgets.messages import Severity
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication
 
-from sim.kinds.cloth.kind import PRESETS
-from sim.kinds.cloth.settings import ClothLook, ClothSource
-from sim.kinds.cloth.stability import stability
-from sim.render.render_view import DisplayOptions, Overlay
-from sim.scene.scene import Attachment, ParamRef
-from widgets.inspector.form import FactRow
-from widgets.messages import Severity
+from sinew.sim.kinds.cloth.kind import PRESETS
+from sinew.sim.kinds.cloth.settings import ClothLook, ClothSource
+from sinew.sim.kinds.cloth.stability import stability
+from sinew.sim.render.render_view import DisplayOptions, Overlay
+from sinew.sim.scene.scene import Attachment, ParamRef
+from sinew.widgets.inspector.form import FactRow
+from sinew.widgets.messages import Severity
 
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 .5 0\ng flag\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"""
 

@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from app.files.project_file import load_project
-from sim.characters.settings import SkinningMethod
-from sim.scene.scene import ParamRef
-from sim.scene.view import DisplayMode, SkinningComparison
+from sinew.app.files.project_file import load_project
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from tests.gui.editor_harness import Mouse, picture, place_of
 
 ACTIONS = [

@@ -7,15 +7,15 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication
 
-from app.files.project_file import load_project
-from sim.kinds import KINDS
-from sim.kinds.emitter.block import constants_of
-from sim.kinds.emitter.settings import EmissionMode, EmitterSource, ParticleLook
-from sim.scene.scene import ParamRef
-from sim.scene.view_state import Selection
+from sinew.app.files.project_file import load_project
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.emitter.block import constants_of
+from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSource, ParticleLook
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.messages import Severity
 from tests.gui.editor_harness import Session
 from tests.gui.editor_harness import picture as drawn_picture
-from widgets.messages import Severity
 
 PRESETS = KINDS["emitter"].presets
 NODE = ("muted", "solo")
@@ -247,7 +247,7 @@ def test_settings_that_nothing_can_be_made_of_are_said_and_the_emitter_goes_on(s
 def test_an_emitter_that_stopped_can_be_reset(stage, qtbot, monkeypatch):
     # No value that is allowed throws particles out of the world.
     made = constants_of(stage.settings)
-    monkeypatch.setattr("sim.kinds.emitter.block.constants_of", lambda _: replace(made, gain=1e30))
+    monkeypatch.setattr("sinew.sim.kinds.emitter.block.constants_of", lambda _: replace(made, gain=1e30))
     stage.set(rate=1000.0)
 
     def stopped():

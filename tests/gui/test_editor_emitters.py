@@ -4,14 +4,14 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sim.kinds.emitter.handles import KnobKind
-from sim.kinds.emitter.presets import PRESETS, with_preset
-from sim.kinds.emitter.settings import EmissionAim, EmitterSource
-from sim.scene.camera import Camera
-from sim.scene.scene import Attachment, ParamRef
-from sim.scene.view_state import Selection
+from sinew.sim.kinds.emitter.handles import KnobKind
+from sinew.sim.kinds.emitter.presets import PRESETS, with_preset
+from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSource
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Attachment, ParamRef
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.outliner_entries import EntryKind
 from tests.gui.editor_harness import Mouse, Session, picture
-from widgets.outliner_entries import EntryKind
 
 
 @pytest.fixture

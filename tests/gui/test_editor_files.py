@@ -11,18 +11,18 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from app.files.project_file import load_project
-from app.files.project_files import UnsavedAnswer
-from app.files.recovery import RecoveryStore
-from app.files.settings_store import data_folder
-from app.files.unknown_content import UnknownContent
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import VIEW, Node, ParamRef, Scene
-from sim.scene.view import DisplayMode, SkinningComparison
-from sim.scene.view_state import ViewState
+from sinew.app.files.project_file import load_project
+from sinew.app.files.project_files import UnsavedAnswer
+from sinew.app.files.recovery import RecoveryStore
+from sinew.app.files.settings_store import data_folder
+from sinew.app.files.unknown_content import UnknownContent
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import VIEW, Node, ParamRef, Scene
+from sinew.sim.scene.view import DisplayMode, SkinningComparison
+from sinew.sim.scene.view_state import ViewState
+from sinew.widgets.messages import Severity
+from sinew.widgets.protocols import ModelState
 from tests.gui.editor_harness import picture
-from widgets.messages import Severity
-from widgets.protocols import ModelState
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">
 <!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">
@@ -298,7 +298,7 @@ def test_what_a_crashed_session_left_is_read_aside(qtbot, session, monkeypatch):
         readers.append(threading.current_thread())
         return load_project(*args, **options)
 
-    monkeypatch.setattr("app.files.project_loader.load_project", load)
+    monkeypatch.setattr("sinew.app.files.project_loader.load_project", load)
     crashed_session()
     editor = session.start()
     shown = []

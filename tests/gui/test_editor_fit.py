@@ -2,12 +2,12 @@
 
 import pytest
 
-from sim.kinds.collider.fit import FittedCollider, fit_colliders
-from sim.kinds.collider.settings import ColliderSettings
-from sim.scene.change import ChangeKind
-from sim.scene.scene import ParamRef
-from sim.scene.transform import Transform
-from sim.scene.view_state import Selection
+from sinew.sim.kinds.collider.fit import FittedCollider, fit_colliders
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.scene.change import ChangeKind
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
 
 
@@ -23,7 +23,7 @@ def test_a_unit_that_changes_meanwhile_counts(editor, qtbot, monkeypatch):
     def later(work, done, _owner):
         asked.append((work, done))
 
-    monkeypatch.setattr("app.kinds.collider.panel.run_in_background", later)
+    monkeypatch.setattr("sinew.app.kinds.collider.panel.run_in_background", later)
     editor.window.actions_table["add.fit"].trigger()
     assert editor.window._hint.text() == "Fitting colliders to arm…"
     editor.document.set_value(ParamRef(model, "model", "unit_scale"), 0.01)

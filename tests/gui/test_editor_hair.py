@@ -6,11 +6,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from sim.kinds import KINDS
-from sim.kinds.hair import generation as growing
-from sim.kinds.hair.settings import HairDisplay, HairSolver, HairSource
-from sim.scene.scene import ParamRef
-from sim.scene.view_state import Selection
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.hair import generation as growing
+from sinew.sim.kinds.hair.settings import HairDisplay, HairSolver, HairSource
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Clock, picture
 from tests.strand_samples import arcs, hair_bytes
 

@@ -5,7 +5,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from sim.scene.scene import ParamRef
+from sinew.sim.scene.scene import ParamRef
 from tests.gui.editor_harness import picture
 
 

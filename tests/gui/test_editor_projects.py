@@ -6,17 +6,17 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.files import project_loader
-from app.files.access import WITHHELD
-from app.files.project_file import load_project, save_project
-from sim.assets.raw import LoadCancelled
-from sim.characters.settings import ModelSettings
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
-from sim.scene.scene import Node, ParamRef, Scene
-from sim.scene.view_state import ViewState
+from sinew.app.files import project_loader
+from sinew.app.files.access import WITHHELD
+from sinew.app.files.project_file import load_project, save_project
+from sinew.sim.assets.raw import LoadCancelled
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sinew.sim.scene.scene import Node, ParamRef, Scene
+from sinew.sim.scene.view_state import ViewState
+from sinew.widgets.protocols import ModelState
 from tests.gui.editor_harness import picture, sample
-from widgets.protocols import ModelState
 
 ALONE = Scene(nodes=(Node(id="a", name="Alone", settings=EmitterSettings()),))
 
@@ -124,7 +124,7 @@ def states(editor):
 
 def test_files_elsewhere_are_asked_about_once_before_they_are_touched(fresh, reaching, qtbot, monkeypatch):
     touched = []
-    monkeypatch.setattr("app.files.model_store.os.path.isfile", lambda path: touched.append(path))
+    monkeypatch.setattr("sinew.app.files.model_store.os.path.isfile", lambda path: touched.append(path))
     fresh.files.open(reaching)
     question = fresh.window.question
     qtbot.waitUntil(question.isVisible)

@@ -9,8 +9,8 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from sim.scene.scene import Attachment, ParamRef
-from sim.scene.view_state import Selection, selection_of
+from sinew.sim.scene.scene import Attachment, ParamRef
+from sinew.sim.scene.view_state import Selection, selection_of
 from tests.gui.editor_harness import Mouse, Session, picture, place_of
 
 KEYS = {"edit.delete": Qt.Key.Key_Delete, "edit.hide": Qt.Key.Key_H, "edit.rename": Qt.Key.Key_F2}

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from resources import path as resource
-from sim.scene.scene import ParamRef
-from sim.scene.view_state import Selection
+from sinew.resources import path as resource
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-import resources
-from app.cli.run import SceneRun
-from app.cli.scene import OpenedScene, opened
-from app.timeline.playback import Playback
-from sim.engine import Engine
-from sim.gl.context import Context
+from sinew import resources
+from sinew.app.cli.run import SceneRun
+from sinew.app.cli.scene import OpenedScene, opened
+from sinew.app.timeline.playback import Playback
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
 
 STEPS = 70
 """More than the 64 of the walk."""

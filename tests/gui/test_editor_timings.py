@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sim.characters.settings import SkinningMethod
-from sim.profile.csv_file import COLUMNS
-from sim.profile.history import Quantity
-from sim.scene.scene import PLAYBACK, ParamRef
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.profile.csv_file import COLUMNS
+from sinew.sim.profile.history import Quantity
+from sinew.sim.scene.scene import PLAYBACK, ParamRef
+from sinew.widgets.inspector.form import SettingRow
+from sinew.widgets.timings.frames import FrameTable
 from tests.gui.editor_harness import Clock
-from widgets.inspector.form import SettingRow
-from widgets.timings.frames import FrameTable
 
 
 @pytest.fixture
@@ -238,7 +238,7 @@ def test_back_ends_are_compared_frame_by_frame(editor, play, monkeypatch):
     back_ends = editor.client.engine.context.back_ends
     if not back_ends.has_compute:
         pytest.skip("no compute here")
-    monkeypatch.setattr("app.timings.recordings.FRAMES", 4)
+    monkeypatch.setattr("sinew.app.timings.recordings.FRAMES", 4)
     trial, found = editor.timings.trial, []
     trial.finished.connect(lambda *recordings: found.extend(recordings))
     editor.window.actions_table["timing.compare_back_ends"].trigger()
@@ -258,7 +258,7 @@ def test_back_ends_are_compared_frame_by_frame(editor, play, monkeypatch):
 def test_back_ends_are_compared_on_while_it_plays(editor, play, monkeypatch):
     if not editor.client.engine.context.back_ends.has_compute:
         pytest.skip("no compute here")
-    monkeypatch.setattr("app.timings.recordings.FRAMES", 4)
+    monkeypatch.setattr("sinew.app.timings.recordings.FRAMES", 4)
     editor.playback.toggle()
     editor.window.actions_table["timing.compare_back_ends"].trigger()
     play(24)

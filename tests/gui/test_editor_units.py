@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from sim.scene.camera import Camera
-from sim.scene.scene import ParamRef
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import ParamRef
 from tests.gui.editor_harness import Session, picture, sample
 
 
@@ -106,13 +106,13 @@ def test_a_figure_of_a_sound_size_is_not_asked_about(editor):
 
 
 def test_a_model_is_opened_with_its_front_to_the_camera(fresh, qtbot, tmp_path, monkeypatch):
-    monkeypatch.setattr("app.files.project_files.front_at_first", lambda _: 180.0)
+    monkeypatch.setattr("sinew.app.files.project_files.front_at_first", lambda _: 180.0)
     Session(qtbot).load(fresh, sample("arm", tmp_path))
     assert fresh.document.view_state.camera.yaw == 210.0
 
 
 def test_the_first_figure_of_a_scene_is_seen_from_its_front(fresh, qtbot, tmp_path, monkeypatch):
-    monkeypatch.setattr("app.files.project_files.front_at_first", lambda _: 90.0)
+    monkeypatch.setattr("sinew.app.files.project_files.front_at_first", lambda _: 90.0)
     fresh.edits.add("light")
     for name, turned in (("arm", 120.0), ("tiny", 10.0)):
         count = len(fresh.document.scene.characters)

@@ -10,12 +10,12 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QToolButton
 
-from app.editor.action_table import show_shortcuts
-from app.editor.main_window import MainWindow
-from sim.gl.bootstrap import GL
-from sim.gl.objects import get_integer
-from sim.scene.playback import LoopMode
-from sim.scene.scene import PLAYBACK, ParamRef
+from sinew.app.editor.action_table import show_shortcuts
+from sinew.app.editor.main_window import MainWindow
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.objects import get_integer
+from sinew.sim.scene.playback import LoopMode
+from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture
 
 DOCKS = ["outliner", "inspector", "timeline", "timings", "plots", "messages"]
@@ -296,7 +296,7 @@ def test_closed_editors_are_freed(session):
 
 def test_every_action_can_be_triggered_in_an_empty_scene(session, monkeypatch):
     editor = session.start()
-    monkeypatch.setattr("app.editor.action_table.QMessageBox.about", lambda *_: None)
+    monkeypatch.setattr("sinew.app.editor.action_table.QMessageBox.about", lambda *_: None)
     monkeypatch.setattr(editor, "begin_tour", editor.overlays.begin_tour)  # it fills the scene otherwise
     for spec in editor.window.actions_table.records:
         action = editor.window.actions_table[spec.id]

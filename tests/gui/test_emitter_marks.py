@@ -1,7 +1,7 @@
 """Emitters in the viewport: their stars are clicked, their particles counted."""
 
-from sim.scene.scene import ParamRef
-from sim.scene.view_state import Selection
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Mouse, picture, place_of
 
 

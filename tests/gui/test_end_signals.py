@@ -7,18 +7,18 @@ import sys
 
 import pytest
 
-from app.files.project_file import load_project, save_project
-from app.files.recovery import RecoveryStore
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import Node, Scene
-from sim.scene.view_state import ViewState
+from sinew.app.files.project_file import load_project, save_project
+from sinew.app.files.recovery import RecoveryStore
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.view_state import ViewState
 
 CHILD = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from app.editor import editor as module
-from sim.scene.scene import ParamRef
+from sinew.app.editor import editor as module
+from sinew.sim.scene.scene import ParamRef
 
 class Edited(module.Editor):
     def __init__(self, **options):

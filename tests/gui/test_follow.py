@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from sim.scene.picking import project_points
+from sinew.sim.scene.picking import project_points
 from tests.gui.editor_harness import picture, sample
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sim.gl.bootstrap import GL
-from sim.gl.framebuffer import Framebuffer
-from sim.kinds.emitter.settings import Blending, EmissionMode, EmitterSettings
-from sim.render.progressive.scheduler import PendingImage, RenderScheduler
-from sim.scene.scene import Node, ParamRef
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.emitter.settings import Blending, EmissionMode, EmitterSettings
+from sinew.sim.render.progressive.scheduler import PendingImage, RenderScheduler
+from sinew.sim.scene.scene import Node, ParamRef
 from tests.gui.editor_harness import picture
 
 
@@ -58,7 +58,7 @@ def on_screen(editor):
 @pytest.fixture
 def drafted(editor, calls, monkeypatch, qtbot):
     """An editor that has shown a draft."""
-    monkeypatch.setattr("sim.render.progressive.scheduler.SLOW_PICTURE", 0.0)
+    monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SLOW_PICTURE", 0.0)
     pictures_of(editor)._cost, pictures_of(editor)._last = 1.0, math.inf
     editor.viewport.update()
     qtbot.waitUntil(lambda: "draft" in calls)
@@ -77,7 +77,7 @@ def test_a_draft_is_followed_by_the_picture_in_full(drafted, calls, monkeypatch,
     qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"])
     qtbot.waitUntil(lambda: pictures_of(drafted).delay is None)
     shown = on_screen(drafted)
-    monkeypatch.setattr("sim.render.progressive.scheduler.SLOW_PICTURE", math.inf)
+    monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SLOW_PICTURE", math.inf)
     np.testing.assert_array_equal(shown[..., :3], picture(drafted)[..., :3])
     assert calls[-1] == "full"
 
@@ -138,7 +138,7 @@ def test_another_framebuffer_of_the_same_size_is_not_left_empty(begun, calls):
 
 @pytest.mark.parametrize("long", [0.0, math.inf])
 def test_one_that_comes_alone_is_a_draft_only_where_it_takes_very_long(editor, calls, monkeypatch, qtbot, long):
-    monkeypatch.setattr("sim.render.progressive.scheduler.LONG_PICTURE", long)
+    monkeypatch.setattr("sinew.sim.render.progressive.scheduler.LONG_PICTURE", long)
     pictures_of(editor)._cost, pictures_of(editor)._last = 1.0, -math.inf
     editor.viewport.update()
     qtbot.waitUntil(lambda: bool(calls))
@@ -155,8 +155,8 @@ def test_measured_pictures_are_drawn_at_once(drafted, calls, qtbot):
 
 
 def test_a_model_arrives_in_pieces_and_its_picture_too(session, arm, calls, monkeypatch, qtbot):
-    monkeypatch.setattr("sim.render.progressive.scheduler.SLOW_PICTURE", 0.0)
-    monkeypatch.setattr("sim.render.progressive.scheduler.LONG_PICTURE", 0.0)
+    monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SLOW_PICTURE", 0.0)
+    monkeypatch.setattr("sinew.sim.render.progressive.scheduler.LONG_PICTURE", 0.0)
     monkeypatch.setattr(GL, "glGenerateMipmap", None)
     editor = session.start()
     if not editor.client.engine.context.capabilities.is_software:
@@ -199,7 +199,7 @@ def test_what_is_painted_for_the_first_time_is_not_postponed(sparkling, calls):
 
 
 def test_very_many_particles_are_never_drawn_in_one_go(editor, calls, monkeypatch, qtbot):
-    monkeypatch.setattr("sim.render.progressive.scheduler.AT_ONCE", 50)
+    monkeypatch.setattr("sinew.sim.render.progressive.scheduler.AT_ONCE", 50)
     if not editor.client.engine.context.capabilities.is_software:
         pytest.skip("a graphics card draws all at once")
     editor.document.add_node(Node(id="sparks", settings=EmitterSettings(mode=EmissionMode.FULL, capacity=100)))

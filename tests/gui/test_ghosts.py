@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication
 
-from sim.kinds.emitter.settings import ParticleLook
-from sim.scene.playback import LoopMode
-from sim.scene.scene import PLAYBACK, VIEW, ParamRef
-from sim.scene.view import ViewSettings
-from sim.scene.view_state import Selection
+from sinew.sim.kinds.emitter.settings import ParticleLook
+from sinew.sim.scene.playback import LoopMode
+from sinew.sim.scene.scene import PLAYBACK, VIEW, ParamRef
+from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
 
 STEP = 10

@@ -3,7 +3,7 @@
 import numpy as np
 from PySide6.QtCore import QPointF
 
-import resources
+from sinew import resources
 from tests.gui.editor_harness import Mouse, picture, place_of
 from tests.gui.test_editor_files import drop
 

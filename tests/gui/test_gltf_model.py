@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.assets.model import EmbeddedImage
+from sinew.sim.assets.model import EmbeddedImage
 from tests.gltf_samples import morphing, skinned
 from tests.gui.editor_harness import picture
 

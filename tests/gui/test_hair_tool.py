@@ -5,14 +5,14 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from app.kinds.hair.brush_tool import Brush
-from sim.kinds.hair.costs import PASSES, RIVAL
-from sim.kinds.hair.settings import ComparisonSolverChoice, HairSolver
-from sim.profile.sample import TimeSource
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import ParamRef
-from sim.scene.view import SkinningComparison
-from sim.scene.view_state import Selection
+from sinew.app.kinds.hair.brush_tool import Brush
+from sinew.sim.kinds.hair.costs import PASSES, RIVAL
+from sinew.sim.kinds.hair.settings import ComparisonSolverChoice, HairSolver
+from sinew.sim.profile.sample import TimeSource
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view import SkinningComparison
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Mouse, picture, place_of
 
 SMALL = {"guides": 60, "children": 300, "knots": 8, "length": 0.3, "radii": (0.2, 0.2, 0.2), "root_radius": 2e-3}

@@ -8,15 +8,15 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.help import GUIDE, TOUR, TOUR_SAMPLE, guide_texts, shipped_samples
-from app.output.settings import RenderSettings
-from resources import path as resource
-from sim.kinds import KINDS, register, unregister
-from sim.printable import titled
-from sim.scene.params import params_of
+from sinew.app.help import GUIDE, TOUR, TOUR_SAMPLE, guide_texts, shipped_samples
+from sinew.app.output.settings import RenderSettings
+from sinew.resources import path as resource
+from sinew.sim.kinds import KINDS, register, unregister
+from sinew.sim.printable import titled
+from sinew.sim.scene.params import params_of
+from sinew.widgets.inspector.form import SettingRow
 from tests.gui.editor_harness import sample
 from tests.rope.kind import ROPE
-from widgets.inspector.form import SettingRow
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -100,7 +100,7 @@ def test_the_start_page_opens_files(fresh, qtbot):
 
 def test_the_tour_has_seven_steps_that_fit_and_something_to_look_at(fresh, qtbot, monkeypatch):
     assert TOUR_SAMPLE.is_file()
-    monkeypatch.setattr("app.editor.editor.TOUR_SAMPLE", resource("projects") / "arm.sinew")
+    monkeypatch.setattr("sinew.app.editor.editor.TOUR_SAMPLE", resource("projects") / "arm.sinew")
     card = fresh.overlays.tour
     with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         QTest.mouseClick(fresh.overlays.empty.tour_button, LEFT)

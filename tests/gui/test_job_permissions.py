@@ -4,12 +4,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.files.project_file import save_project
-from app.output.jobs import DONE
-from sim.characters.settings import ModelSettings
-from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
-from sim.scene.scene import Node, Scene
-from sim.scene.view_state import ViewState
+from sinew.app.files.project_file import save_project
+from sinew.app.output.jobs import DONE
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.view_state import ViewState
 from tests.gui.editor_harness import sample
 
 PATIENCE = 60000

@@ -9,10 +9,10 @@ import pytest
 
 CHILD = """
 import json, sys
-from app import bootstrap
+from sinew.app import bootstrap
 app = bootstrap.application()
 from PySide6.QtCore import QEventLoop, Qt, QTimer
-from app.editor.editor import Editor
+from sinew.app.editor.editor import Editor
 
 def wait(time):
     loop = QEventLoop()

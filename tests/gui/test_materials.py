@@ -9,14 +9,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-import resources
-from sim.characters.materials import REPORTED_MAX
-from sim.gl.texture import Texture2D
-from sim.scene.scene import ParamRef, value_at
-from sim.scene.view_state import Selection
+from sinew import resources
+from sinew.sim.characters.materials import REPORTED_MAX
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.scene.scene import ParamRef, value_at
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.inspector.form import FactRow, SettingRow
+from sinew.widgets.messages import ACTION
 from tests.gui.editor_harness import Session, picture
-from widgets.inspector.form import FactRow, SettingRow
-from widgets.messages import ACTION
 
 
 @pytest.fixture
@@ -123,8 +123,8 @@ def test_a_large_texture_takes_several_turns_and_looks_as_if_it_came_at_once(edi
     Image.new("RGB", (64, 64), (255, 0, 0)).save(chosen)
     before, ref = red_share(editor), ParamRef(character(editor).id, "material:shirt", "texture")
     step, sizes = 2048, []
-    monkeypatch.setattr("app.viewport.task_loop.TURN", 0.0)
-    monkeypatch.setattr("sim.render.texture_upload.STEP_BYTES", step)
+    monkeypatch.setattr("sinew.app.viewport.task_loop.TURN", 0.0)
+    monkeypatch.setattr("sinew.sim.render.texture_upload.STEP_BYTES", step)
     write_rows = Texture2D.write_rows
     monkeypatch.setattr(
         Texture2D, "write_rows", lambda self, rows, **at: (sizes.append(rows.nbytes), write_rows(self, rows, **at))

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from app.files.project_file import load_project, save_project
-from sim.characters.deformers.settings import Bulge, Twist
-from sim.scene.scene import ParamRef
-from sim.scene.view_state import Selection
+from sinew.app.files.project_file import load_project, save_project
+from sinew.sim.characters.deformers.settings import Bulge, Twist
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.inspector.form import SettingRow
 from tests.gltf_samples import morphing
 from tests.gui.editor_harness import picture
-from widgets.inspector.form import SettingRow
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_deformers_are_added_edited_moved_muted_and_removed(editor, qtbot, tmp_p
     row.binding.set_value(30.0)
     assert settings(editor).deformers[0] == Twist(angle=30.0)
     assert document.undo_stack.undoText().startswith("Set angle of ")
-    from widgets.inspector.list_sections import ListEdits
+    from sinew.widgets.inspector.list_sections import ListEdits
 
     edits = ListEdits(document, list_ref, row.record)
     edits.move(0, 1)

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from sim.gl import buffer as buffers
-from sim.gl.errors import GLLimitError
+from sinew.sim.gl import buffer as buffers
+from sinew.sim.gl.errors import GLLimitError
+from sinew.widgets.protocols import ModelState, ModelStatus
 from tests.gui.editor_harness import picture
-from widgets.protocols import ModelState, ModelStatus
 
 
 @pytest.fixture
 def slow(editor, monkeypatch):
     """An editor whose turns end after one small step; the turns are taken by the test."""
-    monkeypatch.setattr("app.viewport.task_loop.TURN", 0.0)
+    monkeypatch.setattr("sinew.app.viewport.task_loop.TURN", 0.0)
     monkeypatch.setattr(buffers, "UPLOAD_STEP", 512)
     return editor
 

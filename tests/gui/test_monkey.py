@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from resources import path as resource
+from sinew.resources import path as resource
 from tests.gui.editor_harness import Clock
 from tests.gui.monkey import Monkey
 
@@ -39,7 +39,7 @@ def files(tmp_path, request):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_events_break_nothing(session, files, tmp_path, monkeypatch, seed):
-    for module in ("widgets.guide", "app.output.window"):
+    for module in ("sinew.widgets.guide", "sinew.app.output.window"):
         monkeypatch.setattr(f"{module}.QDesktopServices.openUrl", lambda _url: True)
     clock = Clock()
     editor = session.start(clock=clock, debug_gl=True)

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from app.cli.main import main
-from app.editor.dialogs import Dialogs
-from sim.assets.formats import MODEL_FORMATS, ModelFormat
-from sim.assets.load import load_model
-from sim.assets.raw import ModelError, RawMesh, RawModel, RawSection, RawVertices
-from sim.export.formats import SURFACE_WRITERS, Writer
-from sim.export.surface import surface_of
-from sim.scene.params import param
+from sinew.app.cli.main import main
+from sinew.app.editor.dialogs import Dialogs
+from sinew.sim.assets.formats import MODEL_FORMATS, ModelFormat
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.raw import ModelError, RawMesh, RawModel, RawSection, RawVertices
+from sinew.sim.export.formats import SURFACE_WRITERS, Writer
+from sinew.sim.export.surface import surface_of
+from sinew.sim.scene.params import param
+from sinew.widgets.inspector.dialog_editors import PathEditor
 from tests.gui.test_editor_files import dragged, drop
-from widgets.inspector.dialog_editors import PathEditor
 
 TEXT = "SOUP\n0 0 0\n2 0 0\n0 1 0\n"
 

@@ -8,10 +8,10 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
-from sim.kinds import register, unregister
-from sim.scene.params import Role
-from sim.scene.scene import ParamRef
-from sim.scene.view_state import Selection
+from sinew.sim.kinds import register, unregister
+from sinew.sim.scene.params import Role
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Clock, Mouse, picture, place_of
 from tests.rope.kind import ROPE
 

@@ -14,7 +14,7 @@ def started(repo_root: Path, **variables: str | None) -> tuple[int, list[str]]:
     """Status and lines of an editor that leaves after its first frame, in another environment."""
     changed = {name: text for name, text in {**os.environ, **variables}.items() if text is not None}
     done = subprocess.run(
-        [sys.executable, "-m", "app", "--exit-after-first-frame"], cwd=repo_root, env=changed, capture_output=True,
+        [sys.executable, "-m", "sinew", "--exit-after-first-frame"], cwd=repo_root, env=changed, capture_output=True,
         text=True, timeout=120,
     )  # fmt: skip
     return done.returncode, [*done.stdout.splitlines(), *done.stderr.splitlines()]

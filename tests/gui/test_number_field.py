@@ -4,7 +4,7 @@ from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip, QVBoxLayout, QWidget
 
-from widgets.number_field import NumberField
+from sinew.widgets.number_field import NumberField
 
 LEFT = Qt.MouseButton.LeftButton
 

@@ -6,10 +6,10 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
-import resources
-from sim.characters.deformers.settings import Twist
-from sim.scene.scene import ParamRef
-from sim.scene.view_state import Selection
+from sinew import resources
+from sinew.sim.characters.deformers.settings import Twist
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture, place_of
 
 NEEDS = {

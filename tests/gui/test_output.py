@@ -9,16 +9,16 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.editor.action_table import SCENE_EXPORTS
-from app.editor.dialogs import Dialogs, OverwriteChoice
-from app.files.project_files import UnsavedAnswer
-from app.output.jobs import CANCELLED, DONE, FAILED
-from app.output.settings import RenderSettings, picture_path, refused, render_words
-from app.output.window import OutputWindow
-from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
-from sim.scene.scene import PLAYBACK, ParamRef
+from sinew.app.editor.action_table import SCENE_EXPORTS
+from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
+from sinew.app.files.project_files import UnsavedAnswer
+from sinew.app.output.jobs import CANCELLED, DONE, FAILED
+from sinew.app.output.settings import RenderSettings, picture_path, refused, render_words
+from sinew.app.output.window import OutputWindow
+from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
+from sinew.sim.scene.scene import PLAYBACK, ParamRef
+from sinew.widgets.messages import Severity
 from tests.gui.editor_harness import picture
-from widgets.messages import Severity
 
 
 def waited(qtbot, editor):

@@ -10,13 +10,13 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 
-import resources
-from app.editor.dialogs import Dialogs
-from app.output.jobs import DONE
-from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
+from sinew import resources
+from sinew.app.editor.dialogs import Dialogs
+from sinew.app.output.jobs import DONE
+from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
+from sinew.widgets.messages import Severity
+from sinew.widgets.number_field import NumberField
 from tests.gltf_rules import Checked
-from widgets.messages import Severity
-from widgets.number_field import NumberField
 
 FRAMES = 3
 SIZE = 128, 72

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from app.timeline.playback import STEP_BUDGET, Playback
-from sim.scene.clock import STEP_TIME
-from sim.scene.playback import PlaybackSettings
+from sinew.app.timeline.playback import STEP_BUDGET, Playback
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.playback import PlaybackSettings
 from tests.gui.editor_harness import Clock
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.timings.files import TimingFiles
-from app.timings.recordings import RECORDINGS_MAX, Recordings
-from sim.profile.history import FRAMES_MAX, TimingRecording
-from sim.profile.sample import TimerStatus
+from sinew.app.timings.files import TimingFiles
+from sinew.app.timings.recordings import RECORDINGS_MAX, Recordings
+from sinew.sim.profile.history import FRAMES_MAX, TimingRecording
+from sinew.sim.profile.sample import TimerStatus
 from tests.unit.profile.frames import MS, frame
 
 

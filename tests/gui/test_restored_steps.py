@@ -5,13 +5,13 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
-from app.kinds.hair.brush_tool import Brush
-from resources import path as resource
-from sim.kinds.cloth.settings import PinTarget
-from sim.kinds.emitter.handles import KnobKind
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import ParamRef
-from sim.scene.view_state import Selection
+from sinew.app.kinds.hair.brush_tool import Brush
+from sinew.resources import path as resource
+from sinew.sim.kinds.cloth.settings import PinTarget
+from sinew.sim.kinds.emitter.handles import KnobKind
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Mouse, Session, picture, place_of
 
 BACK = 12

@@ -7,13 +7,13 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
-import resources
-from sim.scene.clock import STEP_TIME
-from sim.scene.playback import LENGTH, SIMULATED_LENGTH, LoopMode
-from sim.scene.scene import PLAYBACK, ParamRef
-from sim.scene.strips import Strip
+from sinew import resources
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.playback import LENGTH, SIMULATED_LENGTH, LoopMode
+from sinew.sim.scene.scene import PLAYBACK, ParamRef
+from sinew.sim.scene.strips import Strip
+from sinew.widgets.timeline.tracks import CacheState
 from tests.gui.editor_harness import Clock, Mouse, Session, picture
-from widgets.timeline.tracks import CacheState
 
 
 @pytest.fixture

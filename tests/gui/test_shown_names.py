@@ -17,15 +17,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.files.project_file import save_project
-from sim.assets.load import load_model
-from sim.characters.settings import ModelSettings
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.printable import printable
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.view import ViewSettings
-from sim.scene.view_state import Selection, ViewState
+from sinew.app.files.project_file import save_project
+from sinew.sim.assets.load import load_model
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.printable import printable
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view_state import Selection, ViewState
 from tests.gui.editor_harness import sample
 
 TURN, ESCAPE = "\u202e", "\x1b[31m"

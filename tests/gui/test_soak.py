@@ -9,9 +9,9 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QPixmapCache
 from PySide6.QtWidgets import QApplication
 
-from resources import path as resource
-from sim.scene.scene import ParamRef
-from sim.scene.view_state import Selection
+from sinew.resources import path as resource
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.view_state import Selection
 
 pytestmark = [pytest.mark.campaign, pytest.mark.timeout(1800)]
 MOST = 10 << 20

@@ -4,10 +4,10 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from app.timeline.sweep_window import offered_values, sweepable
-from sim.kinds.cloth.settings import ClothSettings
-from sim.scene.params import param_of
-from sim.scene.scene import ParamRef
+from sinew.app.timeline.sweep_window import offered_values, sweepable
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.scene.params import param_of
+from sinew.sim.scene.scene import ParamRef
 from tests.gui.editor_harness import Mouse, picture
 
 

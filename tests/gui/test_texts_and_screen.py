@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-import resources
+from sinew import resources
 
 ROOT = resources.path("guide").parent.parent
 TEXTS = {

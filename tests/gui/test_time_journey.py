@@ -12,13 +12,13 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-import resources
-from app.files.project_file import cache_folder
-from sim.cache.bake import Bake
-from sim.kinds.contract import System
-from sim.scene.playback import LoopMode
-from sim.scene.scene import PLAYBACK, VIEW, ParamRef
-from sim.scene.view_state import Selection
+from sinew import resources
+from sinew.app.files.project_file import cache_folder
+from sinew.sim.cache.bake import Bake
+from sinew.sim.kinds.contract import System
+from sinew.sim.scene.playback import LoopMode
+from sinew.sim.scene.scene import PLAYBACK, VIEW, ParamRef
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Mouse, picture
 from tests.gui.other_driver import THEMES
 
@@ -154,7 +154,7 @@ def test_a_cape_through_two_strips_goes_to_another_driver(session, qtbot, tmp_pa
     assert reported["simulated"] == 0
     assert not reported["stale"]
     assert reported["ghosts"] > 2
-    command = [sys.executable, "-m", "app", "verify", str(project)]
+    command = [sys.executable, "-m", "sinew", "verify", str(project)]
     verified = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert verified.returncode == 1
     line = verified.stderr.strip().splitlines()[-1]

@@ -5,9 +5,9 @@ import math
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.viewport.frame_info import vsync_now
-from sim.profile.recorder import WARM_UP
-from sim.profile.sample import TimerStatus, Vsync
+from sinew.app.viewport.frame_info import vsync_now
+from sinew.sim.profile.recorder import WARM_UP
+from sinew.sim.profile.sample import TimerStatus, Vsync
 from tests.gui.editor_harness import Clock
 
 

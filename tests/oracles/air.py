@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.maths.gusts import Gusts
+from sinew.sim.maths.gusts import Gusts
 
 Float64 = npt.NDArray[np.float64]
 

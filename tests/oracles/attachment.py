@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.skin.attachment import SurfaceAttachment
+from sinew.sim.skin.attachment import SurfaceAttachment
 
 Float64 = npt.NDArray[np.float64]
 

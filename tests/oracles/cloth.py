@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.state import ColliderState
-from sim.kinds.cloth.material import ClothConstants, constants_of
-from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.springs import SpringKind
-from sim.maths.gusts import Gusts, gusts_at
+from sinew.sim.colliders.state import ColliderState
+from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
+from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.cloth.springs import SpringKind
+from sinew.sim.maths.gusts import Gusts, gusts_at
 from tests.oracles.air import air_velocity
 from tests.oracles.cloth_touch import touches
 from tests.oracles.contact import bounce, collider_contact

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.pack import motion_of
-from sim.colliders.state import ColliderState
-from sim.maths import quaternion
+from sinew.sim.colliders.pack import motion_of
+from sinew.sim.colliders.state import ColliderState
+from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 

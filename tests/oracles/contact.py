@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.pack import motion_of
-from sim.colliders.state import ColliderState
-from sim.maths import quaternion
+from sinew.sim.colliders.pack import motion_of
+from sinew.sim.colliders.state import ColliderState
+from sinew.sim.maths import quaternion
 from tests.oracles.collider_motion import local_points, velocity_at
 from tests.oracles.shapes import proximity
 

@@ -7,9 +7,9 @@ simplices.
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.emitter.block import PHASES, Pattern
-from sim.maths.hash import pcg4d
-from sim.maths.quaternion import cross
+from sinew.sim.kinds.emitter.block import PHASES, Pattern
+from sinew.sim.maths.hash import pcg4d
+from sinew.sim.maths.quaternion import cross
 
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]

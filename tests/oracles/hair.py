@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.state import ColliderState
-from sim.kinds.hair.groom import Groom, carried_loads
-from sim.kinds.hair.settings import HairSettings, HairSolver
-from sim.kinds.hair.solver import GRAVITY, StrandDrag, layer_stiffness
-from sim.maths import quaternion
-from sim.scene.clock import STEP_TIME
+from sinew.sim.colliders.state import ColliderState
+from sinew.sim.kinds.hair.groom import Groom, carried_loads
+from sinew.sim.kinds.hair.settings import HairSettings, HairSolver
+from sinew.sim.kinds.hair.solver import GRAVITY, StrandDrag, layer_stiffness
+from sinew.sim.maths import quaternion
+from sinew.sim.scene.clock import STEP_TIME
 from tests.oracles.contact import collider_contact
 
 Float64 = npt.NDArray[np.float64]

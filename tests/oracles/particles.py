@@ -9,14 +9,20 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.state import ColliderState
-from sim.kinds.emitter.births import GENERATIONS, Schedule, generation_of, hash_number, slot_of
-from sim.kinds.emitter.block import Pattern, constants_of, drag_terms, pattern_at
-from sim.kinds.emitter.outline import angle_direction
-from sim.kinds.emitter.settings import CollisionResponse, EmissionAim, EmissionMode, EmitterSettings, EmitterSource
-from sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
-from sim.scene.clock import STEP_TIME
-from sim.skin.surface_table import face_at, triangle_shares
+from sinew.sim.colliders.state import ColliderState
+from sinew.sim.kinds.emitter.births import GENERATIONS, Schedule, generation_of, hash_number, slot_of
+from sinew.sim.kinds.emitter.block import Pattern, constants_of, drag_terms, pattern_at
+from sinew.sim.kinds.emitter.outline import angle_direction
+from sinew.sim.kinds.emitter.settings import (
+    CollisionResponse,
+    EmissionAim,
+    EmissionMode,
+    EmitterSettings,
+    EmitterSource,
+)
+from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.skin.surface_table import face_at, triangle_shares
 from tests.oracles.collider_motion import local_points, world_points
 from tests.oracles.contact import bounce, collider_contact
 from tests.oracles.curl_noise import curl_noise

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.state import ColliderShape, core
+from sinew.sim.colliders.state import ColliderShape, core
 from tests.oracles.ellipsoid import ellipsoid_distance
 
 Float64 = npt.NDArray[np.float64]

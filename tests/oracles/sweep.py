@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.pack import motion_of
-from sim.colliders.state import ColliderShape, ColliderState, core
-from sim.maths import quaternion
+from sinew.sim.colliders.pack import motion_of
+from sinew.sim.colliders.state import ColliderShape, ColliderState, core
+from sinew.sim.maths import quaternion
 from tests.oracles.collider_motion import local_points, velocity_at, world_points
 from tests.oracles.contact import Contact, collider_contact
 from tests.oracles.shapes import proximity

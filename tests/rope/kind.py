@@ -6,11 +6,11 @@ can be attached to a bone.  `system.py` simulates it, `view.py` draws it as a tu
 
 from typing import Annotated, ClassVar
 
-from sim.kinds.contract import AddEntry, AddPlace, Kind
-from sim.scene.params import Effect, Role, Settings, param
-from sim.scene.scene import Node
-from sim.scene.transform import Transform
-from sim.scene.vectors import Colour
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.scene.params import Effect, Role, Settings, param
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.vectors import Colour
 
 
 class RopeSettings(Settings, frozen=True, kw_only=True):

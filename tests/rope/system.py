@@ -4,15 +4,15 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.kinds.contract import StepInputs, World
-from sim.kinds.particle_system import PARTICLE, ParticleSystem
-from sim.render.tube import Tube
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, changed_effects
-from sim.scene.scene import Node
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.contract import StepInputs, World
+from sinew.sim.kinds.particle_system import PARTICLE, ParticleSystem
+from sinew.sim.render.tube import Tube
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Effect, changed_effects
+from sinew.sim.scene.scene import Node
 from tests.rope.kind import RopeSettings
 
 SUBSTEPS = 8

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from app.editor.drag_tool import DragTool
-from sim.assets.model import Bounds
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.contract import Panel, View, World
-from sim.render.render_view import DisplayOptions
-from sim.render.tube import TubeItem
-from sim.scene.scene import Node
+from sinew.app.editor.drag_tool import DragTool
+from sinew.sim.assets.model import Bounds
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.contract import Panel, View, World
+from sinew.sim.render.render_view import DisplayOptions
+from sinew.sim.render.tube import TubeItem
+from sinew.sim.scene.scene import Node
 from tests.rope.system import RopeSystem
 
 

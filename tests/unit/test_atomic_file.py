@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sim.export.atomic_file import atomic_file, atomic_path
+from sinew.sim.export.atomic_file import atomic_file, atomic_path
 
 
 def test_the_content_arrives(tmp_path: Path) -> None:

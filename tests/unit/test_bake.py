@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, checksum, free
+from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, checksum, free
 
 
 def written(folder: Path, count: int, mark: bytes = b"a", node: str = "cape") -> None:
@@ -121,7 +121,7 @@ def test_checksums_notice_every_bit_and_sectors_that_change_places(row: bytes, d
 CHILD = """
 import sys
 from pathlib import Path
-from sim.cache.bake import BakeWriter
+from sinew.sim.cache.bake import BakeWriter
 folder, mark = Path(sys.argv[1]), int(sys.argv[2])
 print("ready", flush=True)
 while True:

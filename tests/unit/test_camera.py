@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.scene.camera import Camera
+from sinew.sim.scene.camera import Camera
 
 numbers = st.integers(-5000, 5000).map(lambda value: value / 100.0)
 aspects = st.sampled_from([0.4, 1.0, 16 / 9, 3.0])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.scene.clock import FixedStep, FrameMeter
+from sinew.sim.scene.clock import FixedStep, FrameMeter
 
 DT = 1.0 / 60.0
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from sim.animation.pose import Warps
-from sim.assets.model import Bounds, Mesh, Skin
-from sim.characters.deformers.functions import MOVES, mask_of, warped, warped_boxes
-from sim.characters.deformers.settings import (
+from sinew.sim.animation.pose import Warps
+from sinew.sim.assets.model import Bounds, Mesh, Skin
+from sinew.sim.characters.deformers.functions import MOVES, mask_of, warped, warped_boxes
+from sinew.sim.characters.deformers.settings import (
     DEFORMERS,
     Bend,
     Bulge,

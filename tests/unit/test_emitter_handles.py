@@ -4,12 +4,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.handles import ARROW_TIME, EmitterHandles, KnobKind, dragged_setting
-from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
-from sim.maths import quaternion
-from sim.maths.transform import compose
-from sim.scene.camera import Camera
-from sim.scene.handles import HandleView
+from sinew.sim.kinds.emitter.handles import ARROW_TIME, EmitterHandles, KnobKind, dragged_setting
+from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import compose
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.handles import HandleView
 
 SIZE = (800.0, 600.0)
 EULER = (20.0, 35.0, -15.0)

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 from PIL import Image
 
-import resources
-from app.document.document import Document
-from app.files.project_file import load_project, save_project
-from app.files.project_json import ProjectError
-from app.files.project_paths import outside_files
-from sim.assets.load import load_model
-from sim.assets.model import AlphaMode, EmbeddedImage, Material, Sampler
-from sim.characters.materials import (
+from sinew import resources
+from sinew.app.document.document import Document
+from sinew.app.files.project_file import load_project, save_project
+from sinew.app.files.project_json import ProjectError
+from sinew.app.files.project_paths import outside_files
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Material, Sampler
+from sinew.sim.characters.materials import (
     REPORTED_MAX,
     MissingImage,
     idle_values,
@@ -25,11 +25,11 @@ from sim.characters.materials import (
     overridden,
     overridden_materials,
 )
-from sim.characters.settings import MaterialLook, ModelSettings
-from sim.kinds.model.kind import files_of
-from sim.scene.params import ParamError, paths_of
-from sim.scene.scene import Node, ParamRef, Scene, value_at
-from sim.scene.view_state import ViewState
+from sinew.sim.characters.settings import MaterialLook, ModelSettings
+from sinew.sim.kinds.model.kind import files_of
+from sinew.sim.scene.params import ParamError, paths_of
+from sinew.sim.scene.scene import Node, ParamRef, Scene, value_at
+from sinew.sim.scene.view_state import ViewState
 
 OWN = Material("skin", "a.png", Path("/m/a.png"), diffuse=(0.5, 0.5, 0.5), embedded=EmbeddedImage("a", b""))
 LOOK = MaterialLook(material="shirt", diffuse=(1.0, 0.0, 0.0), texture="")

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from sim.scene.camera import Camera
-from sim.scene.picking import pick_joint, project_points, ray_plane
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.picking import pick_joint, project_points, ray_plane
 
 SIZE = (800.0, 600.0)
 FRONT = Camera(target=(0.0, 0.0, 0.0), yaw=0.0, pitch=0.0, distance=10.0)

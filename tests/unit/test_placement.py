@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sim.assets.build_skeleton import build_skeleton
-from sim.assets.clip import UniformClip
-from sim.assets.model import Bounds, CharacterModel, Mesh
-from sim.characters.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
-from sim.characters.settings import FlipV, ModelSettings, UpAxis
-from sim.scene.transform import Transform, node_matrix
+from sinew.sim.assets.build_skeleton import build_skeleton
+from sinew.sim.assets.clip import UniformClip
+from sinew.sim.assets.model import Bounds, CharacterModel, Mesh
+from sinew.sim.characters.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
+from sinew.sim.characters.settings import FlipV, ModelSettings, UpAxis
+from sinew.sim.scene.transform import Transform, node_matrix
 
 
 def model(*clips: str, up: str = "Y", origin: str = "bottom", skeleton: bool = True) -> CharacterModel:

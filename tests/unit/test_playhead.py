@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sim.scene.playback import LoopMode, PlaybackSettings
-from sim.scene.playhead import (
+from sinew.sim.scene.playback import LoopMode, PlaybackSettings
+from sinew.sim.scene.playhead import (
     Playhead,
     advanced,
     frame_of,

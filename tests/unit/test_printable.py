@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.notes import KEPT, Notes
-from sim.printable import cell_text, counted, printable, printable_json, size_text, text_of_cell
+from sinew.sim.notes import KEPT, Notes
+from sinew.sim.printable import cell_text, counted, printable, printable_json, size_text, text_of_cell
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sim.maths.ramps import Ramp, ramp_colours
+from sinew.sim.maths.ramps import Ramp, ramp_colours
 
 # Lowest, middle and highest colour as published.
 PUBLISHED = {

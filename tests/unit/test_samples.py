@@ -9,17 +9,17 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-import resources
-from app.files.project_file import load_project
-from resources import make_samples
-from resources.samples import arm_model, head_model, tiny_model, walk
-from sim.animation.evaluate import evaluate_pose
-from sim.assets.images import load_image
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel, Interpolation
-from sim.characters.reference import skin
-from sim.characters.settings import SkinningMethod
-from sim.maths import quaternion
+from sinew import resources
+from sinew.app.files.project_file import load_project
+from sinew.resources import make_samples
+from sinew.resources.samples import arm_model, head_model, tiny_model, walk
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.images import load_image
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel, Interpolation
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-import resources
-from app.files.project_file import load_project
-from sim.cache.sweep import SweepError, axis_of, combinations, with_values
-from sim.scene.params import ParamError
+from sinew import resources
+from sinew.app.files.project_file import load_project
+from sinew.sim.cache.sweep import SweepError, axis_of, combinations, with_values
+from sinew.sim.scene.params import ParamError
 
 
 @pytest.fixture(scope="module")

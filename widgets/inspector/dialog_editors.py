@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.scene.params import Suffixes
-from sim.scene.vectors import Colour
-from widgets.icons import draw_glyph, glyph
-from widgets.inspector.editor import ValueEditor
-from widgets.parts import packed, tool_button
-from widgets.texts import ALL_FILES, file_filter, label_text, tip_text
-from widgets.theme import SPACE, SPACE_WIDE, colours
+from sinew.sim.scene.params import Suffixes
+from sinew.sim.scene.vectors import Colour
+from sinew.widgets.icons import draw_glyph, glyph
+from sinew.widgets.inspector.editor import ValueEditor
+from sinew.widgets.parts import packed, tool_button
+from sinew.widgets.texts import ALL_FILES, file_filter, label_text, tip_text
+from sinew.widgets.theme import SPACE, SPACE_WIDE, colours
 
 _THUMBNAIL_SIDE = 32
 

@@ -9,10 +9,10 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from sim.scene.params import ParamError
-from sim.scene.scene import NodeId, ParamRef, value_at
-from widgets.number_text import NumberTextError
-from widgets.protocols import EditTarget
+from sinew.sim.scene.params import ParamError
+from sinew.sim.scene.scene import NodeId, ParamRef, value_at
+from sinew.widgets.number_text import NumberTextError
+from sinew.widgets.protocols import EditTarget
 
 
 class ValueEditor(QWidget):

@@ -17,22 +17,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.assets.model import Interpolation
-from sim.characters.settings import FlipV, SkinningMethod, UpAxis
-from sim.kinds import KINDS
-from sim.scene.params import Param, Role
-from sim.scene.playback import LoopMode
-from sim.scene.scene import NodeId
-from sim.scene.view import DisplayMode, SkinningComparison
-from widgets.icons import draw_glyph, glyph
-from widgets.inspector.dialog_editors import ColourEditor, PathEditor
-from widgets.inspector.editor import ValueEditor
-from widgets.inspector.number_editors import NumberEditor, VectorEditor
-from widgets.inspector.stops_editor import CurveEditor, GradientEditor
-from widgets.parts import packed
-from widgets.protocols import EditTarget, ModelProvider
-from widgets.texts import label_text
-from widgets.theme import SPACE
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.settings import FlipV, SkinningMethod, UpAxis
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.params import Param, Role
+from sinew.sim.scene.playback import LoopMode
+from sinew.sim.scene.scene import NodeId
+from sinew.sim.scene.view import DisplayMode, SkinningComparison
+from sinew.widgets.icons import draw_glyph, glyph
+from sinew.widgets.inspector.dialog_editors import ColourEditor, PathEditor
+from sinew.widgets.inspector.editor import ValueEditor
+from sinew.widgets.inspector.number_editors import NumberEditor, VectorEditor
+from sinew.widgets.inspector.stops_editor import CurveEditor, GradientEditor
+from sinew.widgets.parts import packed
+from sinew.widgets.protocols import EditTarget, ModelProvider
+from sinew.widgets.texts import label_text
+from sinew.widgets.theme import SPACE
 
 _RADIUS = 3.0
 MIXED = "Mixed"

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.formats import model_format_name
-from sim.assets.influences import weighted_vertex_counts
-from sim.assets.model import CharacterModel
-from sim.maths import quaternion, transform
-from widgets.inspector.form import FactRow, FormSection, NoteRow
-from widgets.protocols import ModelState, ModelStatus, PoseLike
+from sinew.sim.assets.formats import model_format_name
+from sinew.sim.assets.influences import weighted_vertex_counts
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.maths import quaternion, transform
+from sinew.widgets.inspector.form import FactRow, FormSection, NoteRow
+from sinew.widgets.protocols import ModelState, ModelStatus, PoseLike
 
 Float64 = npt.NDArray[np.float64]
 

@@ -17,15 +17,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.scene.params import Param, Role
-from sim.scene.scene import ParamRef
-from sim.scene.vectors import Colour
-from sim.scene.view_state import Selection
-from widgets.icons import GlyphLabel, icon
-from widgets.inspector.editor import Binding, ValueEditor
-from widgets.parts import packed, tool_button
-from widgets.texts import label_text, tip_text
-from widgets.theme import SPACE, SPACE_WIDE, tabular
+from sinew.sim.scene.params import Param, Role
+from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.vectors import Colour
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.icons import GlyphLabel, icon
+from sinew.widgets.inspector.editor import Binding, ValueEditor
+from sinew.widgets.parts import packed, tool_button
+from sinew.widgets.texts import label_text, tip_text
+from sinew.widgets.theme import SPACE, SPACE_WIDE, tabular
 
 MakeEditor = Callable[[Param], ValueEditor]
 MakeBinding = Callable[[Param, ParamRef, ValueEditor], Binding]

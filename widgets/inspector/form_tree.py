@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.scene.params import Role, value_text
-from widgets.icons import icon
-from widgets.inspector.form import FactRow, FormRow, FormSection, SettingRow
-from widgets.theme import SPACE, dress
+from sinew.sim.scene.params import Role, value_text
+from sinew.widgets.icons import icon
+from sinew.widgets.inspector.form import FactRow, FormRow, FormSection, SettingRow
+from sinew.widgets.theme import SPACE, dress
 
 _FACT_SHARE = 0.36  # Widest label column for facts, as a share of the width: labels of a file may be long
 _LABEL_MAX = 200  # [px]

@@ -19,14 +19,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.kinds import KINDS
-from sim.kinds.contract import Command, Panel
-from sim.scene.scene import Node
-from widgets.icons import GlyphLabel, icon
-from widgets.inspector.editors import QuietComboBox
-from widgets.parts import packed
-from widgets.texts import label_text, tip_text
-from widgets.theme import SPACE, SPACE_WIDE
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Command, Panel
+from sinew.sim.scene.scene import Node
+from sinew.widgets.icons import GlyphLabel, icon
+from sinew.widgets.inspector.editors import QuietComboBox
+from sinew.widgets.parts import packed
+from sinew.widgets.texts import label_text, tip_text
+from sinew.widgets.theme import SPACE, SPACE_WIDE
 
 _TITLE_ICON = 24
 _ICON_SIDE = 18

@@ -11,19 +11,19 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from sim.characters.settings import BONE_PART, MATERIAL_PART, BonePose, MaterialLook
-from sim.kinds import KINDS
-from sim.kinds.contract import Panel
-from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Param, Role, entry_of, param_of, params_of, value_text
-from sim.scene.scene import PLAYBACK, VIEW, Attachment, Node, NodeId, ParamRef, Scene, part_of, value_at
-from sim.scene.transform import Transform
-from sim.scene.view import ViewSettings
-from sim.scene.view_state import Selection
-from widgets.icons import kind_icon
-from widgets.inspector.editor import Binding, ValueEditor
-from widgets.inspector.editors import NAMED_ROLES, Choices, NameChoices, editor_for
-from widgets.inspector.facts import (
+from sinew.sim.characters.settings import BONE_PART, MATERIAL_PART, BonePose, MaterialLook
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Panel
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.params import Param, Role, entry_of, param_of, params_of, value_text
+from sinew.sim.scene.scene import PLAYBACK, VIEW, Attachment, Node, NodeId, ParamRef, Scene, part_of, value_at
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.icons import kind_icon
+from sinew.widgets.inspector.editor import Binding, ValueEditor
+from sinew.widgets.inspector.editors import NAMED_ROLES, Choices, NameChoices, editor_for
+from sinew.widgets.inspector.facts import (
     joint_index,
     joint_sections,
     local_placement,
@@ -31,13 +31,13 @@ from widgets.inspector.facts import (
     show_placement,
     world_placement,
 )
-from widgets.inspector.form import DIFFERS, FormRow, FormSection, SettingRow, WidgetRow
-from widgets.inspector.form_tree import FormTree
-from widgets.inspector.head import HistoryBanner, InspectorHeader, NodeHead
-from widgets.inspector.list_sections import list_sections
-from widgets.inspector.materials import MaterialRows, material_of
-from widgets.parts import packed
-from widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
+from sinew.widgets.inspector.form import DIFFERS, FormRow, FormSection, SettingRow, WidgetRow
+from sinew.widgets.inspector.form_tree import FormTree
+from sinew.widgets.inspector.head import HistoryBanner, InspectorHeader, NodeHead
+from sinew.widgets.inspector.list_sections import list_sections
+from sinew.widgets.inspector.materials import MaterialRows, material_of
+from sinew.widgets.parts import packed
+from sinew.widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
 
 _STATES = {
     ModelState.LOADING: ", loading",

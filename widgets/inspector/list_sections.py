@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
-from sim.scene.params import Param, Role, entry_types, params_of
-from sim.scene.scene import Node, ParamRef, Scene, part_of, value_at
-from widgets.inspector.form import FormRow, FormSection, WidgetRow
-from widgets.parts import packed, tool_button
-from widgets.protocols import EditTarget
-from widgets.theme import SPACE
+from sinew.sim.scene.params import Param, Role, entry_types, params_of
+from sinew.sim.scene.scene import Node, ParamRef, Scene, part_of, value_at
+from sinew.widgets.inspector.form import FormRow, FormSection, WidgetRow
+from sinew.widgets.parts import packed, tool_button
+from sinew.widgets.protocols import EditTarget
+from sinew.widgets.theme import SPACE
 
 MakeRows = Callable[[type[msgspec.Struct], str, str], Sequence[FormRow]]
 """Creates the rows of an entry from its class, node and part."""

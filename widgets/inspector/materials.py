@@ -7,20 +7,20 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from sim.assets.images import MipImage
-from sim.assets.model import CharacterModel, ImageSource, Material
-from sim.characters.materials import idle_values, missing_name, overridden, own_image
-from sim.characters.settings import MATERIAL_PART, TEXTURES, MaterialLook, look_of
-from sim.maths.srgb import srgb_from_linear
-from sim.scene.params import Param, Role, param_of
-from sim.scene.scene import Node, NodeId, ParamRef
-from sim.scene.vectors import Colour
-from sim.scene.view_state import Selection
-from widgets.inspector.dialog_editors import ColourEditor, TextureEditor, TextureFacts
-from widgets.inspector.editor import ValueEditor
-from widgets.inspector.form import FactRow, FormSection
-from widgets.inspector.number_editors import NumberEditor
-from widgets.protocols import EditTarget, ModelProvider
+from sinew.sim.assets.images import MipImage
+from sinew.sim.assets.model import CharacterModel, ImageSource, Material
+from sinew.sim.characters.materials import idle_values, missing_name, overridden, own_image
+from sinew.sim.characters.settings import MATERIAL_PART, TEXTURES, MaterialLook, look_of
+from sinew.sim.maths.srgb import srgb_from_linear
+from sinew.sim.scene.params import Param, Role, param_of
+from sinew.sim.scene.scene import Node, NodeId, ParamRef
+from sinew.sim.scene.vectors import Colour
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.inspector.dialog_editors import ColourEditor, TextureEditor, TextureFacts
+from sinew.widgets.inspector.editor import ValueEditor
+from sinew.widgets.inspector.form import FactRow, FormSection
+from sinew.widgets.inspector.number_editors import NumberEditor
+from sinew.widgets.protocols import EditTarget, ModelProvider
 
 _THUMBNAIL = 32
 

@@ -18,11 +18,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QWidget
 
-from sim.scene.params import Param, Scale
-from widgets.inspector.editor import ValueEditor
-from widgets.number_field import NumberField
-from widgets.parts import packed
-from widgets.theme import SPACE, SPACE_WIDE, colours
+from sinew.sim.scene.params import Param, Scale
+from sinew.widgets.inspector.editor import ValueEditor
+from sinew.widgets.number_field import NumberField
+from sinew.widgets.parts import packed
+from sinew.widgets.theme import SPACE, SPACE_WIDE, colours
 
 _POSITIONS = 1000
 _SIGNIFICANT = 3

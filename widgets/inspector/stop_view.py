@@ -24,11 +24,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QStyleOptionGraphicsItem, QToolTip, QWidget
 
-from sim.maths.srgb import srgb_from_linear
-from sim.scene.vectors import values_at
-from widgets.inspector.stops import Stop, Stops
-from widgets.number_text import gain
-from widgets.theme import SPACE, colours
+from sinew.sim.maths.srgb import srgb_from_linear
+from sinew.sim.scene.vectors import values_at
+from sinew.widgets.inspector.stops import Stop, Stops
+from sinew.widgets.number_text import gain
+from sinew.widgets.theme import SPACE, colours
 
 _ARROWS = {
     Qt.Key.Key_Left: (-1.0, 0.0),

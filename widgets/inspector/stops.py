@@ -8,7 +8,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable
 
-from sim.scene.vectors import STOP_MAX, values_at
+from sinew.sim.scene.vectors import STOP_MAX, values_at
 
 Stop = tuple[float, ...]
 Stops = tuple[Stop, ...]

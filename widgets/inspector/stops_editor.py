@@ -5,14 +5,14 @@ from abc import abstractmethod
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from sim.maths.srgb import linear_from_srgb, srgb_from_linear
-from sim.scene.params import Param
-from sim.scene.vectors import STOP_MAX, Colour
-from widgets.icons import icon
-from widgets.inspector.dialog_editors import ColourEditor
-from widgets.inspector.editor import ValueEditor
-from widgets.inspector.stop_view import CurvePlot, GradientStrip, StopView
-from widgets.inspector.stops import (
+from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
+from sinew.sim.scene.params import Param
+from sinew.sim.scene.vectors import STOP_MAX, Colour
+from sinew.widgets.icons import icon
+from sinew.widgets.inspector.dialog_editors import ColourEditor
+from sinew.widgets.inspector.editor import ValueEditor
+from sinew.widgets.inspector.stop_view import CurvePlot, GradientStrip, StopView
+from sinew.widgets.inspector.stops import (
     EASINGS,
     PRESETS,
     Stops,
@@ -25,9 +25,9 @@ from widgets.inspector.stops import (
     with_share,
     with_values,
 )
-from widgets.number_field import NumberField
-from widgets.parts import packed, tool_button
-from widgets.theme import SPACE
+from sinew.widgets.number_field import NumberField
+from sinew.widgets.parts import packed, tool_button
+from sinew.widgets.theme import SPACE
 
 _NUDGE = 0.01
 _COLOUR_DIGITS = 5

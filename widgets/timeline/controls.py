@@ -15,12 +15,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.icons import draw_glyph, glyph
-from widgets.parts import packed
-from widgets.texts import label_text, tip_text
-from widgets.theme import SPACE, SPACE_WIDE, colours, tabular
-from widgets.timeline.ruler_paint import small_font
-from widgets.timeline.ruler_scale import ClipEntry
+from sinew.widgets.icons import draw_glyph, glyph
+from sinew.widgets.parts import packed
+from sinew.widgets.texts import label_text, tip_text
+from sinew.widgets.theme import SPACE, SPACE_WIDE, colours, tabular
+from sinew.widgets.timeline.ruler_paint import small_font
+from sinew.widgets.timeline.ruler_scale import ClipEntry
 
 GAP = 3 * SPACE
 _SUMMARY = Qt.ItemDataRole.UserRole + 1

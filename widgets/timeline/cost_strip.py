@@ -7,16 +7,16 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPalette, QPen, QPolygonF
 
-from sim.profile.by_frame import FrameCosts
-from sim.profile.history import Float64
-from sim.profile.sample import TimeSource
-from widgets.theme import blend
-from widgets.timeline.ruler_paint import label_height, small_font
-from widgets.timeline.ruler_scale import RulerScale
-from widgets.timeline.timeline import Timeline
-from widgets.timings.colours import pass_colour
-from widgets.timings.plot_parts import TARGETS, round_top
-from widgets.timings.texts import milliseconds
+from sinew.sim.profile.by_frame import FrameCosts
+from sinew.sim.profile.history import Float64
+from sinew.sim.profile.sample import TimeSource
+from sinew.widgets.theme import blend
+from sinew.widgets.timeline.ruler_paint import label_height, small_font
+from sinew.widgets.timeline.ruler_scale import RulerScale
+from sinew.widgets.timeline.timeline import Timeline
+from sinew.widgets.timings.colours import pass_colour
+from sinew.widgets.timings.plot_parts import TARGETS, round_top
+from sinew.widgets.timings.texts import milliseconds
 
 NOTHING = -1
 TARGET = TARGETS[0][0]

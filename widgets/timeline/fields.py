@@ -7,11 +7,11 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFormLayout, QLabel, QMenu, QWidget, QWidgetAction
 
-from sim.scene.params import param_of
-from sim.scene.playback import FRAME_MAX, PlaybackSettings
-from widgets.number_field import NumberField
-from widgets.theme import SPACE_WIDE
-from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry, RangeLimits
+from sinew.sim.scene.params import param_of
+from sinew.sim.scene.playback import FRAME_MAX, PlaybackSettings
+from sinew.widgets.number_field import NumberField
+from sinew.widgets.theme import SPACE_WIDE
+from sinew.widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry, RangeLimits
 
 END = "end"
 _AUTOMATIC = "clear it for the end of the clip, or 10 s with a simulation"

@@ -18,9 +18,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from sim.scene.playback import PlaybackSettings
-from sim.scene.playhead import play_range
-from widgets.timeline.ruler_paint import (
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.sim.scene.playhead import play_range
+from sinew.widgets.timeline.ruler_paint import (
     FLAG_WIDTH,
     RulerView,
     bubble_rect,
@@ -34,7 +34,7 @@ from widgets.timeline.ruler_paint import (
     ruler_height,
     small_font,
 )
-from widgets.timeline.ruler_scale import (
+from sinew.widgets.timeline.ruler_scale import (
     IN_POINT,
     OUT_POINT,
     ClipEntry,

@@ -8,8 +8,8 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPalette, QPolygonF
 
-from widgets.theme import blend, tabular
-from widgets.timeline.ruler_scale import (
+from sinew.widgets.theme import blend, tabular
+from sinew.widgets.timeline.ruler_scale import (
     IN_POINT,
     ClipEntry,
     RulerScale,

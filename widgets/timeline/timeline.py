@@ -7,16 +7,16 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from sim.scene.playback import PlaybackSettings
-from widgets.icons import icon
-from widgets.parts import packed
-from widgets.theme import SPACE
-from widgets.timeline.controls import ClipChooser, ControlRow, TimelineNotice
-from widgets.timeline.fields import END, TimeFields, speed_field
-from widgets.timeline.ruler import Ruler
-from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry
-from widgets.timeline.tracks import Tracks
-from widgets.timeline.transport import LoopButton, Transport, TransportButton
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.widgets.icons import icon
+from sinew.widgets.parts import packed
+from sinew.widgets.theme import SPACE
+from sinew.widgets.timeline.controls import ClipChooser, ControlRow, TimelineNotice
+from sinew.widgets.timeline.fields import END, TimeFields, speed_field
+from sinew.widgets.timeline.ruler import Ruler
+from sinew.widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry
+from sinew.widgets.timeline.tracks import Tracks
+from sinew.widgets.timeline.transport import LoopButton, Transport, TransportButton
 
 _EMPTY_TEXT = "No animation. Open or drop a model that has one, and its frames appear here."
 _BIND_POSE_TIP = "Show the pose the skeleton was bound in, ignoring the clip"

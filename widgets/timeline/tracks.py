@@ -23,11 +23,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 
-from sim.scene.strips import Strip
-from widgets.theme import blend
-from widgets.timeline.ruler_paint import small_font
-from widgets.timeline.ruler_scale import RulerScale, fitted, snapped
-from widgets.timings.colours import PALETTE
+from sinew.sim.scene.strips import Strip
+from sinew.widgets.theme import blend
+from sinew.widgets.timeline.ruler_paint import small_font
+from sinew.widgets.timeline.ruler_scale import RulerScale, fitted, snapped
+from sinew.widgets.timings.colours import PALETTE
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
-from sim.scene.playback import LoopMode
-from widgets.icons import PaletteEngine, icon
-from widgets.parts import packed
-from widgets.theme import blend
+from sinew.sim.scene.playback import LoopMode
+from sinew.widgets.icons import PaletteEngine, icon
+from sinew.widgets.parts import packed
+from sinew.widgets.theme import blend
 
 _GRID = 24.0
 # Shapes on a grid of 24, pointing right: triangle (left, tip), bar (left, right), diamond (centre, half width).

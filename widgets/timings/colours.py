@@ -9,8 +9,8 @@ import zlib
 
 from PySide6.QtGui import QColor
 
-from sim.kinds import KINDS
-from sim.profile.sample import SEPARATOR
+from sinew.sim.kinds import KINDS
+from sinew.sim.profile.sample import SEPARATOR
 
 _ORANGE, _SKY, _GREEN, _YELLOW, _BLUE, _VERMILLION, _PURPLE = (
     "#e69f00", "#56b4e9", "#009e73", "#e6d732", "#0072b2", "#d55e00", "#cc79a7",
@@ -29,7 +29,7 @@ _SHADES = (100, 78, 122, 64, 140)
 
 @functools.lru_cache(maxsize=4096)
 def pass_colour(path: str) -> QColor:
-    """Colour of a pass by its path (`sim.profile.sample.Slice.path`); do not modify the result."""
+    """Colour of a pass by its path (`sinew.sim.profile.sample.Slice.path`); do not modify the result."""
     parts = path.split(SEPARATOR)
     kind = parts[1] if len(parts) > 1 else parts[0]
     known = _HUES.get(kind) or _hue_of_kind(kind)

@@ -18,17 +18,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.profile.comparison import RecordingComparison, compare, verdict
-from sim.profile.history import Float64, Quantity, TimingRecording, source_text
-from widgets.empty_state import EmptyState
-from widgets.icons import icon
-from widgets.parts import FlowRow, Pages, ShareSplitter, packed, plain_list
-from widgets.texts import label_text
-from widgets.theme import SPACE, colours, is_dark
-from widgets.timings.distribution_plot import DistributionPlot, Series
-from widgets.timings.frames import ALL, TOTAL, FrameTable, Level, statistics_of, values_of
-from widgets.timings.pass_table import PassList
-from widgets.timings.texts import CPU_SOURCE, DASH, SEPARATOR_DOT, milliseconds
+from sinew.sim.profile.comparison import RecordingComparison, compare, verdict
+from sinew.sim.profile.history import Float64, Quantity, TimingRecording, source_text
+from sinew.widgets.empty_state import EmptyState
+from sinew.widgets.icons import icon
+from sinew.widgets.parts import FlowRow, Pages, ShareSplitter, packed, plain_list
+from sinew.widgets.texts import label_text
+from sinew.widgets.theme import SPACE, colours, is_dark
+from sinew.widgets.timings.distribution_plot import DistributionPlot, Series
+from sinew.widgets.timings.frames import ALL, TOTAL, FrameTable, Level, statistics_of, values_of
+from sinew.widgets.timings.pass_table import PassList
+from sinew.widgets.timings.texts import CPU_SOURCE, DASH, SEPARATOR_DOT, milliseconds
 
 _HEADINGS = ("Pass", "A ms", "B ms", "B − A", "95 % CI")
 _DIFFERENCE = 3

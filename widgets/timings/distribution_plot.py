@@ -9,10 +9,10 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from sim.profile.history import Float64
-from widgets.parts import packed
-from widgets.theme import SPACE, colours, tabular
-from widgets.timings.plot_parts import TARGETS, CostAxis, PlotHeader, style_axis
+from sinew.sim.profile.history import Float64
+from sinew.widgets.parts import packed
+from sinew.widgets.theme import SPACE, colours, tabular
+from sinew.widgets.timings.plot_parts import TARGETS, CostAxis, PlotHeader, style_axis
 
 BINS_MAX = 80
 _CUT = 99.5

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.profile.history import Float64, Quantity, QuantityHistory, Summary, summary
-from sim.profile.sample import SEPARATOR, FrameSample
+from sinew.sim.profile.history import Float64, Quantity, QuantityHistory, Summary, summary
+from sinew.sim.profile.sample import SEPARATOR, FrameSample
 
 
 class Level(enum.Enum):

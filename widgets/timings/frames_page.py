@@ -15,16 +15,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.profile.sample import FrameSample, TimerStatus
-from widgets.parts import ShareSplitter, packed, tool_button
-from widgets.texts import tip_text
-from widgets.theme import SPACE, tabular
-from widgets.timings.colours import pass_colour
-from widgets.timings.distribution_plot import DistributionPlot, Series
-from widgets.timings.frames import TOTAL, FrameTable, RegionStatistics, TimingsOptions, statistics_of, values_of
-from widgets.timings.pass_table import PassList, PassTable
-from widgets.timings.plots_area import PlotsArea
-from widgets.timings.texts import SEPARATOR_DOT, frame_facts, honesty_tip, milliseconds, source_of
+from sinew.sim.profile.sample import FrameSample, TimerStatus
+from sinew.widgets.parts import ShareSplitter, packed, tool_button
+from sinew.widgets.texts import tip_text
+from sinew.widgets.theme import SPACE, tabular
+from sinew.widgets.timings.colours import pass_colour
+from sinew.widgets.timings.distribution_plot import DistributionPlot, Series
+from sinew.widgets.timings.frames import TOTAL, FrameTable, RegionStatistics, TimingsOptions, statistics_of, values_of
+from sinew.widgets.timings.pass_table import PassList, PassTable
+from sinew.widgets.timings.plots_area import PlotsArea
+from sinew.widgets.timings.texts import SEPARATOR_DOT, frame_facts, honesty_tip, milliseconds, source_of
 
 _HEADINGS = ("Pass", "GPU ms", "CPU ms")
 

@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.profile.sample import TimerStatus
-from widgets.parts import plain_list
-from widgets.texts import label_text, tip_text
-from widgets.theme import SPACE, colours
-from widgets.timings.colours import pass_colour
-from widgets.timings.frames import TOTAL, FrameStatistics, RegionStatistics, TimingsOptions
-from widgets.timings.texts import milliseconds, percent, source_of
+from sinew.sim.profile.sample import TimerStatus
+from sinew.widgets.parts import plain_list
+from sinew.widgets.texts import label_text, tip_text
+from sinew.widgets.theme import SPACE, colours
+from sinew.widgets.timings.colours import pass_colour
+from sinew.widgets.timings.frames import TOTAL, FrameStatistics, RegionStatistics, TimingsOptions
+from sinew.widgets.timings.texts import milliseconds, percent, source_of
 
 PATH_ROLE = Qt.ItemDataRole.UserRole
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

@@ -9,8 +9,8 @@ from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from widgets.theme import SPACE, tabular
-from widgets.timings.texts import ago
+from sinew.widgets.theme import SPACE, tabular
+from sinew.widgets.timings.texts import ago
 
 TARGETS = ((1.0 / 60.0, "16.7 ms (60 fps)", "60 fps"), (1.0 / 30.0, "33.3 ms (30 fps)", "30 fps"))
 """Target times of a frame [s], with their long and short labels."""

@@ -6,13 +6,13 @@ import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from sim.profile.history import Quantity
-from sim.profile.sample import FrameSample, TimerStatus
-from widgets.theme import SPACE
-from widgets.timings.frames import FrameTable, TimingsOptions, Unit
-from widgets.timings.plot_parts import PlotHeader, TimeWindow
-from widgets.timings.stack_plot import StackPlot
-from widgets.timings.texts import SEPARATOR_DOT, ago, honesty_tip, milliseconds, source_of
+from sinew.sim.profile.history import Quantity
+from sinew.sim.profile.sample import FrameSample, TimerStatus
+from sinew.widgets.theme import SPACE
+from sinew.widgets.timings.frames import FrameTable, TimingsOptions, Unit
+from sinew.widgets.timings.plot_parts import PlotHeader, TimeWindow
+from sinew.widgets.timings.stack_plot import StackPlot
+from sinew.widgets.timings.texts import SEPARATOR_DOT, ago, honesty_tip, milliseconds, source_of
 
 _HOW = (
     "Wheel: zoom time, over the left axis the scale (double click there: fit). Drag: scroll back.\n"

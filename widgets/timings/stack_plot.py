@@ -13,11 +13,11 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPalette
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from sim.profile.history import Float64, Quantity, buckets, peaks
-from widgets.theme import SPACE, blend, colours, tabular
-from widgets.timings.colours import pass_colour
-from widgets.timings.frames import Band, FrameTable, TimingsOptions, Unit, is_empty_rest
-from widgets.timings.plot_parts import TARGETS, AgoAxis, CostAxis, TimeBox, TimeWindow, next_top, style_axis
+from sinew.sim.profile.history import Float64, Quantity, buckets, peaks
+from sinew.widgets.theme import SPACE, blend, colours, tabular
+from sinew.widgets.timings.colours import pass_colour
+from sinew.widgets.timings.frames import Band, FrameTable, TimingsOptions, Unit, is_empty_rest
+from sinew.widgets.timings.plot_parts import TARGETS, AgoAxis, CostAxis, TimeBox, TimeWindow, next_top, style_axis
 
 Int64 = npt.NDArray[np.int64]
 Colours = npt.NDArray[np.uint32]

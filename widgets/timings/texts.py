@@ -2,8 +2,8 @@
 
 import math
 
-from sim.profile.history import Quantity
-from sim.profile.sample import FrameSample, TimerStatus, TimeSource
+from sinew.sim.profile.history import Quantity
+from sinew.sim.profile.sample import FrameSample, TimerStatus, TimeSource
 
 DASH = "–"
 CPU_SOURCE = "CPU clock, Python and driver"

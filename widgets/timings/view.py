@@ -17,17 +17,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.profile.history import QuantityHistory, TimingRecording
-from sim.profile.sample import FrameSample, TimerStatus
-from widgets.empty_state import EmptyState
-from widgets.icons import icon
-from widgets.parts import FlowRow, Pages, packed, tool_button
-from widgets.theme import SPACE, tabular
-from widgets.timings.compare_page import ComparePage
-from widgets.timings.frames import FrameTable, Level, PlottedTimes, TimingsOptions, Unit
-from widgets.timings.frames_page import FramesPage
-from widgets.timings.plot_parts import TimeWindow
-from widgets.timings.texts import empty_texts, honesty_text, honesty_tip
+from sinew.sim.profile.history import QuantityHistory, TimingRecording
+from sinew.sim.profile.sample import FrameSample, TimerStatus
+from sinew.widgets.empty_state import EmptyState
+from sinew.widgets.icons import icon
+from sinew.widgets.parts import FlowRow, Pages, packed, tool_button
+from sinew.widgets.theme import SPACE, tabular
+from sinew.widgets.timings.compare_page import ComparePage
+from sinew.widgets.timings.frames import FrameTable, Level, PlottedTimes, TimingsOptions, Unit
+from sinew.widgets.timings.frames_page import FramesPage
+from sinew.widgets.timings.plot_parts import TimeWindow
+from sinew.widgets.timings.texts import empty_texts, honesty_text, honesty_tip
 
 _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 _NAME_CHARACTERS = 16

@@ -7,23 +7,23 @@ from PySide6.QtCore import QObject, QPointF
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
-from app.background import run_in_background
-from app.editor.editor_context import EditorContext
-from app.kinds.cloth.section import section_cloth, section_names
-from app.kinds.cloth.tool import ClothTool, set_pin_preset
-from sim.characters.settings import section_list
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.settings import ClothLook, ClothSettings, ClothSource, PinPreset
-from sim.kinds.cloth.stability import ClothStability, StabilityEstimator, softened
-from sim.kinds.cloth.view import STRAIN_SPAN
-from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
-from sim.maths.ramps import Ramp
-from sim.scene.scene import Node, NodeId, ParamRef
-from widgets.inspector.form import FactRow, FormSection
-from widgets.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
-from widgets.plots import PlotChannel, Plots
-from widgets.texts import menu_text
+from sinew.app.background import run_in_background
+from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.cloth.section import section_cloth, section_names
+from sinew.app.kinds.cloth.tool import ClothTool, set_pin_preset
+from sinew.sim.characters.settings import section_list
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings, ClothSource, PinPreset
+from sinew.sim.kinds.cloth.stability import ClothStability, StabilityEstimator, softened
+from sinew.sim.kinds.cloth.view import STRAIN_SPAN
+from sinew.sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
+from sinew.sim.maths.ramps import Ramp
+from sinew.sim.scene.scene import Node, NodeId, ParamRef
+from sinew.widgets.inspector.form import FactRow, FormSection
+from sinew.widgets.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
+from sinew.widgets.plots import PlotChannel, Plots
+from sinew.widgets.texts import menu_text
 
 CHANNELS = (
     PlotChannel("kinetic", "J", "Kinetic energy.", ("#56b4e9", "#0072b2")),

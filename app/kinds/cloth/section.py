@@ -5,20 +5,20 @@ import contextlib
 import msgspec
 import numpy as np
 
-from sim.assets.images import ImageError, load_image
-from sim.assets.model import CharacterModel, Material, Mesh, upright_mesh
-from sim.export.gltf_materials import metal_and_base
-from sim.kinds.cloth.model import ClothModel, build_cloth
-from sim.kinds.cloth.pins import toggled_pin_list
-from sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
-from sim.kinds.cloth.stability import stable_substeps
-from sim.kinds.cloth.surface import placed_as_model, surface_of_mesh
-from sim.maths.srgb import linear_from_srgb, srgb_from_linear
-from sim.scene.params import SettingsError
-from sim.scene.scene import Attachment, Node
-from sim.scene.transform import node_matrix
-from sim.scene.vectors import Colour
-from sim.scene.world_transforms import WorldTransforms, relative_transform
+from sinew.sim.assets.images import ImageError, load_image
+from sinew.sim.assets.model import CharacterModel, Material, Mesh, upright_mesh
+from sinew.sim.export.gltf_materials import metal_and_base
+from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
+from sinew.sim.kinds.cloth.pins import toggled_pin_list
+from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
+from sinew.sim.kinds.cloth.stability import stable_substeps
+from sinew.sim.kinds.cloth.surface import placed_as_model, surface_of_mesh
+from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
+from sinew.sim.scene.params import SettingsError
+from sinew.sim.scene.scene import Attachment, Node
+from sinew.sim.scene.transform import node_matrix
+from sinew.sim.scene.vectors import Colour
+from sinew.sim.scene.world_transforms import WorldTransforms, relative_transform
 
 _AVERAGED = 64
 """Pixels along the edge of an image that are averaged for its colour."""

@@ -6,15 +6,15 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF
 
-from app.document.document import Document
-from app.editor.drag_tool import DragTool
-from app.editor.editor_context import EditorContext
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.pins import toggled_pin_list
-from sim.kinds.cloth.settings import PinPreset
-from sim.scene.picking import project_points
-from sim.scene.scene import NodeId, ParamRef
-from widgets.overlay import RubberBand
+from sinew.app.document.document import Document
+from sinew.app.editor.drag_tool import DragTool
+from sinew.app.editor.editor_context import EditorContext
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.pins import toggled_pin_list
+from sinew.sim.kinds.cloth.settings import PinPreset
+from sinew.sim.scene.picking import project_points
+from sinew.sim.scene.scene import NodeId, ParamRef
+from sinew.widgets.overlay import RubberBand
 
 Bool = npt.NDArray[np.bool_]
 

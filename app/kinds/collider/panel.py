@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.background import run_in_background
-from app.editor.editor_context import EditorContext
-from sim.assets.model import CharacterModel
-from sim.characters.reference import shaped_mesh
-from sim.characters.settings import ModelSettings
-from sim.kinds import group_kind
-from sim.kinds.collider.fit import FittedCollider, fit_colliders
-from sim.kinds.contract import Command, Panel
-from sim.scene.scene import Attachment, Node, NodeId
+from sinew.app.background import run_in_background
+from sinew.app.editor.editor_context import EditorContext
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.reference import shaped_mesh
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds import group_kind
+from sinew.sim.kinds.collider.fit import FittedCollider, fit_colliders
+from sinew.sim.kinds.contract import Command, Panel
+from sinew.sim.scene.scene import Attachment, Node, NodeId
 
 _GROUP = "group"
 """Id of the new group among the new nodes; it is replaced when they are added."""

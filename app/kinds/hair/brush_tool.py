@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 
-from app.editor.editor_context import EditorContext
-from sim.kinds.contract import Tool
-from sim.kinds.hair.brush import BrushedGroom, BrushStroke, Occlusion, RootFrames, mirrored
-from sim.kinds.hair.shaping import edits_of
-from sim.kinds.hair.system import HairSystem
-from sim.scene.scene import Node, NodeId, ParamRef
-from widgets.kinds.hair.brush import RADIUS_LEAST, RADIUS_MOST, BrushBar, BrushRing
+from sinew.app.editor.editor_context import EditorContext
+from sinew.sim.kinds.contract import Tool
+from sinew.sim.kinds.hair.brush import BrushedGroom, BrushStroke, Occlusion, RootFrames, mirrored
+from sinew.sim.kinds.hair.shaping import edits_of
+from sinew.sim.kinds.hair.system import HairSystem
+from sinew.sim.scene.scene import Node, NodeId, ParamRef
+from sinew.widgets.kinds.hair.brush import RADIUS_LEAST, RADIUS_MOST, BrushBar, BrushRing
 
 STEP = 1.15
 """Factor of the radius per key press or wheel notch."""

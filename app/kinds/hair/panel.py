@@ -7,27 +7,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.editor.editor_context import EditorContext
-from app.kinds.hair.brush_tool import Brush, BrushTool
-from app.kinds.hair.tool import HairTool
-from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
-from sim.kinds.hair.comparison_solver import rival_settings
-from sim.kinds.hair.costs import PASSES, RIVAL, middle_costs, step_costs
-from sim.kinds.hair.highlights import heat_span
-from sim.kinds.hair.kind import PLAIN, sized
-from sim.kinds.hair.presets import with_preset
-from sim.kinds.hair.ribbons import RAMP_SPANS
-from sim.kinds.hair.settings import ON_SKIN, HairDisplay, HairSettings, HairSource
-from sim.kinds.hair.solver import stability
-from sim.kinds.hair.strands import Strands
-from sim.kinds.hair.system import HairSystem
-from sim.maths.ramps import Ramp
-from sim.profile.sample import FrameSample
-from sim.render.render_view import ParticleRef
-from sim.scene.scene import Attachment, Node, NodeId, ParamRef
-from widgets.inspector.form import FactRow, FormSection
-from widgets.plots import PlotChannel, Plots
-from widgets.texts import menu_text
+from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.hair.brush_tool import Brush, BrushTool
+from sinew.app.kinds.hair.tool import HairTool
+from sinew.sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
+from sinew.sim.kinds.hair.comparison_solver import rival_settings
+from sinew.sim.kinds.hair.costs import PASSES, RIVAL, middle_costs, step_costs
+from sinew.sim.kinds.hair.highlights import heat_span
+from sinew.sim.kinds.hair.kind import PLAIN, sized
+from sinew.sim.kinds.hair.presets import with_preset
+from sinew.sim.kinds.hair.ribbons import RAMP_SPANS
+from sinew.sim.kinds.hair.settings import ON_SKIN, HairDisplay, HairSettings, HairSource
+from sinew.sim.kinds.hair.solver import stability
+from sinew.sim.kinds.hair.strands import Strands
+from sinew.sim.kinds.hair.system import HairSystem
+from sinew.sim.maths.ramps import Ramp
+from sinew.sim.profile.sample import FrameSample
+from sinew.sim.render.render_view import ParticleRef
+from sinew.sim.scene.scene import Attachment, Node, NodeId, ParamRef
+from sinew.widgets.inspector.form import FactRow, FormSection
+from sinew.widgets.plots import PlotChannel, Plots
+from sinew.widgets.texts import menu_text
 
 CHANNELS = (
     PlotChannel("energy", "J/kg", "Kinetic energy of the guides per kilogram.", ("#56b4e9", "#0072b2")),

@@ -2,11 +2,11 @@
 
 from PySide6.QtCore import QPointF
 
-from app.editor.drag_tool import DragTool
-from app.editor.editor_context import EditorContext
-from sim.kinds.hair.strands import Strands
-from sim.render.render_view import ParticleRef
-from sim.scene.scene import NodeId
+from sinew.app.editor.drag_tool import DragTool
+from sinew.app.editor.editor_context import EditorContext
+from sinew.sim.kinds.hair.strands import Strands
+from sinew.sim.render.render_view import ParticleRef
+from sinew.sim.scene.scene import NodeId
 
 
 class HairTool(DragTool):

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from pyglm import glm
 from PySide6.QtCore import QPointF, Qt
 
-from app.document.history import Gesture
-from app.editor.editor_context import EditorContext
-from sim.kinds.contract import Panel, Tool
-from sim.maths.transform import inverse_affine
-from sim.scene.params import bounded
-from sim.scene.scene import NodeId, ParamRef
-from sim.scene.transform import Transform
-from sim.scene.view_state import Selection
-from sim.scene.world_transforms import vector
+from sinew.app.document.history import Gesture
+from sinew.app.editor.editor_context import EditorContext
+from sinew.sim.kinds.contract import Panel, Tool
+from sinew.sim.maths.transform import inverse_affine
+from sinew.sim.scene.params import bounded
+from sinew.sim.scene.scene import NodeId, ParamRef
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import Selection
+from sinew.sim.scene.world_transforms import vector
 
 
 @dataclass(frozen=True, slots=True)

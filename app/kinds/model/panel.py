@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from app.document.history import Gesture
-from app.editor.editor_context import EditorContext
-from app.kinds.model.textures import Textures
-from sim.assets.model import CharacterModel
-from sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings
-from sim.kinds.contract import Panel
-from sim.scene.scene import Node, NodeId, ParamRef
-from widgets.inspector.form import FormSection, WidgetRow
-from widgets.inspector.head import InspectorNotice
-from widgets.kinds.model.target_list import TargetList
+from sinew.app.document.history import Gesture
+from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.model.textures import Textures
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings
+from sinew.sim.kinds.contract import Panel
+from sinew.sim.scene.scene import Node, NodeId, ParamRef
+from sinew.widgets.inspector.form import FormSection, WidgetRow
+from sinew.widgets.inspector.head import InspectorNotice
+from sinew.widgets.kinds.model.target_list import TargetList
 
 
 class ModelPanel(Panel):

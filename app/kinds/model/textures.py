@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
 
-from app.editor.editor_context import EditorContext
-from sim.characters.materials import REPORTED_MAX, MissingImage, located, missing_images, missing_lines
-from sim.characters.settings import MATERIAL_PART, ModelSettings
-from sim.kinds import KINDS
-from sim.kinds.contract import Command
-from sim.scene.scene import NodeId, ParamRef
-from widgets.inspector.materials import ImageProvider
+from sinew.app.editor.editor_context import EditorContext
+from sinew.sim.characters.materials import REPORTED_MAX, MissingImage, located, missing_images, missing_lines
+from sinew.sim.characters.settings import MATERIAL_PART, ModelSettings
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Command
+from sinew.sim.scene.scene import NodeId, ParamRef
+from sinew.widgets.inspector.materials import ImageProvider
 
 
 class Textures:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import ElementFault
-from sim.assets.gltf.container import Buffers
-from sim.assets.gltf.document import COMPONENT_TYPES, TYPE_LENGTHS, Accessor, GltfDocument, Meshopt, part_of
-from sim.printable import size_text
+from sinew.sim.assets.faults import ElementFault
+from sinew.sim.assets.gltf.container import Buffers
+from sinew.sim.assets.gltf.document import COMPONENT_TYPES, TYPE_LENGTHS, Accessor, GltfDocument, Meshopt, part_of
+from sinew.sim.printable import size_text
 
 Array = npt.NDArray[np.generic]
 Float32 = npt.NDArray[np.float32]

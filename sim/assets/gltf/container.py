@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
-from sim.assets.faults import MAX_FILE_BYTES, ElementFault
-from sim.assets.formats import UTF8_MARK
-from sim.assets.gltf.document import BINARY_CHUNK, JSON_CHUNK, MAGIC, VERSION, GltfBuffer, GltfDocument
+from sinew.sim.assets.faults import MAX_FILE_BYTES, ElementFault
+from sinew.sim.assets.formats import UTF8_MARK
+from sinew.sim.assets.gltf.document import BINARY_CHUNK, JSON_CHUNK, MAGIC, VERSION, GltfBuffer, GltfDocument
 
 _SHOWN = 60
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, field
 
-from sim.assets.faults import MAX_PARTS, ElementFault
-from sim.refusal import refusal
+from sinew.sim.assets.faults import MAX_PARTS, ElementFault
+from sinew.sim.refusal import refusal
 
 MAGIC, VERSION = b"glTF", 2
 JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942

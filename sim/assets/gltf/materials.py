@@ -5,13 +5,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sim.assets.faults import ElementFault
-from sim.assets.gltf.accessors import Accessors
-from sim.assets.gltf.container import ModelFolder, data_of_uri, is_data_uri
-from sim.assets.gltf.document import DIELECTRIC, GltfDocument, TextureInfo, part_of
-from sim.assets.gltf.document import GltfMaterial as Stored
-from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
-from sim.assets.raw import RawMaterial
+from sinew.sim.assets.faults import ElementFault
+from sinew.sim.assets.gltf.accessors import Accessors
+from sinew.sim.assets.gltf.container import ModelFolder, data_of_uri, is_data_uri
+from sinew.sim.assets.gltf.document import DIELECTRIC, GltfDocument, TextureInfo, part_of
+from sinew.sim.assets.gltf.document import GltfMaterial as Stored
+from sinew.sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
+from sinew.sim.assets.raw import RawMaterial
 
 ALPHA_MIN = 0.03
 """Smallest squared roughness: smoother surfaces would reflect only the light source."""

@@ -3,12 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.build_skeleton import unit_quaternions
-from sim.assets.faults import MAX_JOINTS, MAX_TRACKS, ElementFault, PartCounter, check_magnitude
-from sim.assets.gltf.accessors import Accessors, Budget
-from sim.assets.gltf.document import Animation, GltfDocument, Sampler, part_of
-from sim.assets.raw import RawBone, RawChannel, RawClip, RawSkeleton
-from sim.maths.transform import compose, decompose
+from sinew.sim.assets.build_skeleton import unit_quaternions
+from sinew.sim.assets.faults import MAX_JOINTS, MAX_TRACKS, ElementFault, PartCounter, check_magnitude
+from sinew.sim.assets.gltf.accessors import Accessors, Budget
+from sinew.sim.assets.gltf.document import Animation, GltfDocument, Sampler, part_of
+from sinew.sim.assets.raw import RawBone, RawChannel, RawClip, RawSkeleton
+from sinew.sim.maths.transform import compose, decompose
 
 Float64 = npt.NDArray[np.float64]
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import ElementFault, check_magnitude
-from sim.assets.gltf.accessors import Accessors, Budget, Float32, normalised, optional_package
-from sim.assets.gltf.document import Draco, GltfDocument, Primitive, TextureInfo, part_of
-from sim.assets.gltf.materials import leading_texture, textured_coordinate_set
-from sim.assets.raw import RawSection, RawVertices
-from sim.printable import counted
+from sinew.sim.assets.faults import ElementFault, check_magnitude
+from sinew.sim.assets.gltf.accessors import Accessors, Budget, Float32, normalised, optional_package
+from sinew.sim.assets.gltf.document import Draco, GltfDocument, Primitive, TextureInfo, part_of
+from sinew.sim.assets.gltf.materials import leading_texture, textured_coordinate_set
+from sinew.sim.assets.raw import RawSection, RawVertices
+from sinew.sim.printable import counted
 
 UInt32 = npt.NDArray[np.uint32]
 

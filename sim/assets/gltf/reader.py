@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import ElementFault, PartCounter
-from sim.assets.formats import GltfOptions
-from sim.assets.gltf.accessors import Accessors, Budget
-from sim.assets.gltf.container import Buffers, ModelFolder, split_file
-from sim.assets.gltf.document import GltfDocument, GltfMesh, GltfNode, Instancing, decode_document, part_of
-from sim.assets.gltf.materials import MaterialReader
-from sim.assets.gltf.nodes import read_clips, read_skeleton, shown_nodes
-from sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
-from sim.assets.raw import LoadWatch, RawMesh, RawModel, RawSkin
-from sim.maths import quaternion
-from sim.maths.transform import compose
-from sim.notes import Notes
-from sim.printable import counted
+from sinew.sim.assets.faults import ElementFault, PartCounter
+from sinew.sim.assets.formats import GltfOptions
+from sinew.sim.assets.gltf.accessors import Accessors, Budget
+from sinew.sim.assets.gltf.container import Buffers, ModelFolder, split_file
+from sinew.sim.assets.gltf.document import GltfDocument, GltfMesh, GltfNode, Instancing, decode_document, part_of
+from sinew.sim.assets.gltf.materials import MaterialReader
+from sinew.sim.assets.gltf.nodes import read_clips, read_skeleton, shown_nodes
+from sinew.sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
+from sinew.sim.assets.raw import LoadWatch, RawMesh, RawModel, RawSkin
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import compose
+from sinew.sim.notes import Notes
+from sinew.sim.printable import counted
 
 Float64 = npt.NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.pose import Warps
-from sim.assets.model import CharacterModel, Mesh, Skin
-from sim.characters.deformers.settings import VALUES, Deformer, EmissionPulse, Extent
+from sinew.sim.animation.pose import Warps
+from sinew.sim.assets.model import CharacterModel, Mesh, Skin
+from sinew.sim.characters.deformers.settings import VALUES, Deformer, EmissionPulse, Extent
 
 Float64 = npt.NDArray[np.float64]
 

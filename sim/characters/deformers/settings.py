@@ -1,6 +1,6 @@
 """Deformers of a model: an ordered list of settings, each with the arguments of its function.
 
-A deformer is a struct here, a function of its name in `sim.characters.deformers.functions`, the same in
+A deformer is a struct here, a function of its name in `sinew.sim.characters.deformers.functions`, the same in
 `shaders/model/deformers`, and a line in `DEFORMERS`.  All lengths are relative to the size of the model.
 """
 
@@ -14,9 +14,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Bounds
-from sim.scene.params import Effect, Role, Scale, param
-from sim.scene.vectors import Colour
+from sinew.sim.assets.model import Bounds
+from sinew.sim.scene.params import Effect, Role, Scale, param
+from sinew.sim.scene.vectors import Colour
 
 Float64 = npt.NDArray[np.float64]
 

@@ -25,14 +25,14 @@ import numpy as np
 import numpy.typing as npt
 from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
-from sim.export.error import is_full
-from sim.export.scene.recording import SceneRecording, Topology, Track
+from sinew.sim.export.error import is_full
+from sinew.sim.export.scene.recording import SceneRecording, Topology, Track
 
 PATIENCE = 5.0
 """How long the disk may be full before writing is stopped [s]."""
 
 PERIOD = 0.02
-START = "from sim.export.scene.alembic import serve; serve()"
+START = "from sinew.sim.export.scene.alembic import serve; serve()"
 
 
 def write_apart(writer: Callable[..., None], recording: SceneRecording, files: tuple[Path, ...]) -> None:

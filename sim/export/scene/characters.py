@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.evaluate import assembled
-from sim.assets.model import LocalPose, Targets
-from sim.export.formats import Characters
-from sim.export.scene.recording import JointMotion, SceneRecording, Track
+from sinew.sim.animation.evaluate import assembled
+from sinew.sim.assets.model import LocalPose, Targets
+from sinew.sim.export.formats import Characters
+from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Track
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

@@ -18,18 +18,18 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.gltf.accessors import Accessors, Budget
-from sim.assets.gltf.container import Buffers, ModelFolder, split_file
-from sim.assets.gltf.document import GltfDocument, GltfNode, GltfSkin, Primitive
-from sim.assets.model import AlphaMode
-from sim.export.error import ExportError
-from sim.export.formats import GlbOptions
-from sim.export.gltf import AnimationWriter, GltfScene, unit
-from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA
-from sim.export.scene.characters import LinearSkin
-from sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
-from sim.maths.transform import compose, decompose
-from sim.printable import size_text
+from sinew.sim.assets.gltf.accessors import Accessors, Budget
+from sinew.sim.assets.gltf.container import Buffers, ModelFolder, split_file
+from sinew.sim.assets.gltf.document import GltfDocument, GltfNode, GltfSkin, Primitive
+from sinew.sim.assets.model import AlphaMode
+from sinew.sim.export.error import ExportError
+from sinew.sim.export.formats import GlbOptions
+from sinew.sim.export.gltf import AnimationWriter, GltfScene, unit
+from sinew.sim.export.gltf_file import INDEX_DATA, VERTEX_DATA
+from sinew.sim.export.scene.characters import LinearSkin
+from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
+from sinew.sim.maths.transform import compose, decompose
+from sinew.sim.printable import size_text
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

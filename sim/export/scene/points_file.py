@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.point_cache import MDD_HEADER, PC2_HEADER, PC2_MAGIC
-from sim.export.scene.recording import SceneRecording, Track
-from sim.export.surface import write_obj
+from sinew.sim.assets.point_cache import MDD_HEADER, PC2_HEADER, PC2_MAGIC
+from sinew.sim.export.scene.recording import SceneRecording, Track
+from sinew.sim.export.surface import write_obj
 
 Frames = list[npt.NDArray[np.float32]]
 

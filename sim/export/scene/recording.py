@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.build_mesh import vertex_normals
-from sim.assets.model import CharacterModel, Material
-from sim.export.surface import ExportSurface
+from sinew.sim.assets.build_mesh import vertex_normals
+from sinew.sim.assets.model import CharacterModel, Material
+from sinew.sim.export.surface import ExportSurface
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

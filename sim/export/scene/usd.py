@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Sdf, Usd, UsdGeom, UsdSkel, Vt
 
-from sim.export.formats import UsdOptions
-from sim.export.scene import usd_skel
-from sim.export.scene.recording import SceneRecording, Topology, Track, plain_material
-from sim.export.scene.usd_parts import (
+from sinew.sim.export.formats import UsdOptions
+from sinew.sim.export.scene import usd_skel
+from sinew.sim.export.scene.recording import SceneRecording, Topology, Track, plain_material
+from sinew.sim.export.scene.usd_parts import (
     add_material,
     bind_material,
     identifier,

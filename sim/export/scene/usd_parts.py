@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Gf, Sdf, Tf, UsdGeom, UsdShade, Vt
 
-from sim.assets.model import AlphaMode, Material, Sampled
-from sim.export.gltf_materials import is_metal_exact, metal_and_base, roughness_of
-from sim.export.scene.recording import Track
+from sinew.sim.assets.model import AlphaMode, Material, Sampled
+from sinew.sim.export.gltf_materials import is_metal_exact, metal_and_base, roughness_of
+from sinew.sim.export.scene.recording import Track
 
 TYPES = Sdf.ValueTypeNames
 Four = tuple[float, float, float, float]

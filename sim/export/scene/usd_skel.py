@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdSkel, Vt
 
-from sim.assets.model import Skeleton, Skin
-from sim.export.scene.recording import JointMotion, Track
-from sim.export.scene.usd_parts import vectors, write_topology
-from sim.maths.transform import compose
+from sinew.sim.assets.model import Skeleton, Skin
+from sinew.sim.export.scene.recording import JointMotion, Track
+from sinew.sim.export.scene.usd_parts import vectors, write_topology
+from sinew.sim.maths.transform import compose
 
 HALF_TOLERANCE = 3e-6
 """Largest relative rounding error of a scale; USD stores half precision."""

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import OpenEXR
 
-from sim.export.scene.recording import SceneRecording
-from sim.export.surface import write_obj
+from sinew.sim.export.scene.recording import SceneRecording
+from sinew.sim.export.surface import write_obj
 
 WIDTH_MAX = 8192
 CHANNELS = ("R", "G", "B")

@@ -12,14 +12,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from sim.assets.formats import ImageFormat, resolved
-from sim.assets.model import EmbeddedImage
-from sim.export.atomic_file import atomic_path, naming
-from sim.export.error import ExportError, failures_of_libraries
-from sim.export.formats import SceneFormat
-from sim.export.image import ImageStore, Placed
-from sim.export.scene.characters import as_chosen
-from sim.export.scene.recording import SceneRecording, Topology, Track
+from sinew.sim.assets.formats import ImageFormat, resolved
+from sinew.sim.assets.model import EmbeddedImage
+from sinew.sim.export.atomic_file import atomic_path, naming
+from sinew.sim.export.error import ExportError, failures_of_libraries
+from sinew.sim.export.formats import SceneFormat
+from sinew.sim.export.image import ImageStore, Placed
+from sinew.sim.export.scene.characters import as_chosen
+from sinew.sim.export.scene.recording import SceneRecording, Topology, Track
 
 TOLERANCE = 1e-5
 """Largest read-back error, relative to the extent."""

@@ -3,13 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.context import Context
-from sim.gl.objects import Owner
-from sim.gl.record import record
-from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.gl.transform_feedback import padded_count
-from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.springs import SpringKind, face_table, neighbour_table
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.record import record
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.springs import SpringKind, face_table, neighbour_table
 
 CLOTH_STATE = record("ClothState", position=(4, "f4"), velocity=(4, "f4"))
 """position.xyz [m], 1 / share | velocity.xyz [m/s], 0; world space.  The inverse mass is 1 / share / mass_scale.

@@ -8,29 +8,29 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Material
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_ring import PingPong
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.staging import BufferSpan
-from sim.gl.texture import BufferTexture
-from sim.kinds.cloth.buffers import ClothTables, rest_records
-from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
-from sim.kinds.cloth.pin_targets import ClothPins, PinTargetTable
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.sheet import ClothSheet, SpringLines
-from sim.kinds.cloth.solver import ClothInputs, ClothSolver
-from sim.kinds.cloth.stability import stop_reason
-from sim.kinds.cloth.surface import ClothSurface
-from sim.kinds.packing import State, blended, unpacked_state
-from sim.maths.srgb import light_of
-from sim.maths.transform import transform_points
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, SettingsError, changed_effects
-from sim.skin.pose_snapshot import moved, turned
+from sinew.sim.assets.model import Material
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.buffer_ring import PingPong
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.staging import BufferSpan
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.cloth.buffers import ClothTables, rest_records
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
+from sinew.sim.kinds.cloth.pin_targets import ClothPins, PinTargetTable
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.cloth.sheet import ClothSheet, SpringLines
+from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
+from sinew.sim.kinds.cloth.stability import stop_reason
+from sinew.sim.kinds.cloth.surface import ClothSurface
+from sinew.sim.kinds.packing import State, blended, unpacked_state
+from sinew.sim.maths.srgb import light_of
+from sinew.sim.maths.transform import transform_points
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Effect, SettingsError, changed_effects
+from sinew.sim.skin.pose_snapshot import moved, turned
 
 Float64 = npt.NDArray[np.float64]
 

@@ -3,18 +3,18 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.characters.character import Character
-from sim.gl.objects import Owner
-from sim.gl.texture import BufferTexture
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.pin_targets import PinTargetTable
-from sim.kinds.cloth.settings import ClothSettings, PinTarget
-from sim.kinds.cloth.skin_binding import SkinBinding
-from sim.kinds.contract import World
-from sim.maths.transform import transform_points
-from sim.scene.scene import Node, NodeId
-from sim.scene.world_transforms import PosedCharacters
-from sim.skin.attachment import SurfaceAttachment, attach, joined
+from sinew.sim.characters.character import Character
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.pin_targets import PinTargetTable
+from sinew.sim.kinds.cloth.settings import ClothSettings, PinTarget
+from sinew.sim.kinds.cloth.skin_binding import SkinBinding
+from sinew.sim.kinds.contract import World
+from sinew.sim.maths.transform import transform_points
+from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.world_transforms import PosedCharacters
+from sinew.sim.skin.attachment import SurfaceAttachment, attach, joined
 
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]

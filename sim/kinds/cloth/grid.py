@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.cloth.settings import ClothPlacement
-from sim.kinds.cloth.springs import SpringKind, Springs, joined
-from sim.kinds.cloth.surface import ClothSurface
+from sinew.sim.kinds.cloth.settings import ClothPlacement
+from sinew.sim.kinds.cloth.springs import SpringKind, Springs, joined
+from sinew.sim.kinds.cloth.surface import ClothSurface
 
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]

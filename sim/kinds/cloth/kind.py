@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sim.kinds.cloth.settings import (
+from sinew.sim.kinds.cloth.settings import (
     ClothLook,
     ClothMode,
     ClothPlacement,
@@ -15,11 +15,11 @@ from sim.kinds.cloth.settings import (
     PinPreset,
     PinTarget,
 )
-from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
-from sim.scene.params import Settings, params_of, validated, with_lengths
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform, node_matrix
-from sim.scene.world_transforms import WorldTransforms, rebased, relative_transform
+from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
+from sinew.sim.scene.params import Settings, params_of, validated, with_lengths
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform, node_matrix
+from sinew.sim.scene.world_transforms import WorldTransforms, rebased, relative_transform
 
 PRESETS: dict[str, dict[str, Any]] = {
     "Silk": {
@@ -154,7 +154,7 @@ CLOTH = Kind(
     files=files_of,
     completed=completed,
     migrate=migrate,
-    system="sim.kinds.cloth.system:ClothSystem",
-    view="sim.kinds.cloth.view:ClothView",
-    panel="app.kinds.cloth.panel:ClothPanel",
+    system="sinew.sim.kinds.cloth.system:ClothSystem",
+    view="sinew.sim.kinds.cloth.view:ClothView",
+    panel="sinew.app.kinds.cloth.panel:ClothPanel",
 )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.cloth.settings import ClothMode, ClothSettings
+from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings
 
 Float64 = npt.NDArray[np.float64]
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.cloth.grid import GridShape, cell_shares, grid_springs, grid_surface
-from sim.kinds.cloth.pins import pin_flags
-from sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource
-from sim.kinds.cloth.springs import Springs, area_shares, mesh_springs
-from sim.kinds.cloth.surface import ClothSurface, weld
-from sim.scene.params import SettingsError
+from sinew.sim.kinds.cloth.grid import GridShape, cell_shares, grid_springs, grid_surface
+from sinew.sim.kinds.cloth.pins import pin_flags
+from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource
+from sinew.sim.kinds.cloth.springs import Springs, area_shares, mesh_springs
+from sinew.sim.kinds.cloth.surface import ClothSurface, weld
+from sinew.sim.scene.params import SettingsError
 
 Float64 = npt.NDArray[np.float64]
 

@@ -10,18 +10,18 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_ring import PingPong
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.readback import Readback
-from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.kinds.cloth.buffers import CLOTH_STATE, MEASURE, MEASURED, ClothTables
-from sim.kinds.cloth.material import ClothConstants
-from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.solver import holds, plain_values, spring_uniforms
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.buffer_ring import PingPong
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.readback import Readback
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, MEASURE, MEASURED, ClothTables
+from sinew.sim.kinds.cloth.material import ClothConstants
+from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.solver import holds, plain_values, spring_uniforms
 
 CHUNK = 64
 BROKEN = 1e29

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.gl.transform_feedback import padded_count
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.cloth.buffers import PIN
-from sim.skin.attachment import SurfaceAttachment
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.cloth.buffers import PIN
+from sinew.sim.skin.attachment import SurfaceAttachment
 
 ORDER = np.dtype([("order", "f4")])
 FREE, AS_BEFORE, HERE = 0.0, 1.0, 2.0

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.cloth.grid import GridShape
-from sim.kinds.cloth.settings import PinPreset
-from sim.scene.params import SettingsError
+from sinew.sim.kinds.cloth.grid import GridShape
+from sinew.sim.kinds.cloth.settings import PinPreset
+from sinew.sim.scene.params import SettingsError
 
 Bool = npt.NDArray[np.bool_]
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.record import Record, record
-from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.gl.transform_feedback import padded_count
-from sim.kinds.cloth.model import ClothModel
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.record import Record, record
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.kinds.cloth.model import ClothModel
 
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]

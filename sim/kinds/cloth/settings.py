@@ -4,11 +4,11 @@ import enum
 import functools
 from typing import Annotated, ClassVar
 
-from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
-from sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, Role, Scale, Settings, param
-from sim.scene.vectors import MOST, Amounts, Colour
+from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
+from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
+from sinew.sim.scene.vectors import MOST, Amounts, Colour
 
 COLUMNS_MAX = 1024
 SUBSTEPS_MAX = 4096

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from sim.characters.skinning import SKINNED
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.texture import BufferTexture
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.cloth.buffers import LINE_VERTEX, PARTICLE, SPRING_ENDS, SPRING_LINE, TEXCOORD, ClothTables
-from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.springs import Springs
+from sinew.sim.characters.skinning import SKINNED
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.cloth.buffers import LINE_VERTEX, PARTICLE, SPRING_ENDS, SPRING_LINE, TEXCOORD, ClothTables
+from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.springs import Springs
 
 
 class ClothSheet(Owner):

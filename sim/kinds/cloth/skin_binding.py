@@ -13,19 +13,19 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.pose import Pose
-from sim.assets.model import Mesh, Skin
-from sim.characters.character import Character
-from sim.characters.reference import shaped_mesh, skin
-from sim.characters.settings import ModelSettings
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.settings import ClothSource, PinTarget
-from sim.kinds.cloth.surface import section_triangles
-from sim.kinds.contract import World
-from sim.maths.transform import inverse_affine, transform_points
-from sim.scene.scene import Node
-from sim.skin.pose_snapshot import PoseSnapshot, motions, moved, nearest, of_joint, rows_of, spread
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.model import Mesh, Skin
+from sinew.sim.characters.character import Character
+from sinew.sim.characters.reference import shaped_mesh, skin
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.settings import ClothSource, PinTarget
+from sinew.sim.kinds.cloth.surface import section_triangles
+from sinew.sim.kinds.contract import World
+from sinew.sim.maths.transform import inverse_affine, transform_points
+from sinew.sim.scene.scene import Node
+from sinew.sim.skin.pose_snapshot import PoseSnapshot, motions, moved, nearest, of_joint, rows_of, spread
 
 Float64 = npt.NDArray[np.float64]
 Chosen = npt.NDArray[np.intp] | slice

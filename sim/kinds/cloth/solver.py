@@ -8,22 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.colliders.pack import ANY_ORDER, ColliderLayout
-from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
-from sim.gl.buffer_ring import PingPong
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.program import Program
-from sim.gl.texture import BufferTexture
-from sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables
-from sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
-from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.self_contact import CONTACTS, SelfContact, width
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.springs import SpringKind
-from sim.maths.gusts import gusts_at
-from sim.scene.clock import STEP_TIME
+from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
+from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sinew.sim.gl.buffer_ring import PingPong
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables
+from sinew.sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
+from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.self_contact import CONTACTS, SelfContact, width
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.cloth.springs import SpringKind
+from sinew.sim.maths.gusts import gusts_at
+from sinew.sim.scene.clock import STEP_TIME
 
 HAND_REACH = 0.2
 """Largest move of a dragged particle in a substep, as a part of a thread: a hand faster than the waves of the fabric

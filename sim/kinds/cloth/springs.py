@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.scene.params import SettingsError
+from sinew.sim.scene.params import SettingsError
 
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]

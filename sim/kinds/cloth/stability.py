@@ -11,10 +11,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.cloth.material import ClothConstants, constants_of
-from sim.kinds.cloth.model import ClothModel, build_cloth
-from sim.kinds.cloth.settings import SUBSTEPS_MAX, ClothMode, ClothSettings, PinPreset
-from sim.kinds.cloth.springs import SpringKind, neighbour_table
+from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
+from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
+from sinew.sim.kinds.cloth.settings import SUBSTEPS_MAX, ClothMode, ClothSettings, PinPreset
+from sinew.sim.kinds.cloth.springs import SpringKind, neighbour_table
 
 Float64 = npt.NDArray[np.float64]
 

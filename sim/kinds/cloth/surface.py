@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Mesh
-from sim.characters.placement import up_axis, world_from_model
-from sim.characters.settings import ModelSettings
-from sim.maths.quaternion import degrees_from_matrix
-from sim.scene.params import SettingsError
-from sim.scene.scene import Node
-from sim.scene.transform import Transform, node_matrix
+from sinew.sim.assets.model import CharacterModel, Mesh
+from sinew.sim.characters.placement import up_axis, world_from_model
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.maths.quaternion import degrees_from_matrix
+from sinew.sim.scene.params import SettingsError
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.transform import Transform, node_matrix
 
 Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]

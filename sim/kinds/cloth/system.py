@@ -5,21 +5,21 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.assets.model import Material
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.cloth.cloth import Cloth, fabric, interpolate_particles
-from sim.kinds.cloth.follow import PinFollower
-from sim.kinds.cloth.settings import ClothSettings, ClothSource
-from sim.kinds.cloth.solver import ClothInputs
-from sim.kinds.cloth.stability import StabilityEstimator
-from sim.kinds.cloth.surface import surface_of_mesh
-from sim.kinds.cloth.teleport import TeleportHandling
-from sim.kinds.contract import Array, Draggable, Exports, Measures, StepInputs, Stoppable, System, World
-from sim.kinds.packing import State, unpacked_state
-from sim.scene.params import Effect, changed_effects
-from sim.scene.scene import Node
-from sim.scene.vectors import Vec3
+from sinew.sim.assets.model import Material
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.cloth import Cloth, fabric, interpolate_particles
+from sinew.sim.kinds.cloth.follow import PinFollower
+from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource
+from sinew.sim.kinds.cloth.solver import ClothInputs
+from sinew.sim.kinds.cloth.stability import StabilityEstimator
+from sinew.sim.kinds.cloth.surface import surface_of_mesh
+from sinew.sim.kinds.cloth.teleport import TeleportHandling
+from sinew.sim.kinds.contract import Array, Draggable, Exports, Measures, StepInputs, Stoppable, System, World
+from sinew.sim.kinds.packing import State, unpacked_state
+from sinew.sim.scene.params import Effect, changed_effects
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.vectors import Vec3
 
 PROOF = 30
 """Steps after which settings have proved to be sound."""

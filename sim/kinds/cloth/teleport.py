@@ -6,17 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.pose import Pose
-from sim.characters.character import Character
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.skin_binding import SkinBinding, SkinBindingKey, skin_binding_key, skin_binding_of
-from sim.kinds.cloth.stability import wave_speed
-from sim.kinds.contract import StepInputs, World
-from sim.maths.transform import transform_points
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Node, Scene
-from sim.scene.world_transforms import WorldTransforms
-from sim.skin.pose_snapshot import PoseSnapshot
+from sinew.sim.animation.pose import Pose
+from sinew.sim.characters.character import Character
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.skin_binding import SkinBinding, SkinBindingKey, skin_binding_key, skin_binding_of
+from sinew.sim.kinds.cloth.stability import wave_speed
+from sinew.sim.kinds.contract import StepInputs, World
+from sinew.sim.maths.transform import transform_points
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.world_transforms import WorldTransforms
+from sinew.sim.skin.pose_snapshot import PoseSnapshot
 
 Float64 = npt.NDArray[np.float64]
 

@@ -8,27 +8,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Bounds
-from sim.colliders.scene_colliders import Colliders
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.cloth.cloth import Cloth, fabric
-from sim.kinds.cloth.settings import ClothLook, ClothSettings
-from sim.kinds.cloth.system import ClothSystem
-from sim.kinds.contract import NOTHING, Counts, View, World
-from sim.render.detail_pass import LinesItem, PointsItem
-from sim.render.items import WHOLE, DrawChunk, Item, Stage
-from sim.render.mesh_pass import Scalar, SurfaceItem
-from sim.render.pass_context import PassContext
-from sim.render.render_view import DisplayOptions
-from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
-from sim.render.texture_upload import SharedTextures
-from sim.scene.scene import Node
-from sim.scene.vectors import Vec3
+from sinew.sim.assets.model import Bounds
+from sinew.sim.colliders.scene_colliders import Colliders
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.cloth.cloth import Cloth, fabric
+from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings
+from sinew.sim.kinds.cloth.system import ClothSystem
+from sinew.sim.kinds.contract import NOTHING, Counts, View, World
+from sinew.sim.render.detail_pass import LinesItem, PointsItem
+from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
+from sinew.sim.render.mesh_pass import Scalar, SurfaceItem
+from sinew.sim.render.pass_context import PassContext
+from sinew.sim.render.render_view import DisplayOptions
+from sinew.sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
+from sinew.sim.render.texture_upload import SharedTextures
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.vectors import Vec3
 
 STRAIN_SPAN = 0.2
 """Strain at the upper end of the colour ramp."""

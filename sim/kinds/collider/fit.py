@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Mesh, Skeleton, Skin
-from sim.colliders.state import SMALLEST_SIZE, ColliderShape
-from sim.kinds.collider.settings import LARGEST_SIZE, ColliderSettings
-from sim.maths import quaternion
-from sim.maths.quaternion import degrees_from_matrix
-from sim.scene.transform import Transform
-from sim.scene.world_transforms import rigid_frames
+from sinew.sim.assets.model import CharacterModel, Mesh, Skeleton, Skin
+from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderShape
+from sinew.sim.kinds.collider.settings import LARGEST_SIZE, ColliderSettings
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.quaternion import degrees_from_matrix
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.world_transforms import rigid_frames
 
 Float64 = npt.NDArray[np.float64]
 

@@ -4,12 +4,12 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from sim.colliders.state import ColliderShape
-from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
-from sim.kinds.contract import AddEntry, AddPlace, Kind
-from sim.scene.params import with_lengths
-from sim.scene.scene import Node
-from sim.scene.transform import Transform
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.scene.params import with_lengths
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.transform import Transform
 
 _LIMB, _FIGURE = 0.35, 1.8
 """What the sizes of new colliders suit as they are [m]."""
@@ -61,7 +61,7 @@ COLLIDER = Kind(
     ),
     idle=idle,
     migrate=migrate,
-    colliders="sim.kinds.collider.place:placements",
-    view="sim.kinds.collider.view:ColliderView",
-    panel="app.kinds.collider.panel:ColliderPanel",
+    colliders="sinew.sim.kinds.collider.place:placements",
+    view="sinew.sim.kinds.collider.view:ColliderView",
+    panel="sinew.app.kinds.collider.panel:ColliderPanel",
 )

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.state import SMALLEST_SIZE, ColliderPlacement, ColliderShape
-from sim.kinds.collider.settings import ColliderSettings
-from sim.scene.scene import Node, NodeId
-from sim.scene.transform import rigid_matrix
-from sim.scene.world_transforms import WorldTransforms
+from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderPlacement, ColliderShape
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.transform import rigid_matrix
+from sinew.sim.scene.world_transforms import WorldTransforms
 
 Float64 = npt.NDArray[np.float64]
 

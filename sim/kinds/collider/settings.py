@@ -2,8 +2,8 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from sim.colliders.state import SMALLEST_SIZE, ColliderShape
-from sim.scene.params import Effect, Scale, Settings, param
+from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderShape
+from sinew.sim.scene.params import Effect, Scale, Settings, param
 
 LARGEST_SIZE = 1e4
 

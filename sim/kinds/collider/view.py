@@ -2,20 +2,20 @@
 
 import numpy as np
 
-from sim.assets.model import Bounds
-from sim.colliders.outline import outline
-from sim.colliders.state import ColliderPlacement, ColliderShape, bounding_radius
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.collider.place import placements
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.contract import Service, View, World
-from sim.render.body_pass import BodyItem
-from sim.render.render_view import DisplayOptions
-from sim.scene.scene import Node, NodeId
-from sim.scene.world_transforms import WorldTransforms
+from sinew.sim.assets.model import Bounds
+from sinew.sim.colliders.outline import outline
+from sinew.sim.colliders.state import ColliderPlacement, ColliderShape, bounding_radius
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.collider.place import placements
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.contract import Service, View, World
+from sinew.sim.render.body_pass import BodyItem
+from sinew.sim.render.render_view import DisplayOptions
+from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.world_transforms import WorldTransforms
 
 CORNER = np.dtype([("position", "f4", 3), ("normal", "f4", 3)])
 _PLAIN = (0.35, 0.62, 0.90, 0.30)

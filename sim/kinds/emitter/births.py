@@ -11,10 +11,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.emitter.settings import EmissionMode, EmitterSettings
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import ParamError, SettingsError, check, params_of
-from sim.scene.vectors import check_stops
+from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import ParamError, SettingsError, check, params_of
+from sinew.sim.scene.vectors import check_stops
 
 GENERATIONS = 1 << 24
 """A slot counts its births modulo this: the limit of a float32."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.context import Context
-from sim.gl.uniform_block import UniformBlock
-from sim.kinds.emitter.births import Segment, generation_of, slot_of
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.clock import STEP_TIME
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.uniform_block import UniformBlock
+from sinew.sim.kinds.emitter.births import Segment, generation_of, slot_of
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.scene.clock import STEP_TIME
 
 Float64 = npt.NDArray[np.float64]
 

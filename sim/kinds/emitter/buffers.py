@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.record import record
-from sim.gl.texture import BufferTexture
-from sim.gl.transform_feedback import padded_count
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.contract import Service
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.record import record
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.contract import Service
 
 PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
 """position [m], life left [steps], negative if dead | velocity [m/s], generation: earlier uses of the slot."""

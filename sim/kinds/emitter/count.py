@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.readback import Readback
-from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.kinds.emitter.buffers import COUNT
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.readback import Readback
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.kinds.emitter.buffers import COUNT
 
 CHUNK = 64
 

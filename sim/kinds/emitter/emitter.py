@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.staging import BufferSpan
-from sim.kinds.emitter.births import Schedule, check_emitter, schedule_of, slot_ranges, slots_needed, starvation
-from sim.kinds.emitter.buffers import BROKEN_BELOW, DEAD, FILLED_AT_ONCE, ScratchPool, dead_records, padded_slots
-from sim.kinds.emitter.count import ParticleCount, ParticleCounts
-from sim.kinds.emitter.passes import NO_INPUTS, EmitterInputs, EmitterPasses, Substep, substeps_of
-from sim.kinds.emitter.settings import SURFACE_SOURCES, EmissionMode, EmitterSettings
-from sim.kinds.packing import State, blended, unpacked_state
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, SettingsError, changed_effects
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.staging import BufferSpan
+from sinew.sim.kinds.emitter.births import Schedule, check_emitter, schedule_of, slot_ranges, slots_needed, starvation
+from sinew.sim.kinds.emitter.buffers import BROKEN_BELOW, DEAD, FILLED_AT_ONCE, ScratchPool, dead_records, padded_slots
+from sinew.sim.kinds.emitter.count import ParticleCount, ParticleCounts
+from sinew.sim.kinds.emitter.passes import NO_INPUTS, EmitterInputs, EmitterPasses, Substep, substeps_of
+from sinew.sim.kinds.emitter.settings import SURFACE_SOURCES, EmissionMode, EmitterSettings
+from sinew.sim.kinds.packing import State, blended, unpacked_state
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Effect, SettingsError, changed_effects
 
 UInt32 = npt.NDArray[np.uint32]
 
@@ -62,7 +62,7 @@ class Emitter(Owner):
         context: The context of its buffers.
         library: Source of its programs.
         settings: What to build.
-        faces: Table of an emitting surface, see `sim.skin.surface_table`.
+        faces: Table of an emitting surface, see `sinew.sim.skin.surface_table`.
         pool: Spare buffers that emitters share; one of its own by default.
 
     Attributes:

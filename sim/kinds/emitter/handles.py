@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
-from sim.kinds.emitter.outline import FLIGHT, reach
-from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
-from sim.maths.transform import transform_points
-from sim.scene.handles import CIRCLE, RING_POINTS, HandleView, along_axis, polyline_distance
-from sim.scene.picking import ray_plane
+from sinew.sim.kinds.emitter.outline import FLIGHT, reach
+from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
+from sinew.sim.maths.transform import transform_points
+from sinew.sim.scene.handles import CIRCLE, RING_POINTS, HandleView, along_axis, polyline_distance
+from sinew.sim.scene.picking import ray_plane
 
 Float64 = npt.NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
-from sim.kinds.emitter.presets import PRESET_FIELDS, PRESETS, with_preset
-from sim.kinds.emitter.settings import (
+from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
+from sinew.sim.kinds.emitter.presets import PRESET_FIELDS, PRESETS, with_preset
+from sinew.sim.kinds.emitter.settings import (
     SURFACE_SOURCES,
     Blending,
     CollisionResponse,
@@ -18,11 +18,11 @@ from sim.kinds.emitter.settings import (
     EmitterSource,
     ParticleLook,
 )
-from sim.printable import titled
-from sim.scene.params import Settings, with_lengths
-from sim.scene.scene import Attachment, Node
-from sim.scene.transform import Transform
-from sim.scene.world_transforms import rebased
+from sinew.sim.printable import titled
+from sinew.sim.scene.params import Settings, with_lengths
+from sinew.sim.scene.scene import Attachment, Node
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.world_transforms import rebased
 
 ICON = "mdi6.creation-outline"
 
@@ -169,7 +169,7 @@ EMITTER = Kind(
     files=files_of,
     migrate=migrate,
     collides=collides,
-    system="sim.kinds.emitter.system:EmitterSystem",
-    view="sim.kinds.emitter.view:EmitterView",
-    panel="app.kinds.emitter.panel:EmitterPanel",
+    system="sinew.sim.kinds.emitter.system:EmitterSystem",
+    view="sinew.sim.kinds.emitter.view:EmitterView",
+    panel="sinew.app.kinds.emitter.panel:EmitterPanel",
 )  # fmt: skip

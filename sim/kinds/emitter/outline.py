@@ -6,7 +6,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
+from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 
 Float64 = npt.NDArray[np.float64]
 

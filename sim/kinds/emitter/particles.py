@@ -7,22 +7,22 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Bounds
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.program import Program
-from sim.gl.state import PipelineState
-from sim.gl.texture import Texture2D
-from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.settings import AtlasMode, Blending, EmitterSettings, ParticleLook
-from sim.render.items import WHOLE, BlendMode, DrawChunk, Item, ShaderVariant, Stage
-from sim.render.pass_context import PassContext
-from sim.render.pick_pass import PickPass
-from sim.render.progressive.frame_plan import lod_scale
-from sim.render.projection import Projection
-from sim.scene.scene import Node
-from sim.scene.vectors import check_stops, values_at
+from sinew.sim.assets.model import Bounds
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.kinds.emitter.emitter import Emitter
+from sinew.sim.kinds.emitter.settings import AtlasMode, Blending, EmitterSettings, ParticleLook
+from sinew.sim.render.items import WHOLE, BlendMode, DrawChunk, Item, ShaderVariant, Stage
+from sinew.sim.render.pass_context import PassContext
+from sinew.sim.render.pick_pass import PickPass
+from sinew.sim.render.progressive.frame_plan import lod_scale
+from sinew.sim.render.projection import Projection
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.vectors import check_stops, values_at
 
 Float32 = npt.NDArray[np.float32]
 

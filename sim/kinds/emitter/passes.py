@@ -6,21 +6,27 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.pack import ANY_ORDER, ColliderLayout
-from sim.colliders.scene_colliders import ANY_SHAPE, NO_COLLIDERS, Colliders, Shapes
-from sim.colliders.state import ColliderShape
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.objects import Owner
-from sim.gl.record import Record
-from sim.gl.texture import TexelBuffer
-from sim.kinds.emitter.births import Segment
-from sim.kinds.emitter.block import EmitterBlock, pattern_at
-from sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX, ParticleSide, padded_slots
-from sim.kinds.emitter.settings import CollisionResponse, EmissionAim, EmissionMode, EmitterSettings, EmitterSource
-from sim.scene.clock import STEP_TIME
-from sim.skin.trail import SurfaceInput
+from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
+from sinew.sim.colliders.scene_colliders import ANY_SHAPE, NO_COLLIDERS, Colliders, Shapes
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.record import Record
+from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.kinds.emitter.births import Segment
+from sinew.sim.kinds.emitter.block import EmitterBlock, pattern_at
+from sinew.sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX, ParticleSide, padded_slots
+from sinew.sim.kinds.emitter.settings import (
+    CollisionResponse,
+    EmissionAim,
+    EmissionMode,
+    EmitterSettings,
+    EmitterSource,
+)
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.skin.trail import SurfaceInput
 
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sim.kinds.emitter.settings import (
+from sinew.sim.kinds.emitter.settings import (
     Blending,
     CollisionResponse,
     EmissionAim,
@@ -13,7 +13,7 @@ from sim.kinds.emitter.settings import (
     EmitterSource,
     ParticleLook,
 )
-from sim.scene.params import validated
+from sinew.sim.scene.params import validated
 
 _FRAME = 1.0 / 60.0
 

@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from sim.assets.formats import IMAGE_FORMATS
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, Role, Scale, Settings, param
-from sim.scene.vectors import FAR, MOST, STOP_MAX, Amounts, Place, UnitFloat
+from sinew.sim.assets.formats import IMAGE_FORMATS
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
+from sinew.sim.scene.vectors import FAR, MOST, STOP_MAX, Amounts, Place, UnitFloat
 
 Length = Annotated[float, msgspec.Meta(ge=0.0, le=1e4)]
 Lengths = tuple[Length, Length, Length]

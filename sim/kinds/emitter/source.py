@@ -5,11 +5,11 @@ import functools
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Bounds
-from sim.kinds.emitter.block import drag_terms
-from sim.kinds.emitter.settings import SURFACE_SOURCES, EmissionAim, EmitterSettings, EmitterSource
-from sim.scene.scene import Node, Scene
-from sim.scene.world_transforms import PosedCharacter, PosedCharacters, WorldTransforms
+from sinew.sim.assets.model import Bounds
+from sinew.sim.kinds.emitter.block import drag_terms
+from sinew.sim.kinds.emitter.settings import SURFACE_SOURCES, EmissionAim, EmitterSettings, EmitterSource
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.world_transforms import PosedCharacter, PosedCharacters, WorldTransforms
 
 Float64 = npt.NDArray[np.float64]
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Material
-from sim.characters.character import Character
-from sim.characters.placement import texture_origin_bottom
-from sim.characters.settings import ModelSettings
-from sim.colliders.scene_colliders import Colliders
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.contract import (
+from sinew.sim.assets.model import Material
+from sinew.sim.characters.character import Character
+from sinew.sim.characters.placement import texture_origin_bottom
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.colliders.scene_colliders import Colliders
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.contract import (
     Array,
     Exports,
     Measures,
@@ -26,20 +26,20 @@ from sim.kinds.contract import (
     System,
     World,
 )
-from sim.kinds.emitter.births import hash_number
-from sim.kinds.emitter.buffers import ScratchPool
-from sim.kinds.emitter.emitter import Emitter, interpolate_particles
-from sim.kinds.emitter.passes import EmitterInputs
-from sim.kinds.emitter.settings import EmitterSettings, EmitterSource, ParticleLook
-from sim.kinds.emitter.source import emits_from_surface, missing_density, missing_source
-from sim.kinds.packing import State
-from sim.maths.hash import RandomStream, birth_numbers
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Attachment, Node
-from sim.scene.transform import node_matrix
-from sim.scene.vectors import values_at
-from sim.skin.surface_table import SurfaceTables, TableKey
-from sim.skin.trail import SkinTrails, SurfaceTrail
+from sinew.sim.kinds.emitter.births import hash_number
+from sinew.sim.kinds.emitter.buffers import ScratchPool
+from sinew.sim.kinds.emitter.emitter import Emitter, interpolate_particles
+from sinew.sim.kinds.emitter.passes import EmitterInputs
+from sinew.sim.kinds.emitter.settings import EmitterSettings, EmitterSource, ParticleLook
+from sinew.sim.kinds.emitter.source import emits_from_surface, missing_density, missing_source
+from sinew.sim.kinds.packing import State
+from sinew.sim.maths.hash import RandomStream, birth_numbers
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Attachment, Node
+from sinew.sim.scene.transform import node_matrix
+from sinew.sim.scene.vectors import values_at
+from sinew.sim.skin.surface_table import SurfaceTables, TableKey
+from sinew.sim.skin.trail import SkinTrails, SurfaceTrail
 
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]

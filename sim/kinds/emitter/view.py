@@ -5,25 +5,25 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Bounds
-from sim.characters.character import Character
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.texture import Texture2D
-from sim.kinds.contract import NOTHING, Counts, Mark, View, World
-from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.outline import emitter_outline
-from sim.kinds.emitter.particles import GradientTexture, Particles
-from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
-from sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box
-from sim.kinds.emitter.system import EmitterSystem
-from sim.render.items import Item
-from sim.render.overlay_pass import GuideLinesItem
-from sim.render.pick_pass import SELECTED_COLOUR
-from sim.render.render_view import DisplayOptions
-from sim.render.texture_upload import SharedTextures
-from sim.scene.scene import Node
-from sim.scene.world_transforms import PosedCharacters, WorldTransforms, vector
+from sinew.sim.assets.model import Bounds
+from sinew.sim.characters.character import Character
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.kinds.contract import NOTHING, Counts, Mark, View, World
+from sinew.sim.kinds.emitter.emitter import Emitter
+from sinew.sim.kinds.emitter.outline import emitter_outline
+from sinew.sim.kinds.emitter.particles import GradientTexture, Particles
+from sinew.sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sinew.sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box
+from sinew.sim.kinds.emitter.system import EmitterSystem
+from sinew.sim.render.items import Item
+from sinew.sim.render.overlay_pass import GuideLinesItem
+from sinew.sim.render.pick_pass import SELECTED_COLOUR
+from sinew.sim.render.render_view import DisplayOptions
+from sinew.sim.render.texture_upload import SharedTextures
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.world_transforms import PosedCharacters, WorldTransforms, vector
 
 UInt8 = npt.NDArray[np.uint8]
 Float64 = npt.NDArray[np.float64]

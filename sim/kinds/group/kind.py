@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
-from sim.kinds.contract import AddEntry, AddPlace, Kind
-from sim.scene.params import Settings
-from sim.scene.scene import Node
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.scene.params import Settings
+from sinew.sim.scene.scene import Node
 
 
 class GroupSettings(Settings, frozen=True, kw_only=True):

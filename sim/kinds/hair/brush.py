@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.hair.groom import SHORTEST, Groom
-from sim.kinds.hair.roots import RootSurface, unit
-from sim.kinds.hair.shaping import bounded, chained, lifted, resampled
-from sim.scene.camera import Camera
+from sinew.sim.kinds.hair.groom import SHORTEST, Groom
+from sinew.sim.kinds.hair.roots import RootSurface, unit
+from sinew.sim.kinds.hair.shaping import bounded, chained, lifted, resampled
+from sinew.sim.scene.camera import Camera
 
 Float64 = npt.NDArray[np.float64]
 Intp = npt.NDArray[np.intp]

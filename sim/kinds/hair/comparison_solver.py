@@ -6,14 +6,14 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.hair.monitor import GuideMonitor
-from sim.kinds.hair.moving_roots import SurfaceTexels
-from sim.kinds.hair.records import shared_buffers
-from sim.kinds.hair.settings import HairSettings, HairSolver
-from sim.kinds.hair.strands import Strands
-from sim.owner import Owner
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.hair.monitor import GuideMonitor
+from sinew.sim.kinds.hair.moving_roots import SurfaceTexels
+from sinew.sim.kinds.hair.records import shared_buffers
+from sinew.sim.kinds.hair.settings import HairSettings, HairSolver
+from sinew.sim.kinds.hair.strands import Strands
+from sinew.sim.owner import Owner
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sim.profile.sample import SEPARATOR, FrameSample
+from sinew.sim.profile.sample import SEPARATOR, FrameSample
 
 PASSES = ("Solve", "Children", "Self-shadow", "Shading", "Draw")
 """Steps of the guides, strands between them, what darkens them, light on their knots, and ribbons with their shadow."""

@@ -5,17 +5,24 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.task import finish
-from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.gl.transform_feedback import padded_count
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.hair.growth import Children
-from sim.kinds.hair.records import CHILD, ChildBuffers, packed_children, strand_record, strand_texels, upload_children
-from sim.kinds.hair.settings import HairSettings
-from sim.owner import Owner
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.task import finish
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.hair.growth import Children
+from sinew.sim.kinds.hair.records import (
+    CHILD,
+    ChildBuffers,
+    packed_children,
+    strand_record,
+    strand_texels,
+    upload_children,
+)
+from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.owner import Owner
 
 AT_ONCE = 16_384
 """Strands that `expand` computes before they are needed."""
@@ -101,7 +108,7 @@ class DrawnStrands(Owner):
     def shade(self, kernel: Kernel, first: int, count: int) -> None:
         """Writes colours of some strands by a kernel of the same record, whose other uniforms are set.
 
-        `first` must be a multiple of `sim.gl.transform_feedback.GROUP`.
+        `first` must be a multiple of `sinew.sim.gl.transform_feedback.GROUP`.
         """
         self.need(first + count)
         kernel.program["u_strands"] = self.texels

@@ -3,15 +3,15 @@
 import functools
 from dataclasses import replace
 
-from sim.gl.context import Context
-from sim.gl.task import Task
-from sim.kinds.background import Background, Pause, unpaused
-from sim.kinds.hair.growth import Growth, GrowthSurface, growth_on_ellipsoid, growth_on_model
-from sim.kinds.hair.imported import growth_from_file
-from sim.kinds.hair.records import GeneratedStrands, StrandBuffers, packed_strands, upload_strands
-from sim.kinds.hair.settings import HairForm, HairSettings, HairSource
-from sim.kinds.hair.shaping import edited
-from sim.kinds.hair.surface_coverage import coverage_of
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.task import Task
+from sinew.sim.kinds.background import Background, Pause, unpaused
+from sinew.sim.kinds.hair.growth import Growth, GrowthSurface, growth_on_ellipsoid, growth_on_model
+from sinew.sim.kinds.hair.imported import growth_from_file
+from sinew.sim.kinds.hair.records import GeneratedStrands, StrandBuffers, packed_strands, upload_strands
+from sinew.sim.kinds.hair.settings import HairForm, HairSettings, HairSource
+from sinew.sim.kinds.hair.shaping import edited
+from sinew.sim.kinds.hair.surface_coverage import coverage_of
 
 
 def grown(
@@ -21,7 +21,7 @@ def grown(
 
     Args:
         former: Earlier strands, whose nearest guides are reused if the roots are the same.
-        pause: See `sim.kinds.background`.
+        pause: See `sinew.sim.kinds.background`.
 
     Raises:
         SettingsError: If nothing can grow.

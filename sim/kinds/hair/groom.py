@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.hair.roots import Roots, RootSurface, root_frames, unit
-from sim.kinds.hair.settings import HairSettings
-from sim.maths.hash import birth_numbers
+from sinew.sim.kinds.hair.roots import Roots, RootSurface, root_frames, unit
+from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.maths.hash import birth_numbers
 
 Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]
@@ -22,7 +22,7 @@ STRAIGHT = 1e-6
 """Edges that differ by less are those of straight strands."""
 
 LENGTHS, DIRECTIONS, OFFSETS = 16, 17, 18
-"""What random channels of a strand are for; others are those of `sim.maths.hash.RandomStream`."""
+"""What random channels of a strand are for; others are those of `sinew.sim.maths.hash.RandomStream`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

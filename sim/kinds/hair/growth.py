@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Bounds, CharacterModel, Mesh
-from sim.assets.strands import StrandSet
-from sim.kinds.background import Pause, part_of, unpaused
-from sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom, grow, part_distances
-from sim.kinds.hair.roots import (
+from sinew.sim.assets.model import Bounds, CharacterModel, Mesh
+from sinew.sim.assets.strands import StrandSet
+from sinew.sim.kinds.background import Pause, part_of, unpaused
+from sinew.sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom, grow, part_distances
+from sinew.sim.kinds.hair.roots import (
     Roots,
     RootSurface,
     ellipsoid_surface,
@@ -20,10 +20,10 @@ from sim.kinds.hair.roots import (
     root_places,
     vertex_roots,
 )
-from sim.kinds.hair.settings import GUIDES_MAX, HairSettings, HairSource, ImageChannel
-from sim.maths.hash import birth_numbers
-from sim.maths.srgb import linear_from_srgb
-from sim.skin.surface_table import bone_density, texture_density
+from sinew.sim.kinds.hair.settings import GUIDES_MAX, HairSettings, HairSource, ImageChannel
+from sinew.sim.maths.hash import birth_numbers
+from sinew.sim.maths.srgb import linear_from_srgb
+from sinew.sim.skin.surface_table import bone_density, texture_density
 
 Float64 = npt.NDArray[np.float64]
 UInt8 = npt.NDArray[np.uint8]
@@ -98,7 +98,7 @@ class Children:
         forms: Factors of clump, curls, noise and thickness, shape (N, 4).
         has_colours: Whether the tints are absolute colours.
         details: Offset of each point from the curve of the guides [m], shape (N, K, 3), see `details` in
-            `sim.kinds.hair.imported`; None for none.
+            `sinew.sim.kinds.hair.imported`; None for none.
     """
 
     roots: Roots
@@ -174,7 +174,7 @@ class GrowthSurface:
     Attributes:
         world_from_surface: Placement of the model or node, shape (4, 4).
         model: The model with the skin; None for an ellipsoid or a file without a model.
-        table: Faces or vertices with their density, see `sim.skin.surface_table`.
+        table: Faces or vertices with their density, see `sinew.sim.skin.surface_table`.
         strands: Strands of a file.
         world_from_file: Placement of the node, in whose frame the file is.
     """
@@ -203,7 +203,7 @@ def growth_on_model(
     former: Growth | None = None,
     pause: Pause = unpaused,
 ) -> Growth:
-    """Hair on faces or vertices of a model; see `sim.kinds.hair.generation.grown`."""
+    """Hair on faces or vertices of a model; see `sinew.sim.kinds.hair.generation.grown`."""
     surface = surface_of(model, world_from_model)
 
     def place(numbers: Intp) -> Roots:
@@ -222,7 +222,7 @@ def growth_on_ellipsoid(
     former: Growth | None = None,
     pause: Pause = unpaused,
 ) -> Growth:
-    """Hair on the upper half of an ellipsoid; see `sim.kinds.hair.generation.grown`."""
+    """Hair on the upper half of an ellipsoid; see `sinew.sim.kinds.hair.generation.grown`."""
     guides, children = _numbers(settings)
     positions, normals, roots = ellipsoid_surface(settings.radii, settings.seed, np.concatenate([guides, children]))
     count = len(guides)

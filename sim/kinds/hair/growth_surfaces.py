@@ -5,15 +5,15 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.strands import StrandSet
-from sim.characters.character import Character
-from sim.characters.placement import texture_origin_bottom, up_axis
-from sim.characters.settings import ModelSettings
-from sim.kinds.contract import Services, World
-from sim.kinds.hair.growth import GrowthSurface, SurfaceMaps, channel_of
-from sim.kinds.hair.settings import MAPPED, ON_SKIN, HairSettings, HairSource, ImageChannel, Region
-from sim.scene.scene import Node
-from sim.skin.surface_table import SurfaceTables, TableKey
+from sinew.sim.assets.strands import StrandSet
+from sinew.sim.characters.character import Character
+from sinew.sim.characters.placement import texture_origin_bottom, up_axis
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.contract import Services, World
+from sinew.sim.kinds.hair.growth import GrowthSurface, SurfaceMaps, channel_of
+from sinew.sim.kinds.hair.settings import MAPPED, ON_SKIN, HairSettings, HairSource, ImageChannel, Region
+from sinew.sim.scene.scene import Node
+from sinew.sim.skin.surface_table import SurfaceTables, TableKey
 
 Pixels = npt.NDArray[np.uint8]
 

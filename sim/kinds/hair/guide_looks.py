@@ -3,12 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Material
-from sim.characters.character import Character
-from sim.kinds.hair.growth import Children
-from sim.kinds.hair.roots import Roots
-from sim.kinds.hair.settings import HairSettings
-from sim.maths.srgb import light_of
+from sinew.sim.assets.model import Material
+from sinew.sim.characters.character import Character
+from sinew.sim.kinds.hair.growth import Children
+from sinew.sim.kinds.hair.roots import Roots
+from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.maths.srgb import light_of
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

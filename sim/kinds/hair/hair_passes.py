@@ -6,26 +6,26 @@ from dataclasses import dataclass
 
 from pyglm import glm
 
-from sim.assets.model import Bounds
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.program import Program
-from sim.gl.state import PipelineState
-from sim.gl.task import Task
-from sim.gl.texture import Texture2D
-from sim.kinds.hair.drawn import DrawnStrands
-from sim.kinds.hair.records import CHILD, strand_record
-from sim.kinds.hair.settings import HairDisplay, HairLook, HairSettings
-from sim.kinds.hair.shells import Shells
-from sim.maths.ramps import Ramp, ramp_colours
-from sim.owner import Owner
-from sim.render.frame import SHADOW_SIZE
-from sim.render.items import DrawChunk
-from sim.render.progressive.frame_plan import LARGEST_SCALE
-from sim.render.projection import Projection
-from sim.render.shadow_projection import shadow_clip_from_world, texture_from_world
+from sinew.sim.assets.model import Bounds
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.task import Task
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.kinds.hair.drawn import DrawnStrands
+from sinew.sim.kinds.hair.records import CHILD, strand_record
+from sinew.sim.kinds.hair.settings import HairDisplay, HairLook, HairSettings
+from sinew.sim.kinds.hair.shells import Shells
+from sinew.sim.maths.ramps import Ramp, ramp_colours
+from sinew.sim.owner import Owner
+from sinew.sim.render.frame import SHADOW_SIZE
+from sinew.sim.render.items import DrawChunk
+from sinew.sim.render.progressive.frame_plan import LARGEST_SCALE
+from sinew.sim.render.projection import Projection
+from sinew.sim.render.shadow_projection import shadow_clip_from_world, texture_from_world
 
 Draw = Callable[[glm.dmat4, Framebuffer, PipelineState, dict[str, object] | None], Task[None]]
 

@@ -5,22 +5,22 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.record import record
-from sim.gl.transform_feedback import padded_count
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.hair.comparison_solver import ComparisonSolver
-from sim.kinds.hair.settings import HairSettings
-from sim.kinds.hair.strands import Strands
-from sim.owner import Owner
-from sim.render.detail_pass import LinesItem, PointsItem
-from sim.render.items import WHOLE, DrawChunk, Item, Stage
-from sim.render.pass_context import PassContext
-from sim.render.render_view import Overlay
-from sim.scene.scene import Node
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.record import record
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.hair.comparison_solver import ComparisonSolver
+from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.kinds.hair.strands import Strands
+from sinew.sim.owner import Owner
+from sinew.sim.render.detail_pass import LinesItem, PointsItem
+from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
+from sinew.sim.render.pass_context import PassContext
+from sinew.sim.render.render_view import Overlay
+from sinew.sim.scene.scene import Node
 
 HOVERED, CHOSEN = (1.00, 0.90, 0.55), (0.35, 0.80, 1.00)
 """Colours of the guide under the mouse and of the selected ones, sRGB."""

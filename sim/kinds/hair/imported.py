@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Skin
-from sim.assets.strands import StrandSet, resampled
-from sim.characters.settings import UpAxis
-from sim.kinds.background import Pause, part_of, unpaused
-from sim.kinds.hair.groom import LENGTHS, SHORTEST, TURN_MAX, Groom
-from sim.kinds.hair.growth import Children, Growth, GrowthSurface, Intp, as_drawn, plain_children, surface_of
-from sim.kinds.hair.roots import Roots, RootSurface, nearest_guides, root_frames, unit
-from sim.kinds.hair.settings import GUIDES_MAX, HairSettings
-from sim.maths.hash import birth_numbers
-from sim.maths.srgb import linear_from_srgb
-from sim.scene.params import SettingsError
-from sim.skin.attachment import attach, over_triangles
+from sinew.sim.assets.model import CharacterModel, Skin
+from sinew.sim.assets.strands import StrandSet, resampled
+from sinew.sim.characters.settings import UpAxis
+from sinew.sim.kinds.background import Pause, part_of, unpaused
+from sinew.sim.kinds.hair.groom import LENGTHS, SHORTEST, TURN_MAX, Groom
+from sinew.sim.kinds.hair.growth import Children, Growth, GrowthSurface, Intp, as_drawn, plain_children, surface_of
+from sinew.sim.kinds.hair.roots import Roots, RootSurface, nearest_guides, root_frames, unit
+from sinew.sim.kinds.hair.settings import GUIDES_MAX, HairSettings
+from sinew.sim.maths.hash import birth_numbers
+from sinew.sim.maths.srgb import linear_from_srgb
+from sinew.sim.scene.params import SettingsError
+from sinew.sim.skin.attachment import attach, over_triangles
 
 Float64 = npt.NDArray[np.float64]
 

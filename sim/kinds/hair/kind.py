@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from sim.assets.formats import STRAND_FORMATS
-from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
-from sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
-from sim.kinds.hair.settings import (
+from sinew.sim.assets.formats import STRAND_FORMATS
+from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
+from sinew.sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
+from sinew.sim.kinds.hair.settings import (
     MAPPED,
     ON_SKIN,
     HairForm,
@@ -20,10 +20,10 @@ from sim.kinds.hair.settings import (
     Region,
     images_of,
 )
-from sim.printable import titled
-from sim.scene.params import Settings, params_of, with_lengths
-from sim.scene.scene import Attachment, Node
-from sim.scene.transform import Transform
+from sinew.sim.printable import titled
+from sinew.sim.scene.params import Settings, params_of, with_lengths
+from sinew.sim.scene.scene import Attachment, Node
+from sinew.sim.scene.transform import Transform
 
 ICON = "mdi6.hair-dryer-outline"
 HEAD = 0.5
@@ -209,7 +209,7 @@ HAIR = Kind(
     files=files_of,
     imports=(STRAND_FORMATS, read_hair),
     collides=collides,
-    system="sim.kinds.hair.system:HairSystem",
-    view="sim.kinds.hair.view:HairView",
-    panel="app.kinds.hair.panel:HairPanel",
+    system="sinew.sim.kinds.hair.system:HairSystem",
+    view="sinew.sim.kinds.hair.view:HairView",
+    panel="sinew.app.kinds.hair.panel:HairPanel",
 )

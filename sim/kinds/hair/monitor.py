@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.readback import Readback
-from sim.kinds.hair.records import MEASURE
-from sim.owner import Owner
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.readback import Readback
+from sinew.sim.kinds.hair.records import MEASURE
+from sinew.sim.owner import Owner
 
 Float64 = npt.NDArray[np.float64]
 

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.hair.records import BOUND, ROOT
-from sim.kinds.hair.roots import cofactors
-from sim.maths import quaternion
-from sim.owner import Owner
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.hair.records import BOUND, ROOT
+from sinew.sim.kinds.hair.roots import cofactors
+from sinew.sim.maths import quaternion
+from sinew.sim.owner import Owner
 
 Float64 = npt.NDArray[np.float64]
 

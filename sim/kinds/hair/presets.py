@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sim.kinds.hair.settings import HairLook, HairSettings, HairSolver, HairSource
-from sim.scene.params import validated
+from sinew.sim.kinds.hair.settings import HairLook, HairSettings, HairSolver, HairSource
+from sinew.sim.scene.params import validated
 
 _DARK, _BROWN, _BLOND = ((0.10, 0.07, 0.05), (0.18, 0.12, 0.09)), ((0.28, 0.18, 0.11), (0.42, 0.28, 0.16)), (
     (0.55, 0.40, 0.22), (0.80, 0.65, 0.40))  # fmt: skip

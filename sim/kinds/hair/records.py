@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.characters.skinning import SKINNED
-from sim.gl.buffer import Buffer, upload_buffer
-from sim.gl.context import Context
-from sim.gl.record import Record, record
-from sim.gl.task import Task
-from sim.gl.transform_feedback import padded_count
-from sim.kinds.hair.groom import Groom, rest_texels
-from sim.kinds.hair.growth import Children, Growth
-from sim.kinds.hair.roots import Roots, RootSurface
-from sim.kinds.hair.settings import HairSettings
-from sim.kinds.hair.surface_coverage import SurfaceCoverage
+from sinew.sim.characters.skinning import SKINNED
+from sinew.sim.gl.buffer import Buffer, upload_buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.record import Record, record
+from sinew.sim.gl.task import Task
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.kinds.hair.groom import Groom, rest_texels
+from sinew.sim.kinds.hair.growth import Children, Growth
+from sinew.sim.kinds.hair.roots import Roots, RootSurface
+from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.kinds.hair.surface_coverage import SurfaceCoverage
 
 ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), turn_end=(4, "f4"))
 """Position, length of a segment [m] | rotation | position at the end of the step, 0 | rotation; see hair/root.glsl."""

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 
 from pyglm import glm
 
-from sim.assets.model import Bounds
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.program import Program
-from sim.gl.state import PipelineState
-from sim.gl.task import Task
-from sim.gl.transform_feedback import padded_count
-from sim.kinds.hair.drawn import DrawnStrands
-from sim.kinds.hair.hair_passes import (
+from sinew.sim.assets.model import Bounds
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.state import PipelineState
+from sinew.sim.gl.task import Task
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.kinds.hair.drawn import DrawnStrands
+from sinew.sim.kinds.hair.hair_passes import (
     CAST_RADIUS,
     LEAST_RADIUS,
     WHOLE_STRAND,
@@ -24,14 +24,14 @@ from sim.kinds.hair.hair_passes import (
     rows_of,
     shown_of,
 )
-from sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings
-from sim.kinds.hair.shells import Shells
-from sim.kinds.hair.strands import Strands
-from sim.maths.srgb import light_of
-from sim.render.items import WHOLE, DrawChunk, Item, ShaderVariant, Stage
-from sim.render.pass_context import PassContext
-from sim.render.pick_pass import PickPass
-from sim.render.projection import Projection
+from sinew.sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings
+from sinew.sim.kinds.hair.shells import Shells
+from sinew.sim.kinds.hair.strands import Strands
+from sinew.sim.maths.srgb import light_of
+from sinew.sim.render.items import WHOLE, DrawChunk, Item, ShaderVariant, Stage
+from sinew.sim.render.pass_context import PassContext
+from sinew.sim.render.pick_pass import PickPass
+from sinew.sim.render.projection import Projection
 
 SHELL_PIXELS, DRAFT_SHELL_PIXELS = 12.0, 40.0
 """Length of strands on the screen up to which automatic hair uses shells, and the same for drafts on a CPU.

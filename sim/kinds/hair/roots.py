@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.background import Pause, unpaused
-from sim.maths.curve_order import places_on_curve
-from sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
-from sim.skin.surface_table import face_at, triangle_shares
+from sinew.sim.kinds.background import Pause, unpaused
+from sinew.sim.maths.curve_order import places_on_curve
+from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
+from sinew.sim.skin.surface_table import face_at, triangle_shares
 
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
@@ -67,7 +67,7 @@ Triangles = tuple[Float64, Float64, Roots]
 
 
 def face_roots(table: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots:
-    """Roots with some numbers (N,) on the faces of `sim.skin.surface_table.face_table`."""
+    """Roots with some numbers (N,) on the faces of `sinew.sim.skin.surface_table.face_table`."""
     bits = birth_bits(seed, numbers, RandomStream.PLACE)
     shares = triangle_shares(unit_numbers(bits)[:, 1:])
     return Roots(table[face_at(table[:, 0], bits[:, 0]), 1:], shares)
@@ -186,7 +186,7 @@ def nearest_guides(points: Float64, guides: Float64, pause: Pause = unpaused) ->
     Args:
         points: shape (P, 3).
         guides: shape (G, 3), at least one; with fewer than three the last one repeats, with weight 0.
-        pause: See `sim.kinds.background`.
+        pause: See `sinew.sim.kinds.background`.
     """
     wanted = min(COUNT, len(guides))
     numbers, squares = np.empty((len(points), COUNT), np.intp), np.empty((len(points), COUNT))

@@ -6,13 +6,13 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from sim.assets.formats import IMAGE_FORMATS, STRAND_FORMATS
-from sim.characters.settings import UpAxis
-from sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind
-from sim.kinds.hair.groom_edits import GroomEdits
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, Role, Scale, Settings, param
-from sim.scene.vectors import MOST, Amounts, Colour
+from sinew.sim.assets.formats import IMAGE_FORMATS, STRAND_FORMATS
+from sinew.sim.characters.settings import UpAxis
+from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind
+from sinew.sim.kinds.hair.groom_edits import GroomEdits
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
+from sinew.sim.scene.vectors import MOST, Amounts, Colour
 
 KNOTS_MIN, KNOTS_MAX = 3, 16
 GUIDES_MAX, CHILDREN_MAX = 100_000, 1_000_000

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.hair.groom import SHORTEST, TURN_MAX, Groom
-from sim.kinds.hair.groom_edits import FACTOR_MAX, EditedGuides, GroomEdits, packed, unpacked
-from sim.kinds.hair.roots import RootSurface, nearest_guides, root_places, unit
+from sinew.sim.kinds.hair.groom import SHORTEST, TURN_MAX, Groom
+from sinew.sim.kinds.hair.groom_edits import FACTOR_MAX, EditedGuides, GroomEdits, packed, unpacked
+from sinew.sim.kinds.hair.roots import RootSurface, nearest_guides, root_places, unit
 
 Float64 = npt.NDArray[np.float64]
 

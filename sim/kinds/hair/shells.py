@@ -4,18 +4,18 @@ import math
 
 import numpy as np
 
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.program import Program
-from sim.gl.texture import TexelBuffer
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.hair.drawn import DrawnStrands
-from sim.kinds.hair.records import SHELL, surface_records
-from sim.kinds.hair.settings import SHELLS_MIN, HairSettings
-from sim.kinds.hair.surface_coverage import SurfaceCoverage
-from sim.owner import Owner
-from sim.render.items import DrawChunk
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.hair.drawn import DrawnStrands
+from sinew.sim.kinds.hair.records import SHELL, surface_records
+from sinew.sim.kinds.hair.settings import SHELLS_MIN, HairSettings
+from sinew.sim.kinds.hair.surface_coverage import SurfaceCoverage
+from sinew.sim.owner import Owner
+from sinew.sim.render.items import DrawChunk
 
 LIFT = 0.004
 """Distance of the undercoat in front of the skin, as a fraction of the length of the hair."""

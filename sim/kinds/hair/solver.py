@@ -11,17 +11,17 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
-from sim.colliders.state import ColliderShape
-from sim.gl.buffer_ring import WHOLE, BufferRing
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.program import Program
-from sim.gl.texture import BufferTexture
-from sim.kinds.hair.records import strand_record
-from sim.kinds.hair.settings import SUBSTEPS_MAX, HairSettings, HairSolver
-from sim.maths.gusts import gusts_at
-from sim.scene.clock import STEP_TIME
+from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.gl.buffer_ring import WHOLE, BufferRing
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.hair.records import strand_record
+from sinew.sim.kinds.hair.settings import SUBSTEPS_MAX, HairSettings, HairSolver
+from sinew.sim.maths.gusts import gusts_at
+from sinew.sim.scene.clock import STEP_TIME
 
 NUMBERS = {HairSolver.ROD: 0, HairSolver.SPRINGS: 1, HairSolver.LAYERS: 2}
 
@@ -35,7 +35,7 @@ class StrandTables:
 
     Attributes:
         roots: Four texels per strand, see shaders/hair/root.glsl.
-        rest: Two texels per segment, see `sim.kinds.hair.groom.rest_texels`.
+        rest: Two texels per segment, see `sinew.sim.kinds.hair.groom.rest_texels`.
         is_straight: Whether no strand is bent at rest.
         length: Length of the longest strand [m].
         head_from_world: Maps the ellipsoid with the roots to the unit sphere, shape (4, 4).

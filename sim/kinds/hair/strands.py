@@ -6,20 +6,20 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
-from sim.gl.buffer_ring import BufferRing
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.staging import BufferSpan
-from sim.gl.task import finish
-from sim.gl.texture import BufferTexture, TexelBuffer
-from sim.kinds.hair.drawn import DrawnStrands
-from sim.kinds.hair.groom import Groom, rest_texels
-from sim.kinds.hair.growth import Growth, as_drawn
-from sim.kinds.hair.monitor import GuideMonitor, HairStatistics, hair_statistics
-from sim.kinds.hair.moving_roots import MovingRoots, SurfaceTexels
-from sim.kinds.hair.records import (
+from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sinew.sim.gl.buffer_ring import BufferRing
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.staging import BufferSpan
+from sinew.sim.gl.task import finish
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.kinds.hair.drawn import DrawnStrands
+from sinew.sim.kinds.hair.groom import Groom, rest_texels
+from sinew.sim.kinds.hair.growth import Growth, as_drawn
+from sinew.sim.kinds.hair.monitor import GuideMonitor, HairStatistics, hair_statistics
+from sinew.sim.kinds.hair.moving_roots import MovingRoots, SurfaceTexels
+from sinew.sim.kinds.hair.records import (
     StrandBuffers,
     bound_records,
     packed_strands,
@@ -27,15 +27,15 @@ from sim.kinds.hair.records import (
     strand_texels,
     upload_strands,
 )
-from sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings, HairSource
-from sim.kinds.hair.shells import Shells
-from sim.kinds.hair.solver import StrandDrag, StrandSolver, StrandTables
-from sim.kinds.hair.surface_coverage import SurfaceCoverage
-from sim.kinds.packing import State, blended, unpacked_state
-from sim.maths.transform import inverse_affine
-from sim.owner import Owner
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import SettingsError
+from sinew.sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings, HairSource
+from sinew.sim.kinds.hair.shells import Shells
+from sinew.sim.kinds.hair.solver import StrandDrag, StrandSolver, StrandTables
+from sinew.sim.kinds.hair.surface_coverage import SurfaceCoverage
+from sinew.sim.kinds.packing import State, blended, unpacked_state
+from sinew.sim.maths.transform import inverse_affine
+from sinew.sim.owner import Owner
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import SettingsError
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

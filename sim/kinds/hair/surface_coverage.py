@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel
-from sim.kinds.hair.growth import Children, Growth, GrowthSurface, SurfaceMaps, as_mapped, plain_children
-from sim.kinds.hair.roots import Roots, RootSurface, ellipsoid_places, nearest_guides, root_places
-from sim.kinds.hair.settings import HairSettings, HairSource
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.kinds.hair.growth import Children, Growth, GrowthSurface, SurfaceMaps, as_mapped, plain_children
+from sinew.sim.kinds.hair.roots import Roots, RootSurface, ellipsoid_places, nearest_guides, root_places
+from sinew.sim.kinds.hair.settings import HairSettings, HairSource
 
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Material
-from sim.characters.character import Character
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.texture import BufferTexture
-from sim.kinds.background import Background
-from sim.kinds.contract import (
+from sinew.sim.assets.model import Material
+from sinew.sim.characters.character import Character
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.background import Background
+from sinew.sim.kinds.contract import (
     Array,
     Draggable,
     Exports,
@@ -26,12 +26,12 @@ from sim.kinds.contract import (
     System,
     World,
 )
-from sim.kinds.hair.comparison_solver import ComparisonSolver, rival_settings
-from sim.kinds.hair.generation import StrandGeneration
-from sim.kinds.hair.groom import SHORTEST, Groom
-from sim.kinds.hair.growth import Growth, GrowthSurface
-from sim.kinds.hair.growth_surfaces import GrowthSurfaces, missing
-from sim.kinds.hair.guide_looks import (
+from sinew.sim.kinds.hair.comparison_solver import ComparisonSolver, rival_settings
+from sinew.sim.kinds.hair.generation import StrandGeneration
+from sinew.sim.kinds.hair.groom import SHORTEST, Groom
+from sinew.sim.kinds.hair.growth import Growth, GrowthSurface
+from sinew.sim.kinds.hair.growth_surfaces import GrowthSurfaces, missing
+from sinew.sim.kinds.hair.guide_looks import (
     child_colours,
     drawn_places,
     drawn_rows,
@@ -40,20 +40,20 @@ from sim.kinds.hair.guide_looks import (
     root_texcoords,
     widths_of,
 )
-from sim.kinds.hair.imported import every_of
-from sim.kinds.hair.moving_roots import SurfaceTexels
-from sim.kinds.hair.roots import Roots
-from sim.kinds.hair.settings import HairSettings, HairSource, images_of
-from sim.kinds.hair.shaping import edited
-from sim.kinds.hair.solver import StrandDrag, stability
-from sim.kinds.hair.strands import Strands, check_room, strands_between
-from sim.kinds.packing import State, unpacked_state
-from sim.maths.rays import nearest_to_ray
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, SettingsError, changed_effects, params_of
-from sim.scene.scene import Node
-from sim.scene.vectors import Vec3
-from sim.scene.view import SkinningComparison
+from sinew.sim.kinds.hair.imported import every_of
+from sinew.sim.kinds.hair.moving_roots import SurfaceTexels
+from sinew.sim.kinds.hair.roots import Roots
+from sinew.sim.kinds.hair.settings import HairSettings, HairSource, images_of
+from sinew.sim.kinds.hair.shaping import edited
+from sinew.sim.kinds.hair.solver import StrandDrag, stability
+from sinew.sim.kinds.hair.strands import Strands, check_room, strands_between
+from sinew.sim.kinds.packing import State, unpacked_state
+from sinew.sim.maths.rays import nearest_to_ray
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Effect, SettingsError, changed_effects, params_of
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.vectors import Vec3
+from sinew.sim.scene.view import SkinningComparison
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from sim.assets.model import Bounds
-from sim.characters.character import Character, SkinPart
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.contract import NOTHING, Counts, View, World
-from sim.kinds.hair.highlights import DistanceView, GuideHighlights
-from sim.kinds.hair.ribbons import Ribbons
-from sim.kinds.hair.roots import RootSurface
-from sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
-from sim.kinds.hair.strands import Strands
-from sim.kinds.hair.system import HairSystem
-from sim.render.detail_pass import PointsItem
-from sim.render.items import Item
-from sim.render.render_view import DisplayOptions
-from sim.scene.scene import Node
+from sinew.sim.assets.model import Bounds
+from sinew.sim.characters.character import Character, SkinPart
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.contract import NOTHING, Counts, View, World
+from sinew.sim.kinds.hair.highlights import DistanceView, GuideHighlights
+from sinew.sim.kinds.hair.ribbons import Ribbons
+from sinew.sim.kinds.hair.roots import RootSurface
+from sinew.sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
+from sinew.sim.kinds.hair.strands import Strands
+from sinew.sim.kinds.hair.system import HairSystem
+from sinew.sim.render.detail_pass import PointsItem
+from sinew.sim.render.items import Item
+from sinew.sim.render.render_view import DisplayOptions
+from sinew.sim.scene.scene import Node
 
 MASS, MASS_PIXELS = (0.93, 0.86, 0.70), 3.0
 """Colour (sRGB) and width [px] of points."""

@@ -4,12 +4,12 @@ import math
 
 from pyglm import glm
 
-from sim.assets.model import CharacterModel
-from sim.characters.front import front_at_first
-from sim.kinds.contract import AddEntry, AddPlace, Kind
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import Node
-from sim.scene.transform import Transform
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.front import front_at_first
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.transform import Transform
 
 ICON = "mdi6.lightbulb-outline"
 
@@ -44,6 +44,6 @@ LIGHT = Kind(
     settings=LightSettings,
     companion=key_light,
     adds=(AddEntry("light", "&Light", "Add a point light.", new_light, icon=ICON),),
-    view="sim.kinds.light.view:LightView",
-    panel="app.kinds.light.panel:LightPanel",
+    view="sinew.sim.kinds.light.view:LightView",
+    panel="sinew.app.kinds.light.panel:LightPanel",
 )

@@ -1,7 +1,7 @@
 from typing import Annotated, ClassVar
 
-from sim.scene.params import Effect, Role, Scale, Settings, param
-from sim.scene.vectors import Colour
+from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
+from sinew.sim.scene.vectors import Colour
 
 
 class LightSettings(Settings, frozen=True, kw_only=True):

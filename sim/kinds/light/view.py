@@ -1,12 +1,12 @@
 """LightView: the light of a node, and its disc in the viewport."""
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.contract import Mark, View, World
-from sim.kinds.light.settings import LightSettings
-from sim.render.frame import PointLight
-from sim.scene.scene import Node
-from sim.scene.world_transforms import vector
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.contract import Mark, View, World
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.render.frame import PointLight
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.world_transforms import vector
 
 RADIUS, ALPHA = 8.0, 0.95
 

@@ -1,8 +1,8 @@
-"""Models read from files, posed and skinned by `sim.characters`."""
+"""Models read from files, posed and skinned by `sinew.sim.characters`."""
 
-from sim.characters.settings import ModelSettings
-from sim.kinds.contract import FileUse, Kind
-from sim.scene.params import Settings, paths_of
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.contract import FileUse, Kind
+from sinew.sim.scene.params import Settings, paths_of
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
@@ -29,6 +29,6 @@ MODEL = Kind(
     settings=ModelSettings,
     files=files_of,
     resized=resized,
-    character="sim.kinds.model.view:ModelView",
-    panel="app.kinds.model.panel:ModelPanel",
+    character="sinew.sim.kinds.model.view:ModelView",
+    panel="sinew.app.kinds.model.panel:ModelPanel",
 )

@@ -4,24 +4,32 @@ from typing import Any
 
 import numpy as np
 
-from sim.assets.model import Bounds
-from sim.characters.character import Character
-from sim.characters.prepared import BoneSegments, PreparedModel
-from sim.characters.settings import DoubleSided, ModelSettings, section_list
-from sim.characters.skinning import upload_skinning
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.task import Task
-from sim.kinds.contract import CharacterView, Counts, World
-from sim.render.items import Item, Stage
-from sim.render.mesh_pass import Scalar, SurfaceItem
-from sim.render.overlay_pass import SkeletonItem, bone_records, joint_markers
-from sim.render.render_view import DisplayOptions, JointRef
-from sim.render.surface import DrawRange, Materials, MeshBuffers, SortAnchors, SurfaceArrays, anchors_of, draw_ranges
-from sim.render.texture_upload import MipImages, SharedTextures, upload_images
-from sim.scene.scene import Node
-from sim.scene.view import DisplayMode, SkinningComparison
-from sim.scene.world_transforms import vector
+from sinew.sim.assets.model import Bounds
+from sinew.sim.characters.character import Character
+from sinew.sim.characters.prepared import BoneSegments, PreparedModel
+from sinew.sim.characters.settings import DoubleSided, ModelSettings, section_list
+from sinew.sim.characters.skinning import upload_skinning
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.task import Task
+from sinew.sim.kinds.contract import CharacterView, Counts, World
+from sinew.sim.render.items import Item, Stage
+from sinew.sim.render.mesh_pass import Scalar, SurfaceItem
+from sinew.sim.render.overlay_pass import SkeletonItem, bone_records, joint_markers
+from sinew.sim.render.render_view import DisplayOptions, JointRef
+from sinew.sim.render.surface import (
+    DrawRange,
+    Materials,
+    MeshBuffers,
+    SortAnchors,
+    SurfaceArrays,
+    anchors_of,
+    draw_ranges,
+)
+from sinew.sim.render.texture_upload import MipImages, SharedTextures, upload_images
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.view import DisplayMode, SkinningComparison
+from sinew.sim.scene.world_transforms import vector
 
 _SOLID: tuple[Stage, ...] = ("shadow", "opaque", "pick")
 _THROUGH: tuple[Stage, ...] = (*_SOLID, "glass")

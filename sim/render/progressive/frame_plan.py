@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sim.gl.task import Task
-from sim.profile.recorder import NO_RUN, EmptyRun
-from sim.render.items import DrawChunk, Item, ShaderVariant, Stage
-from sim.render.pass_context import DONE, PassContext
+from sinew.sim.gl.task import Task
+from sinew.sim.profile.recorder import NO_RUN, EmptyRun
+from sinew.sim.render.items import DrawChunk, Item, ShaderVariant, Stage
+from sinew.sim.render.pass_context import DONE, PassContext
 
 LARGEST_CHUNK, SMALLEST_CHUNK = 8192, 256
 """Instances per chunk: the initial and largest number, and the smallest."""

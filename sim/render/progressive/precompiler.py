@@ -15,19 +15,19 @@ from typing import Any
 
 import msgspec
 
-import shaders
-from sim.characters.prepared import PreparedModel
-from sim.engine import Engine
-from sim.gl.back_end import BackEndChoice
-from sim.gl.context import Context
-from sim.gl.task import finish
-from sim.kinds import KINDS
-from sim.kinds.background import Background, BackgroundJob, Cancelled, Pause, part_of
-from sim.render.render_view import Overlay
-from sim.scene.camera import Camera
-from sim.scene.clock import step_end
-from sim.scene.params import Effect, Param, Role, params_of
-from sim.scene.scene import Node, NodeId, Scene
+from sinew import shaders
+from sinew.sim.characters.prepared import PreparedModel
+from sinew.sim.engine import Engine
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.task import finish
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.background import Background, BackgroundJob, Cancelled, Pause, part_of
+from sinew.sim.render.render_view import Overlay
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import step_end
+from sinew.sim.scene.params import Effect, Param, Role, params_of
+from sinew.sim.scene.scene import Node, NodeId, Scene
 
 STEPS = 3
 """Steps after which all kernels have run: some only run in the first step, and new particles move in the second."""

@@ -9,16 +9,16 @@ import math
 import time
 from typing import Protocol
 
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.readback import Fence
-from sim.gl.task import Task, finish
-from sim.gl.uniform_block import UniformBlock
-from sim.render.frame_renderer import FrameRenderer
-from sim.render.progressive.frame_plan import ChunkBudget, DraftBudget, FramePlan, draft_strides, load_of
-from sim.render.progressive.shader_warmup import ShaderWarmup
-from sim.render.render_view import RenderView
-from sim.render.target import RenderTarget
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.readback import Fence
+from sinew.sim.gl.task import Task, finish
+from sinew.sim.gl.uniform_block import UniformBlock
+from sinew.sim.render.frame_renderer import FrameRenderer
+from sinew.sim.render.progressive.frame_plan import ChunkBudget, DraftBudget, FramePlan, draft_strides, load_of
+from sinew.sim.render.progressive.shader_warmup import ShaderWarmup
+from sinew.sim.render.render_view import RenderView
+from sinew.sim.render.target import RenderTarget
 
 AT_ONCE = 20_000
 """Above this load of instances a software renderer splits a full image into chunks, see `load_of`."""

@@ -11,19 +11,19 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.task import Task, finish
-from sim.render.frame import Frame
-from sim.render.frame_renderer import DRAFT_SAMPLES, FrameRenderer
-from sim.render.ground_pass import BackgroundPass, GroundPass
-from sim.render.items import Item, ShaderVariant, Stage
-from sim.render.overlay_pass import MARKER, marker_pass
-from sim.render.pass_context import DONE, PassContext
-from sim.render.progressive.frame_plan import FramePlan
-from sim.render.render_view import DisplayOptions, RenderView
-from sim.render.shadow_pass import ShadowPass
-from sim.render.target import RenderTarget
-from sim.render.transparent import BlendTargets, TransparentPass
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.task import Task, finish
+from sinew.sim.render.frame import Frame
+from sinew.sim.render.frame_renderer import DRAFT_SAMPLES, FrameRenderer
+from sinew.sim.render.ground_pass import BackgroundPass, GroundPass
+from sinew.sim.render.items import Item, ShaderVariant, Stage
+from sinew.sim.render.overlay_pass import MARKER, marker_pass
+from sinew.sim.render.pass_context import DONE, PassContext
+from sinew.sim.render.progressive.frame_plan import FramePlan
+from sinew.sim.render.render_view import DisplayOptions, RenderView
+from sinew.sim.render.shadow_pass import ShadowPass
+from sinew.sim.render.target import RenderTarget
+from sinew.sim.render.transparent import BlendTargets, TransparentPass
 
 SIZE = (16, 16)
 IMAGE_STAGES: tuple[Stage, ...] = ("opaque", "detail", "glass", "overlay")

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from sim.colliders.pack import ColliderLayout, pack_colliders
-from sim.colliders.scene_colliders import Colliders
-from sim.colliders.state import ColliderState
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.texture import BufferTexture
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
-from sim.kinds.cloth.solver import ClothInputs
+from sinew.sim.colliders.pack import ColliderLayout, pack_colliders
+from sinew.sim.colliders.scene_colliders import Colliders
+from sinew.sim.colliders.state import ColliderState
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
+from sinew.sim.kinds.cloth.solver import ClothInputs
 from tests.oracles import cloth as reference
 
 STILL: dict[str, Any] = {

@@ -4,13 +4,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, cloth_rows, folded_records
-from sim.bench.plain import NumpyCloth, PlainCloth
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.stability import stability
+from sinew.sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, cloth_rows, folded_records
+from sinew.sim.bench.plain import NumpyCloth, PlainCloth
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.stability import stability
 
 
 @pytest.mark.parametrize("side", [8, 60])

@@ -8,20 +8,20 @@ import msgspec
 import numpy as np
 import pytest
 
-import resources
-from app.cli.run import SceneRun
-from app.cli.scene import opened
-from sim.assets.load import load_model
-from sim.characters.deformers.settings import Taper, Wave
-from sim.characters.settings import SkinningMethod
-from sim.gl.context import Context
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
-from sim.kinds.cloth.system import ClothSystem
-from sim.maths.transform import inverse_affine, transform_points
-from sim.scene.scene import Attachment, Node
-from sim.scene.transform import Transform
+from sinew import resources
+from sinew.app.cli.run import SceneRun
+from sinew.app.cli.scene import opened
+from sinew.sim.assets.load import load_model
+from sinew.sim.characters.deformers.settings import Taper, Wave
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
+from sinew.sim.kinds.cloth.system import ClothSystem
+from sinew.sim.maths.transform import inverse_affine, transform_points
+from sinew.sim.scene.scene import Attachment, Node
+from sinew.sim.scene.transform import Transform
 from tests.gl.cloth.wearers import FRAMES, PLACE, STEP, UPRIGHT, WAY, Wearer, moved, riding, runner
 
 LOOP = FRAMES - 1

@@ -4,13 +4,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.kind import PRESETS, with_preset
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.solver import ClothInputs
-from sim.kinds.cloth.stability import stable_substeps
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.kind import PRESETS, with_preset
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.cloth.solver import ClothInputs
+from sinew.sim.kinds.cloth.stability import stable_substeps
 
 
 def settled(context: Context, library: ShaderLibrary, settings: ClothSettings) -> Cloth:

@@ -6,12 +6,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, PinPreset
-from sim.kinds.cloth.stability import stability
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, PinPreset
+from sinew.sim.kinds.cloth.stability import stability
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, masses, run, springs
 

@@ -5,18 +5,18 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sim.colliders.pack import ANY_ORDER, arranged
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.grid import GridShape, grid_surface
-from sim.kinds.cloth.material import constants_of
-from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
-from sim.kinds.cloth.stability import stability
-from sim.kinds.cloth.surface import ClothSurface
-from sim.maths.transform import compose
+from sinew.sim.colliders.pack import ANY_ORDER, arranged
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.grid import GridShape, grid_surface
+from sinew.sim.kinds.cloth.material import constants_of
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
+from sinew.sim.kinds.cloth.stability import stability
+from sinew.sim.kinds.cloth.surface import ClothSurface
+from sinew.sim.maths.transform import compose
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import collider_inputs, reference_run, run, springs
 from tests.oracles import cloth as reference

@@ -4,21 +4,21 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.assets.build_mesh import vertex_normals
-from sim.characters.skinning import SKINNED
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.texture import BufferTexture
-from sim.kinds.cloth.buffers import LINE_VERTEX
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset
-from sim.kinds.cloth.solver import ClothInputs
-from sim.kinds.cloth.surface import ClothSurface
-from sim.maths.transform import compose
-from sim.scene.params import Effect, SettingsError
-from sim.skin.attachment import attach
+from sinew.sim.assets.build_mesh import vertex_normals
+from sinew.sim.characters.skinning import SKINNED
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.cloth.buffers import LINE_VERTEX
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset
+from sinew.sim.kinds.cloth.solver import ClothInputs
+from sinew.sim.kinds.cloth.surface import ClothSurface
+from sinew.sim.maths.transform import compose
+from sinew.sim.scene.params import Effect, SettingsError
+from sinew.sim.skin.attachment import attach
 from tests.gl.cloth.cloth_cases import STILL, run, springs
 from tests.oracles.attachment import attached_points
 

@@ -7,17 +7,17 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.cache.step_store import StepStore
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.settings import ClothSettings, PinPreset
-from sim.kinds.cloth.stability import stable_substeps
-from sim.kinds.cloth.system import PROOF, TRIES, ClothSystem
-from sim.runner import SimulationRunner
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
+from sinew.sim.cache.step_store import StepStore
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset
+from sinew.sim.kinds.cloth.stability import stable_substeps
+from sinew.sim.kinds.cloth.system import PROOF, TRIES, ClothSystem
+from sinew.sim.runner import SimulationRunner
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
 
 SOUND = ClothSettings(columns=12, rows=12, substeps=24, pins=PinPreset.TOP)
 
@@ -121,7 +121,7 @@ def test_so_does_the_undo_of_the_cause_where_kept_steps_are_played_again(context
 
 
 def test_settings_under_which_it_ran_are_believed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.kinds.cloth.system.StabilityEstimator.allows", lambda *_: False)
+    monkeypatch.setattr("sinew.sim.kinds.cloth.system.StabilityEstimator.allows", lambda *_: False)
     stage.stop()
     stage.change(stretch_stiffness=1e6)
     assert stage.cloth.stopped
@@ -177,8 +177,8 @@ def test_too_few_substeps_are_told(context: Context, library: ShaderLibrary) -> 
 def test_a_fabric_that_no_substeps_would_hold_is_told(
     context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
-    monkeypatch.setattr("sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
+    monkeypatch.setattr("sinew.sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
+    monkeypatch.setattr("sinew.sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
     cloth = Cloth(context, library, msgspec.structs.replace(SOUND, stretch_stiffness=1e7))
     assert stopped(cloth).endswith("no number of substeps is enough, a softer or heavier fabric keeps it stable")
 

@@ -6,18 +6,18 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.colliders.pack import arranged
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.grid import GridShape, grid_surface
-from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.pin_targets import PinTargetTable
-from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
-from sim.kinds.cloth.stability import stable_substeps
-from sim.kinds.cloth.surface import ClothSurface
-from sim.scene.params import Effect
+from sinew.sim.colliders.pack import arranged
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.grid import GridShape, grid_surface
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.pin_targets import PinTargetTable
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
+from sinew.sim.kinds.cloth.stability import stable_substeps
+from sinew.sim.kinds.cloth.surface import ClothSurface
+from sinew.sim.scene.params import Effect
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, masses, run, springs
 from tests.oracles import cloth as reference

@@ -7,24 +7,24 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from app.kinds.cloth.section import section_cloth
-from sim.assets.load import load_model
-from sim.assets.model import upright_mesh
-from sim.characters.character import Character
-from sim.characters.reference import skin
-from sim.characters.settings import ModelSettings, UpAxis
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.surface import section_triangles
-from sim.kinds.cloth.system import ClothSystem
-from sim.maths.transform import transform_points
-from sim.scene.clock import STEP_TIME
-from sim.scene.playback import PlaybackSettings
-from sim.scene.playhead import Playhead, stepped
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform, node_matrix
-from sim.scene.world_transforms import WorldTransforms, carrier_of, relative_transform
+from sinew.app.kinds.cloth.section import section_cloth
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import upright_mesh
+from sinew.sim.characters.character import Character
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import ModelSettings, UpAxis
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.surface import section_triangles
+from sinew.sim.kinds.cloth.system import ClothSystem
+from sinew.sim.maths.transform import transform_points
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.sim.scene.playhead import Playhead, stepped
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform, node_matrix
+from sinew.sim.scene.world_transforms import WorldTransforms, carrier_of, relative_transform
 
 COLUMNS, ROWS, FRAMES, WAY = 5, 7, 61, 6.0
 """A banner on a pole that goes so far [m] in a clip of one second, leans and comes back to where it was."""

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import numpy as np
 
-from shaders import ROOT
-from sim.colliders.pack import pack_colliders
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.record import Record, record
-from sim.gl.texture import BufferTexture
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.maths import quaternion
-from sim.maths.transform import compose
+from sinew.shaders import ROOT
+from sinew.sim.colliders.pack import pack_colliders
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.record import Record, record
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import compose
 from tests.gl.shader_files import make_library
 
 PROBE = record(

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.colliders.state import ColliderShape, ColliderState, bounding_radius
-from sim.gl.context import Context
+from sinew.sim.colliders.state import ColliderShape, ColliderState, bounding_radius
+from sinew.sim.gl.context import Context
 from tests.gl.colliders.probe import ANSWER, FRAME_TIME, PROBE, SUBSTEP, float64, random_states, run_kernel
 from tests.oracles.collider_motion import world_points
 from tests.oracles.contact import bounce, collider_contact, resolve

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shaders import ROOT
-from sim.colliders.pack import pack_colliders
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.record import record
-from sim.gl.texture import BufferTexture
-from sim.gl.vertex_array import Stream, VertexArray
+from sinew.shaders import ROOT
+from sinew.sim.colliders.pack import pack_colliders
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.record import record
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.colliders.probe import SHIPPED
 from tests.gl.shader_files import make_library
 from tests.oracles.contact import collider_contact, resolve

@@ -3,15 +3,15 @@
 import numpy as np
 from msgspec import structs
 
-from sim.characters.settings import ModelSettings
-from sim.colliders.pack import pack_colliders
-from sim.colliders.scene_colliders import Colliders, SceneColliders
-from sim.colliders.state import ColliderPlacement, ColliderShape, ColliderState
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.kinds.collider.settings import ColliderSettings
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.colliders.pack import pack_colliders
+from sinew.sim.colliders.scene_colliders import Colliders, SceneColliders
+from sinew.sim.colliders.state import ColliderPlacement, ColliderShape, ColliderState
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Attachment, Node, Scene
 
 SIZE = np.array([0.5, 0.0, 0.0])
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.gl.context import Context
-from sim.gl.record import record
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.record import record
 from tests.gl.colliders.probe import FRAME_TIME, SUBSTEP, float64, random_states, run_kernel
 from tests.oracles.collider_motion import local_points, world_points
 from tests.oracles.contact import resolve

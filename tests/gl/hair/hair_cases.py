@@ -6,22 +6,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.colliders.pack import arranged, pack_colliders
-from sim.colliders.scene_colliders import Colliders
-from sim.colliders.state import ColliderState
-from sim.gl.buffer import Buffer
-from sim.gl.buffer_ring import BufferRing
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.texture import BufferTexture
-from sim.gl.transform_feedback import padded_count
-from sim.kinds.hair.groom import Groom, rest_texels
-from sim.kinds.hair.records import ROOT, strand_records, strand_texels
-from sim.kinds.hair.roots import Roots
-from sim.kinds.hair.settings import HairSettings
-from sim.kinds.hair.solver import StrandSolver, StrandTables
-from sim.maths import quaternion
-from sim.scene.clock import STEP_TIME
+from sinew.sim.colliders.pack import arranged, pack_colliders
+from sinew.sim.colliders.scene_colliders import Colliders
+from sinew.sim.colliders.state import ColliderState
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.buffer_ring import BufferRing
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.kinds.hair.groom import Groom, rest_texels
+from sinew.sim.kinds.hair.records import ROOT, strand_records, strand_texels
+from sinew.sim.kinds.hair.roots import Roots
+from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.kinds.hair.solver import StrandSolver, StrandTables
+from sinew.sim.maths import quaternion
+from sinew.sim.scene.clock import STEP_TIME
 from tests.oracles.hair import Strands
 
 Float64 = npt.NDArray[np.float64]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.bench.hair import BenchHair, bench_settings, hair_rows
-from sim.bench.plain import PlainHair
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
+from sinew.sim.bench.hair import BenchHair, bench_settings, hair_rows
+from sinew.sim.bench.plain import PlainHair
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
 
 VARIANTS = [
     "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers",

@@ -9,21 +9,21 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.engine import Engine
-from sim.gl import buffer as buffers
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.kinds.hair.growth import growth_on_ellipsoid
-from sim.kinds.hair.presets import with_preset
-from sim.kinds.hair.records import PackedStrands
-from sim.kinds.hair.settings import HairForm, HairSettings, HairSource
-from sim.kinds.hair.system import HairSystem
-from sim.kinds.light.settings import LightSettings
-from sim.render.progressive import scheduler
-from sim.render.progressive.frame_plan import ChunkBudget
-from sim.scene.camera import Camera
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
+from sinew.sim.engine import Engine
+from sinew.sim.gl import buffer as buffers
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.hair.growth import growth_on_ellipsoid
+from sinew.sim.kinds.hair.presets import with_preset
+from sinew.sim.kinds.hair.records import PackedStrands
+from sinew.sim.kinds.hair.settings import HairForm, HairSettings, HairSource
+from sinew.sim.kinds.hair.system import HairSystem
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.render.progressive import scheduler
+from sinew.sim.render.progressive.frame_plan import ChunkBudget
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
 
 LIGHT = Node(id="light", transform=Transform(position=(1.6, 2.6, 1.9)), settings=LightSettings(reach=3.2))
 LONG = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Long")

@@ -10,24 +10,24 @@ import numpy.typing as npt
 import pytest
 from pyglm import glm
 
-from app.files.project_file import load_project
-from resources import path
-from sim.assets.model import Bounds
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.kinds.hair.hair_passes import LAYERS_MAX, HairTarget, shown_of
-from sim.kinds.hair.presets import PRESETS, with_preset
-from sim.kinds.hair.settings import HairDisplay, HairForm, HairLook, HairSettings, HairSource
-from sim.kinds.hair.system import HairSystem
-from sim.kinds.light.settings import LightSettings
-from sim.render.projection import Projection
-from sim.scene.camera import Camera
-from sim.scene.clock import STEP_TIME
-from sim.scene.picking import project_points
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.view import ViewSettings
+from sinew.app.files.project_file import load_project
+from sinew.resources import path
+from sinew.sim.assets.model import Bounds
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.hair.hair_passes import LAYERS_MAX, HairTarget, shown_of
+from sinew.sim.kinds.hair.presets import PRESETS, with_preset
+from sinew.sim.kinds.hair.settings import HairDisplay, HairForm, HairLook, HairSettings, HairSource
+from sinew.sim.kinds.hair.system import HairSystem
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.render.projection import Projection
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.picking import project_points
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import ViewSettings
 from tests.strict_shaders import VALIDATOR, Compiled, complaints
 
 Picture = npt.NDArray[np.float64]

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.hair.settings import HairSolver
-from sim.kinds.hair.solver import GRAVITY, layer_stiffness, longest_substep, stability
-from sim.maths import quaternion
-from sim.scene.clock import STEP_TIME
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.hair.settings import HairSolver
+from sinew.sim.kinds.hair.solver import GRAVITY, layer_stiffness, longest_substep, stability
+from sinew.sim.maths import quaternion
+from sinew.sim.scene.clock import STEP_TIME
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of, still
 from tests.oracles.hair import Strands, touched
 

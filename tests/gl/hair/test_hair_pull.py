@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.hair.settings import HairSolver
-from sim.kinds.hair.solver import StrandDrag
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.hair.settings import HairSolver
+from sinew.sim.kinds.hair.solver import StrandDrag
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of, still
 from tests.gl.hair.test_hair_reference import CASES, SOLIDS, built

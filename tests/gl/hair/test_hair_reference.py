@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.gl.back_end import BackEndChoice
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.hair.settings import HairSolver
-from sim.kinds.hair.solver import StrandDrag
-from sim.maths import quaternion
-from sim.maths.gusts import gusts_at
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.hair.settings import HairSolver
+from sinew.sim.kinds.hair.solver import StrandDrag
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.gusts import gusts_at
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of
 from tests.oracles.air import air_velocity
 from tests.oracles.hair import Strands

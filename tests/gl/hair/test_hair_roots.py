@@ -10,21 +10,21 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import resources
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel
-from sim.assets.strands import StrandSet, resampled
-from sim.characters.reference import skin
-from sim.characters.settings import ModelSettings, SkinningMethod, UpAxis
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.kinds.hair.roots import RootSurface, root_frames
-from sim.kinds.hair.settings import HairSettings, HairSource
-from sim.kinds.hair.strands import Strands
-from sim.maths import quaternion
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.strands import StrandSet, resampled
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod, UpAxis
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds.hair.roots import RootSurface, root_frames
+from sinew.sim.kinds.hair.settings import HairSettings, HairSource
+from sinew.sim.kinds.hair.strands import Strands
+from sinew.sim.maths import quaternion
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform
 from tests.strand_samples import strand_set
 
 Float64 = npt.NDArray[np.float64]

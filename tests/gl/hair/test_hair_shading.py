@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shaders import ROOT
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.record import record
-from sim.gl.vertex_array import Stream, VertexArray
+from sinew.shaders import ROOT
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.record import record
+from sinew.sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.shader_files import make_library
 
 CASE = record("Case", light=(4, "f4"), eye=(4, "f4"))

@@ -8,24 +8,24 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import resources
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel
-from sim.characters.deformers.settings import Twist, Wave
-from sim.characters.settings import ModelSettings, SkinningMethod
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.kinds.hair.highlights import DistancePoints
-from sim.kinds.hair.presets import with_preset
-from sim.kinds.hair.settings import ComparisonSolverChoice, HairDisplay, HairSettings, HairSolver, HairSource
-from sim.kinds.hair.system import HairSystem
-from sim.kinds.light.settings import LightSettings
-from sim.scene.camera import Camera
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.view import SkinningComparison, ViewSettings
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.deformers.settings import Twist, Wave
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.hair.highlights import DistancePoints
+from sinew.sim.kinds.hair.presets import with_preset
+from sinew.sim.kinds.hair.settings import ComparisonSolverChoice, HairDisplay, HairSettings, HairSolver, HairSource
+from sinew.sim.kinds.hair.system import HairSystem
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import SkinningComparison, ViewSettings
 
 Float64 = npt.NDArray[np.float64]
 FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path="humanoid.ezm", clip="walk"))

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from sim.colliders.pack import arranged, pack_colliders
-from sim.colliders.scene_colliders import ANY_SHAPE, Colliders, shapes_of
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.texture import BufferTexture
-from sim.kinds.emitter.births import schedule_of
-from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.passes import EmitterInputs
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.clock import STEP_TIME
+from sinew.sim.colliders.pack import arranged, pack_colliders
+from sinew.sim.colliders.scene_colliders import ANY_SHAPE, Colliders, shapes_of
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.emitter.births import schedule_of
+from sinew.sim.kinds.emitter.emitter import Emitter
+from sinew.sim.kinds.emitter.passes import EmitterInputs
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.scene.clock import STEP_TIME
 from tests.oracles import particles as reference
 
 

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.kinds.emitter.buffers import ScratchPool
-from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.passes import NO_INPUTS, EmitterInputs
-from sim.kinds.emitter.presets import PRESETS, with_preset
-from sim.kinds.emitter.settings import CollisionResponse, EmissionMode, EmitterSettings, EmitterSource
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, SettingsError
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.emitter.buffers import ScratchPool
+from sinew.sim.kinds.emitter.emitter import Emitter
+from sinew.sim.kinds.emitter.passes import NO_INPUTS, EmitterInputs
+from sinew.sim.kinds.emitter.presets import PRESETS, with_preset
+from sinew.sim.kinds.emitter.settings import CollisionResponse, EmissionMode, EmitterSettings, EmitterSource
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Effect, SettingsError
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.particles.particle_cases import changed, colliders, floor, placed
 

@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shaders import ROOT
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
-from sim.gl.record import Record, record
-from sim.gl.vertex_array import VertexArray
-from sim.kinds.emitter.block import FIELDS, SEGMENT_MAX
-from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.emitter.system import shown_particles
-from sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg4d
+from sinew.shaders import ROOT
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.record import Record, record
+from sinew.sim.gl.vertex_array import VertexArray
+from sinew.sim.kinds.emitter.block import FIELDS, SEGMENT_MAX
+from sinew.sim.kinds.emitter.emitter import Emitter
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.kinds.emitter.system import shown_particles
+from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg4d
 from tests.gl.shader_files import make_library
 
 COUNT = 3000

@@ -3,18 +3,24 @@
 import numpy as np
 import pytest
 
-from sim.characters.skinning import SKINNED
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.texture import BufferTexture
-from sim.kinds.emitter.births import schedule_of
-from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.passes import EmitterInputs, SurfaceInput
-from sim.kinds.emitter.settings import CollisionResponse, EmissionAim, EmissionMode, EmitterSettings, EmitterSource
-from sim.maths.transform import compose
-from sim.skin.surface_table import face_table, vertex_table
+from sinew.sim.characters.skinning import SKINNED
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.emitter.births import schedule_of
+from sinew.sim.kinds.emitter.emitter import Emitter
+from sinew.sim.kinds.emitter.passes import EmitterInputs, SurfaceInput
+from sinew.sim.kinds.emitter.settings import (
+    CollisionResponse,
+    EmissionAim,
+    EmissionMode,
+    EmitterSettings,
+    EmitterSource,
+)
+from sinew.sim.maths.transform import compose
+from sinew.sim.skin.surface_table import face_table, vertex_table
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.particles.particle_cases import changed, colliders, floor, placed, run_both
 from tests.oracles import particles as reference

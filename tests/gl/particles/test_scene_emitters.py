@@ -8,20 +8,26 @@ import msgspec
 import numpy as np
 import pytest
 
-import resources
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel
-from sim.characters.deformers.settings import Deformer, Twist, Wave
-from sim.characters.settings import ModelSettings
-from sim.colliders.state import ColliderShape
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.settings import CollisionResponse, EmissionAim, EmissionMode, EmitterSettings, EmitterSource
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.deformers.settings import Deformer, Twist, Wave
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.emitter.emitter import Emitter
+from sinew.sim.kinds.emitter.settings import (
+    CollisionResponse,
+    EmissionAim,
+    EmissionMode,
+    EmitterSettings,
+    EmitterSource,
+)
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform
 
 FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
 STILL: dict[str, Any] = {
@@ -444,7 +450,7 @@ def test_emitters_meet_the_colliders_of_the_scene(engine: Engine) -> None:
 @pytest.fixture
 def unbounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """No value that is allowed throws particles out of the world."""
-    monkeypatch.setattr("sim.kinds.emitter.births.check", lambda *_: None)
+    monkeypatch.setattr("sinew.sim.kinds.emitter.births.check", lambda *_: None)
 
 
 @pytest.mark.usefixtures("unbounded")

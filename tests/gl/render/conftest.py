@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sim.gl.context import Context
+from sinew.sim.gl.context import Context
 from tests.gl.render.worlds import Stage, make_stage
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sim.kinds.light.settings import LightSettings
-from sim.scene.vectors import Vec3
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.vectors import Vec3
 
 SKY, GROUND = np.array([0.52, 0.58, 0.66]), np.array([0.24, 0.22, 0.20])
 """Ambient light from above and below at brightness 1."""

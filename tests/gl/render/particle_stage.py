@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from sim.kinds.emitter.buffers import PARTICLE
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Node
+from sinew.sim.kinds.emitter.buffers import PARTICLE
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Node
 from tests.gl.render.worlds import Stage
 
 LIFE = 10.0

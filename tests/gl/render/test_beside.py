@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
-from sim.kinds.contract import Array
-from sim.maths.ramps import Ramp, ramp_colours
-from sim.render.coloured import ColouredArrays
-from sim.render.detail_pass import LinesItem, PointsItem
-from sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
-from sim.render.mesh_pass import SurfaceItem
-from sim.scene.camera import Camera
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.view import ViewSettings
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings
+from sinew.sim.kinds.contract import Array
+from sinew.sim.maths.ramps import Ramp, ramp_colours
+from sinew.sim.render.coloured import ColouredArrays
+from sinew.sim.render.detail_pass import LinesItem, PointsItem
+from sinew.sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
+from sinew.sim.render.mesh_pass import SurfaceItem
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import ViewSettings
 
 SIZE = (96, 96)
 CAMERA = Camera(target=(0.0, 0.0, 0.0), distance=4.0, yaw=0.0, pitch=0.0)

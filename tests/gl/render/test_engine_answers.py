@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sim.animation.evaluate import evaluate_pose
-from sim.assets.load import load_model
-from sim.characters.settings import SkinningMethod
-from sim.scene.transform import Transform
-from sim.scene.view import SkinningComparison
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.load import load_model
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import SkinningComparison
 from tests.gl.render.worlds import Stage, model_node, model_of, quad, twisted_bar
 
 PLACED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, 130.0, -10.0), scale=(1.0, 2.0, 0.5))

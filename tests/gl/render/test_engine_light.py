@@ -4,16 +4,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.assets.model import Material
-from sim.characters.settings import DoubleSided
-from sim.kinds.light.settings import LightSettings
-from sim.render.frame import Frame
-from sim.render.shadow_projection import GroundRectangle
-from sim.render.surface import PLAIN_DIFFUSE
-from sim.scene.camera import Camera
-from sim.scene.scene import Node
-from sim.scene.transform import Transform
-from sim.scene.vectors import Vec3
+from sinew.sim.assets.model import Material
+from sinew.sim.characters.settings import DoubleSided
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.render.frame import Frame
+from sinew.sim.render.shadow_projection import GroundRectangle
+from sinew.sim.render.surface import PLAIN_DIFFUSE
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.vectors import Vec3
 from tests.gl.render.light_formula import lit_colour, roughness_of
 from tests.gl.render.worlds import (
     FRONT,

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.model import Material
-from sim.gl.context import Context
-from sim.gl.errors import GLLimitError
-from sim.scene.camera import Camera
-from sim.scene.scene import Scene
-from sim.scene.view import DisplayMode, SkinningComparison
+from sinew.sim.assets.model import Material
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLLimitError
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Scene
+from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from tests.gl.render.worlds import FRONT, Stage, light_node, make_stage, model_node, model_of, quad, twisted_bar
 
 LIGHT = light_node((2.0, 4.0, 3.0))

@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from sim.characters.settings import DoubleSided
-from sim.render.pick_pass import REACH, Pick
-from sim.scene.camera import Camera
-from sim.scene.transform import Transform
-from sim.scene.view import SkinningComparison
+from sinew.sim.characters.settings import DoubleSided
+from sinew.sim.render.pick_pass import REACH, Pick
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import SkinningComparison
 from tests.gl.render.worlds import FRONT, Stage, mesh_of, model_node, model_of, pixel_of, quad, twisted_bar
 
 SIZE = (160, 120)

@@ -6,16 +6,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.assets.images import load_image
-from sim.assets.load import load_model
-from sim.characters.settings import DoubleSided, SkinningMethod
-from sim.engine import Engine
-from sim.gl.framebuffer import Framebuffer
-from sim.render.frame import LIGHT_LIMIT
-from sim.render.render_view import JointRef, Overlay
-from sim.scene.camera import Camera
-from sim.scene.scene import Scene
-from sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
+from sinew.sim.assets.images import load_image
+from sinew.sim.assets.load import load_model
+from sinew.sim.characters.settings import DoubleSided, SkinningMethod
+from sinew.sim.engine import Engine
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.render.frame import LIGHT_LIMIT
+from sinew.sim.render.render_view import JointRef, Overlay
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Scene
+from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 from tests.gl.render.worlds import FRONT, Stage, light_node, many_bones, mesh_of, model_node, model_of, twisted_bar
 
 LIGHTS = (

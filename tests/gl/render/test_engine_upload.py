@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.images import mip_image
-from sim.characters.prepared import prepare_model
-from sim.gl import buffer as buffers
-from sim.gl.context import Context
-from sim.gl.task import finish
+from sinew.sim.assets.images import mip_image
+from sinew.sim.characters.prepared import prepare_model
+from sinew.sim.gl import buffer as buffers
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.task import finish
 from tests.gl.render.worlds import Stage, model_node, model_of, quad, twisted_bar
 
 BYTES = 256

@@ -6,11 +6,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.assets.model import Material
-from sim.characters.settings import FlipV, SkinningMethod
-from sim.maths.ramps import Ramp, ramp_colours
-from sim.render.render_view import JointRef, Overlay, divider_pixel
-from sim.scene.view import DisplayMode, SkinningComparison
+from sinew.sim.assets.model import Material
+from sinew.sim.characters.settings import FlipV, SkinningMethod
+from sinew.sim.maths.ramps import Ramp, ramp_colours
+from sinew.sim.render.render_view import JointRef, Overlay, divider_pixel
+from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from tests.gl.render.light_formula import linear_from_srgb, srgb_from_linear
 from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, model_of, pixel_of, quad, twisted_bar
 

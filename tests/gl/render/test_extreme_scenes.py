@@ -10,19 +10,19 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from app.files.project_file import load_project, save_project
-from sim.assets.load import load_model
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.kinds import KINDS
-from sim.scene.camera import Camera
-from sim.scene.params import Role, params_of
-from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.view import ViewSettings
-from sim.scene.view_state import ViewState
+from sinew.app.files.project_file import load_project, save_project
+from sinew.sim.assets.load import load_model
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.params import Role, params_of
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view_state import ViewState
 
 CHEAP = {
     "columns": (2, 9), "rows": (2, 9), "substeps": (1, 3), "capacity": (1, 64), "samples": (0, 4), "guides": (1, 64),

@@ -8,21 +8,21 @@ import msgspec
 import numpy as np
 import pytest
 
-import shaders
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.gl.errors import GLLimitError
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.library import ShaderLibrary
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.system import ClothSystem
-from sim.kinds.cloth.view import ClothView
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.render.mesh_pass import SurfaceItem
-from sim.scene.camera import Camera
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
+from sinew import shaders
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLLimitError
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.cloth.system import ClothSystem
+from sinew.sim.kinds.cloth.view import ClothView
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.render.mesh_pass import SurfaceItem
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
 
 CLOTH = Node(
     id="sheet", name="Sheet", settings=ClothSettings(columns=4, rows=4), transform=Transform(position=(0, 2, 0))

@@ -7,21 +7,21 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.assets.model import Bounds
-from sim.gl.buffer import Buffer
-from sim.gl.context import Context
-from sim.gl.library import ShaderLibrary
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds import register, unregister
-from sim.kinds.contract import Counts, Kind, Mark, View, World
-from sim.render.detail_pass import LinesItem, PointsItem
-from sim.render.items import Item
-from sim.render.pick_pass import REACH, Pick
-from sim.render.render_view import DisplayOptions, Overlay
-from sim.scene.params import Settings
-from sim.scene.scene import Node
-from sim.scene.transform import Transform
-from sim.scene.vectors import Vec3
+from sinew.sim.assets.model import Bounds
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds import register, unregister
+from sinew.sim.kinds.contract import Counts, Kind, Mark, View, World
+from sinew.sim.render.detail_pass import LinesItem, PointsItem
+from sinew.sim.render.items import Item
+from sinew.sim.render.pick_pass import REACH, Pick
+from sinew.sim.render.render_view import DisplayOptions, Overlay
+from sinew.sim.scene.params import Settings
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.vectors import Vec3
 from tests.gl.render.worlds import FRONT, Stage, model_node, model_of, pixel_of, quad
 
 RECORD = np.dtype([("position", "f4", 4), ("scalar", "f4")])

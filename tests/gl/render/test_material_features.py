@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim.assets.model import AlphaMode, CharacterModel, EmbeddedImage, Material, Section
-from sim.characters.deformers.settings import EmissionPulse
-from sim.scene.transform import Transform
+from sinew.sim.assets.model import AlphaMode, CharacterModel, EmbeddedImage, Material, Section
+from sinew.sim.characters.deformers.settings import EmissionPulse
+from sinew.sim.scene.transform import Transform
 from tests.gl.render.worlds import Stage, light_node, mesh_of, model_node, model_of, quad
 
 FLAT_COLOUR = Material("m", None, None, diffuse=(0.5, 0.5, 0.5))

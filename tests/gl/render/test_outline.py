@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from sim.colliders.state import ColliderShape
-from sim.kinds.collider.settings import ColliderSettings
-from sim.render.render_view import JointRef, Overlay
-from sim.scene.scene import Attachment, Node
-from sim.scene.transform import Transform
-from sim.scene.view import SkinningComparison
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.render.render_view import JointRef, Overlay
+from sinew.sim.scene.scene import Attachment, Node
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import SkinningComparison
 from tests.gl.render.worlds import FRONT, Stage, many_bones, model_node, model_of, pixel_of, quad, twisted_bar
 
 BALL = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.4)

@@ -7,13 +7,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.assets.images import mip_image
-from sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
-from sim.render.projection import Projection
-from sim.render.render_view import Overlay
-from sim.scene.camera import Camera
-from sim.scene.transform import Transform
-from sim.scene.view import SkinningComparison
+from sinew.sim.assets.images import mip_image
+from sinew.sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
+from sinew.sim.render.projection import Projection
+from sinew.sim.render.render_view import Overlay
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import SkinningComparison
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, floating_square, light_node, model_of, quad
 

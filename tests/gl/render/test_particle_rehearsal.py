@@ -7,12 +7,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.gl.bootstrap import GL
-from sim.gl.context import Context
-from sim.gl.program import Program
-from sim.gl.vertex_array import VertexArray
-from sim.kinds.emitter.settings import Blending, ParticleLook
-from sim.render.projection import Projection
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.vertex_array import VertexArray
+from sinew.sim.kinds.emitter.settings import Blending, ParticleLook
+from sinew.sim.render.projection import Projection
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, light_node
 

@@ -5,11 +5,11 @@ import gc
 import numpy as np
 import pytest
 
-from sim.gl.context import Context
-from sim.kinds.emitter.settings import Blending, ParticleLook
-from sim.render.progressive import scheduler
-from sim.render.progressive.frame_plan import LARGEST_CHUNK, LONG_TURN, SHORT_TURN, SMALLEST_CHUNK, ChunkBudget
-from sim.render.render_view import Overlay
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds.emitter.settings import Blending, ParticleLook
+from sinew.sim.render.progressive import scheduler
+from sinew.sim.render.progressive.frame_plan import LARGEST_CHUNK, LONG_TURN, SHORT_TURN, SMALLEST_CHUNK, ChunkBudget
+from sinew.sim.render.render_view import Overlay
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, twisted_bar
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sim.engine import Engine
-from sim.gl import program
-from sim.gl.context import Context
-from sim.gl.errors import GLError
-from sim.kinds.cloth.settings import ClothLook, ClothSettings
-from sim.kinds.collider.settings import ColliderSettings
-from sim.render.progressive.precompiler import Precompiler, PrecompileScene
-from sim.scene.camera import Camera
-from sim.scene.clock import STEP_TIME
-from sim.scene.scene import Node, Scene
+from sinew.sim.engine import Engine
+from sinew.sim.gl import program
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLError
+from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.render.progressive.precompiler import Precompiler, PrecompileScene
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Node, Scene
 
 PATIENCE = 300.0
 CLOTH = ClothSettings(columns=8, rows=8, substeps=2)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from sim.characters.prepared import prepare_model
-from sim.gl.bootstrap import GL
-from sim.gl.context import Context
-from sim.gl.program import Program
-from sim.gl.vertex_array import VertexArray
-from sim.render.render_view import Overlay
-from sim.scene.view import DisplayMode
+from sinew.sim.characters.prepared import prepare_model
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.vertex_array import VertexArray
+from sinew.sim.render.render_view import Overlay
+from sinew.sim.scene.view import DisplayMode
 from tests.gl.render.worlds import Stage, light_node, model_node, model_of, quad, twisted_bar
 
 LAMP = (3.0, 6.0, 4.0)

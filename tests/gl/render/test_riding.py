@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from sim.colliders.state import ColliderShape
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.light.settings import LightSettings
-from sim.render.pick_pass import Pick
-from sim.render.render_view import Overlay
-from sim.scene.scene import Attachment, Node
-from sim.scene.transform import Transform
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.render.pick_pass import Pick
+from sinew.sim.render.render_view import Overlay
+from sinew.sim.scene.scene import Attachment, Node
+from sinew.sim.scene.transform import Transform
 from tests.gl.render.worlds import FRONT, Stage, light_node, many_bones, model_node, model_of, pixel_of, quad
 
 SIZE = (160, 120)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from sim.assets.images import MipImage, mip_image
-from sim.gl.context import Context
-from sim.gl.errors import GLError, GLLimitError
-from sim.gl.task import finish
-from sim.gl.texture import Texture2D
-from sim.render import texture_upload
-from sim.render.texture_upload import upload_image
+from sinew.sim.assets.images import MipImage, mip_image
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.errors import GLError, GLLimitError
+from sinew.sim.gl.task import finish
+from sinew.sim.gl.texture import Texture2D
+from sinew.sim.render import texture_upload
+from sinew.sim.render.texture_upload import upload_image
 
 
 def noise(height: int, width: int) -> MipImage:

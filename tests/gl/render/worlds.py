@@ -6,22 +6,22 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.assets.build_skeleton import build_skeleton
-from sim.assets.clip import UniformClip
-from sim.assets.model import Bounds, CharacterModel, Clip, Material, Mesh, Section, Skeleton, Skin
-from sim.characters.settings import DoubleSided, ModelSettings
-from sim.engine import Engine
-from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
-from sim.gl.library import ShaderLibrary
-from sim.kinds.light.settings import LightSettings
-from sim.render.render_view import Overlay
-from sim.render.surface import Images
-from sim.scene.camera import Camera
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.vectors import Vec3
-from sim.scene.view import ViewSettings
+from sinew.sim.assets.build_skeleton import build_skeleton
+from sinew.sim.assets.clip import UniformClip
+from sinew.sim.assets.model import Bounds, CharacterModel, Clip, Material, Mesh, Section, Skeleton, Skin
+from sinew.sim.characters.settings import DoubleSided, ModelSettings
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.render.render_view import Overlay
+from sinew.sim.render.surface import Images
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.vectors import Vec3
+from sinew.sim.scene.view import ViewSettings
 
 BARE = {"grid": False, "axes": False, "samples": 0}
 """View settings that leave nothing but surfaces, shadow and background, without smoothed edges."""

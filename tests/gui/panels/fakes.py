@@ -9,14 +9,14 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from sim.assets.build_skeleton import build_skeleton
-from sim.assets.model import Bounds, CharacterModel, LocalPose, Material, Mesh, Section, Skin
-from sim.characters.settings import ModelSettings
-from sim.kinds.light.settings import LightSettings
-from sim.scene.change import Change, ChangeKind, value_change
-from sim.scene.params import Effect
-from sim.scene.scene import Node, ParamRef, Scene, value_at, with_value
-from widgets.protocols import ModelState, ModelStatus
+from sinew.sim.assets.build_skeleton import build_skeleton
+from sinew.sim.assets.model import Bounds, CharacterModel, LocalPose, Material, Mesh, Section, Skin
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.change import Change, ChangeKind, value_change
+from sinew.sim.scene.params import Effect
+from sinew.sim.scene.scene import Node, ParamRef, Scene, value_at, with_value
+from sinew.widgets.protocols import ModelState, ModelStatus
 
 LEFT = Qt.MouseButton.LeftButton
 NO_MODIFIER = Qt.KeyboardModifier.NoModifier

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from widgets.cheat_sheet import CheatSheet, ShortcutEntry, _parts
+from sinew.widgets.cheat_sheet import CheatSheet, ShortcutEntry, _parts
 
 ENTRIES = [
     ShortcutEntry("View", "Orbit", "Middle drag or Alt+Left drag", "Turns the camera about its target."),

@@ -3,17 +3,17 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from sim.colliders.state import ColliderShape
-from sim.kinds import KINDS
-from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
-from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
-from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Effect
-from sim.scene.scene import Node, ParamRef, Scene
-from sim.scene.view_state import Selection
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
+from sinew.sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.params import Effect
+from sinew.sim.scene.scene import Node, ParamRef, Scene
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.inspector.form import SettingRow
+from sinew.widgets.inspector.inspector import Inspector
 from tests.gui.panels.fakes import BONES, FakeTarget, SignalLog, ref, sample_scene
-from widgets.inspector.form import SettingRow
-from widgets.inspector.inspector import Inspector
 
 
 @pytest.fixture

@@ -8,18 +8,18 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from sim.characters.deformers.settings import DEFORMERS
-from sim.kinds import KINDS
-from sim.scene.params import Role, Scale, param, params_of
-from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import Node
-from sim.scene.transform import Transform
-from sim.scene.view import ViewSettings
+from sinew.sim.characters.deformers.settings import DEFORMERS
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.params import Role, Scale, param, params_of
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import ViewSettings
+from sinew.widgets.inspector.editor import ValueEditor
+from sinew.widgets.inspector.editors import Choices, choice_text, editor_for
+from sinew.widgets.inspector.inspector import groups_of
+from sinew.widgets.inspector.number_editors import ValueSlider
 from tests.gui.panels.fakes import SignalLog, drag, wheel
-from widgets.inspector.editor import ValueEditor
-from widgets.inspector.editors import Choices, choice_text, editor_for
-from widgets.inspector.inspector import groups_of
-from widgets.inspector.number_editors import ValueSlider
 
 CLASSES = (Node, Transform, PlaybackSettings, ViewSettings, *[kind.settings for kind in KINDS.values()], *DEFORMERS)
 RECORDS = [

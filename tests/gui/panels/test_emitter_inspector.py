@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from PySide6.QtGui import QFontMetrics
 
-from sim.kinds import KINDS
-from sim.kinds.emitter.settings import (
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.emitter.settings import (
     SURFACE_SOURCES,
     Blending,
     CollisionResponse,
@@ -15,12 +15,12 @@ from sim.kinds.emitter.settings import (
     EmitterSource,
     ParticleLook,
 )
-from sim.scene.scene import Node, ParamRef, Scene
-from sim.scene.view_state import Selection
+from sinew.sim.scene.scene import Node, ParamRef, Scene
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.inspector.form import FormSection, SettingRow
+from sinew.widgets.inspector.inspector import Inspector
+from sinew.widgets.kinds.emitter.widgets import Population, PopulationBar, brief_number, whole_number
 from tests.gui.panels.fakes import FakeTarget, sample_scene
-from widgets.inspector.form import FormSection, SettingRow
-from widgets.inspector.inspector import Inspector
-from widgets.kinds.emitter.widgets import Population, PopulationBar, brief_number, whole_number
 
 
 @pytest.fixture

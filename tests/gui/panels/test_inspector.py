@@ -9,17 +9,17 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from sim.assets.model import Interpolation
-from sim.characters.settings import ModelSettings, SkinningMethod
-from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Effect
-from sim.scene.scene import Node, ParamRef, Scene
-from sim.scene.view_state import Selection
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.params import Effect
+from sinew.sim.scene.scene import Node, ParamRef, Scene
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.inspector.form import FactRow, NoteRow, SettingRow
+from sinew.widgets.inspector.form_tree import FormTree
+from sinew.widgets.inspector.inspector import Inspector
+from sinew.widgets.protocols import ModelState, ModelStatus
 from tests.gui.panels.fakes import bind_pose, character, drag, ref, wheel
-from widgets.inspector.form import FactRow, NoteRow, SettingRow
-from widgets.inspector.form_tree import FormTree
-from widgets.inspector.inspector import Inspector
-from widgets.protocols import ModelState, ModelStatus
 
 INTENSITY = ref("c", "light", "intensity")
 POSITION = ref("a", "transform", "position")

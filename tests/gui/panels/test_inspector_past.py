@@ -4,12 +4,12 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import Node, ParamRef, Scene, with_value
-from sim.scene.view_state import Selection
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.inspector.form import SettingRow
+from sinew.widgets.inspector.inspector import Inspector
 from tests.gui.panels.fakes import FakeTarget
-from widgets.inspector.form import SettingRow
-from widgets.inspector.inspector import Inspector
 
 INTENSITY = ParamRef("lamp", "light", "intensity")
 NOW = Scene(nodes=(Node(id="lamp", name="Lamp", settings=LightSettings()),))

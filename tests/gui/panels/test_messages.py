@@ -3,7 +3,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from widgets.messages import KEPT, Message, Messages, Severity
+from sinew.widgets.messages import KEPT, Message, Messages, Severity
 
 FIRST = Message(Severity.WARNING, "texture coat.tga not found", "models/dude.ezm", 1_700_000_000.0)
 SECOND = Message(Severity.ERROR, "two\nlines", "C:\\models\\crate.ezm", 1_700_000_001.0)

@@ -5,15 +5,15 @@ import dataclasses
 import pytest
 from PySide6.QtWidgets import QLabel, QToolButton
 
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.contract import Command, Panel
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.scene import Node, ParamRef, Scene
-from sim.scene.view_state import Selection
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.contract import Command, Panel
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.scene.scene import Node, ParamRef, Scene
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.inspector.form import FactRow, FormSection, SettingRow, WidgetRow
+from sinew.widgets.inspector.head import NodeStatus, head_button
+from sinew.widgets.inspector.inspector import Inspector
 from tests.gui.panels.fakes import FakeTarget, SignalLog, sample_scene
-from widgets.inspector.form import FactRow, FormSection, SettingRow, WidgetRow
-from widgets.inspector.head import NodeStatus, head_button
-from widgets.inspector.inspector import Inspector
 
 
 class Room(Panel):

@@ -5,21 +5,21 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from sim.characters.settings import ModelSettings
-from sim.kinds import KINDS
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Effect
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.view_state import Selection
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.params import Effect
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.icons import glyph, kind_icon
+from sinew.widgets.outliner import Outliner, OutlinerAction
+from sinew.widgets.outliner_model import NOTE_ROLE, ListPlace, OutlinerModel
+from sinew.widgets.outliner_view import EYE_WIDTH
+from sinew.widgets.protocols import ModelState, ModelStatus
+from sinew.widgets.theme import colours
 from tests.gui.panels.fakes import SignalLog, character, ref
-from widgets.icons import glyph, kind_icon
-from widgets.outliner import Outliner, OutlinerAction
-from widgets.outliner_model import NOTE_ROLE, ListPlace, OutlinerModel
-from widgets.outliner_view import EYE_WIDTH
-from widgets.protocols import ModelState, ModelStatus
-from widgets.theme import colours
 
 SIGNALS = (
     "node_selected",

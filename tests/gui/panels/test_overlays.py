@@ -4,11 +4,11 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from sim.maths.ramps import Ramp, ramp_colours
-from sim.scene.camera import Camera
+from sinew.sim.maths.ramps import Ramp, ramp_colours
+from sinew.sim.scene.camera import Camera
+from sinew.widgets.axis_gizmo import VIEWS, AxisGizmo
+from sinew.widgets.overlay import Divider, Legend, StatisticsOverlay
 from tests.gui.panels.fakes import SignalLog, drag, mouse
-from widgets.axis_gizmo import VIEWS, AxisGizmo
-from widgets.overlay import Divider, Legend, StatisticsOverlay
 
 
 @pytest.fixture

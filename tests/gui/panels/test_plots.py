@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from app.kinds.cloth.panel import CHANNELS, cloth_plots, cloth_values
-from widgets.plots import CAPACITY, SPAN, PlotRing
+from sinew.app.kinds.cloth.panel import CHANNELS, cloth_plots, cloth_values
+from sinew.widgets.plots import CAPACITY, SPAN, PlotRing
 
 
 def sample(time, kinetic=1.0, elastic=2.0, potential=3.0, strain=0.05):

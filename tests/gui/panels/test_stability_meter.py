@@ -1,8 +1,8 @@
 import pytest
 
-from sim.kinds.cloth.stability import ClothStability
-from sim.scene.clock import STEP_TIME
-from widgets.kinds.cloth.stability_meter import (
+from sinew.sim.kinds.cloth.stability import ClothStability
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.widgets.kinds.cloth.stability_meter import (
     StabilityMeterWidget,
     StabilityOverlay,
     meter_colour,

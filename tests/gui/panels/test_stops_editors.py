@@ -3,16 +3,16 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtTest import QTest
 
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.maths.srgb import srgb_from_linear
-from sim.scene.scene import Node, Scene
-from sim.scene.vectors import STOP_MAX, values_at
-from sim.scene.view_state import Selection
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.maths.srgb import srgb_from_linear
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.vectors import STOP_MAX, values_at
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.inspector.form import SettingRow
+from sinew.widgets.inspector.inspector import Inspector
+from sinew.widgets.inspector.stop_view import plain_top, seen_colour, strip_image
+from sinew.widgets.inspector.stops import PRESETS
 from tests.gui.panels.fakes import LEFT, FakeTarget, mouse, ref, wheel
-from widgets.inspector.form import SettingRow
-from widgets.inspector.inspector import Inspector
-from widgets.inspector.stop_view import plain_top, seen_colour, strip_image
-from widgets.inspector.stops import PRESETS
 
 COLOUR = ref("e", "emitter", "colour_over_life")
 OPACITY = ref("e", "emitter", "opacity_over_life")

@@ -5,10 +5,10 @@ from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QIcon, QImage, QPalette, QRegion
 from PySide6.QtWidgets import QComboBox, QTreeView, QWidget
 
-from widgets import theme
-from widgets.icons import GLYPHS, GlyphLabel, glyph, icon
-from widgets.overlay import StopMark
-from widgets.theme import DARK, LIGHT, Theme, ThemeMode
+from sinew.widgets import theme
+from sinew.widgets.icons import GLYPHS, GlyphLabel, glyph, icon
+from sinew.widgets.overlay import StopMark
+from sinew.widgets.theme import DARK, LIGHT, Theme, ThemeMode
 
 
 @pytest.fixture

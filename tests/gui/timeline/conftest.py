@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
-from widgets.timeline.ruler_scale import ClipEntry
-from widgets.timeline.timeline import Timeline
+from sinew.widgets.timeline.ruler_scale import ClipEntry
+from sinew.widgets.timeline.timeline import Timeline
 
 WALK = ClipEntry("walk", 31, 1.0, np.arange(31) / 30.0)
 RUN = ClipEntry("run", 61, 2.0, np.arange(61) / 30.0)

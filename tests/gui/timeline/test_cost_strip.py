@@ -4,10 +4,10 @@ from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from sim.profile.by_frame import FrameCollector
-from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
-from widgets.timeline.cost_strip import NOTHING, CostStrip, bins_of_columns, scale_top
-from widgets.timings.colours import pass_colour
+from sinew.sim.profile.by_frame import FrameCollector
+from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
+from sinew.widgets.timeline.cost_strip import NOTHING, CostStrip, bins_of_columns, scale_top
+from sinew.widgets.timings.colours import pass_colour
 
 STEP = 1.0 / 30.0
 

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from sim.scene.playback import PlaybackSettings
+from sinew.sim.scene.playback import PlaybackSettings
 
 TOP = 4.0
 FRAME = 1.0 / 30.0
@@ -185,7 +185,7 @@ def test_a_ruler_without_a_clip_ignores_the_mouse(timeline, log, mouse):
 
 
 def test_a_single_pose_can_be_touched_without_harm(timeline, log, mouse, lane_y):
-    from widgets.timeline.ruler_scale import ClipEntry
+    from sinew.widgets.timeline.ruler_scale import ClipEntry
 
     timeline.set_clips([ClipEntry("pose", 1, 0.0, (0.0,))], "pose")
     mouse.drag(timeline.ruler.scale.x_of(0.0), 500.0, lane_y)

@@ -3,8 +3,8 @@ from PySide6.QtCore import QEvent, QObject, QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QScrollArea
 
-from sim.scene.playback import PlaybackSettings
-from widgets.theme import DARK, LIGHT, palette_of
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.widgets.theme import DARK, LIGHT, palette_of
 
 
 class PaintedArea(QObject):

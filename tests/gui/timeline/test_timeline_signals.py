@@ -4,7 +4,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from sim.scene.playback import LoopMode, PlaybackSettings
+from sinew.sim.scene.playback import LoopMode, PlaybackSettings
 
 
 def press(button):

@@ -7,9 +7,9 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
-from sim.scene.strips import Strip
-from widgets.timeline.ruler_scale import fitted
-from widgets.timeline.tracks import BarRow, StripRow, Tracks, strip_bars
+from sinew.sim.scene.strips import Strip
+from sinew.widgets.timeline.ruler_scale import fitted
+from sinew.widgets.timeline.tracks import BarRow, StripRow, Tracks, strip_bars
 
 CLIPS = ["walk", "run", "wave"]
 NODES = 7

@@ -1,7 +1,7 @@
 import pytest
 
+from sinew.widgets.timings.view import TimingsView
 from tests.gui.timings.fake_frames import STATUS, history_of, walk
-from widgets.timings.view import TimingsView
 
 
 @pytest.fixture

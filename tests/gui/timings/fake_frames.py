@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from sim.profile.history import QuantityHistory, TimingRecording
-from sim.profile.sample import FrameSample, SceneMoment, Slice, TimerStatus, TimeSource, Vsync
+from sinew.sim.profile.history import QuantityHistory, TimingRecording
+from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimerStatus, TimeSource, Vsync
 
 # Path and typical time [ms] of everything that has no parts.
 LEAVES = {

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim.profile.comparison import compare, verdict
-from sim.profile.history import Quantity, TimingRecording
-from sim.profile.sample import TimeSource
+from sinew.sim.profile.comparison import compare, verdict
+from sinew.sim.profile.history import Quantity, TimingRecording
+from sinew.sim.profile.sample import TimeSource
+from sinew.widgets.timings.frames import TOTAL, FrameTable, Level
+from sinew.widgets.timings.view import TimingsView
 from tests.gui.timings.fake_frames import STATUS, recording, sample
-from widgets.timings.frames import TOTAL, FrameTable, Level
-from widgets.timings.view import TimingsView
 
 
 def noisy(name, milliseconds, count=200, seed=1, **options):

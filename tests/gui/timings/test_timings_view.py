@@ -10,13 +10,13 @@ from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 
-from sim.profile.history import Quantity, QuantityHistory
-from sim.profile.sample import TimerStatus, TimeSource, Vsync
+from sinew.sim.profile.history import Quantity, QuantityHistory
+from sinew.sim.profile.sample import TimerStatus, TimeSource, Vsync
+from sinew.widgets.theme import tabular
+from sinew.widgets.timings.frames import TOTAL, FrameTable, Level, PlottedTimes, TimingsOptions, Unit
+from sinew.widgets.timings.plot_parts import TimeWindow
+from sinew.widgets.timings.view import TimingsView
 from tests.gui.timings.fake_frames import LEAVES, STATUS, history_of, sample, walk
-from widgets.theme import tabular
-from widgets.timings.frames import TOTAL, FrameTable, Level, PlottedTimes, TimingsOptions, Unit
-from widgets.timings.plot_parts import TimeWindow
-from widgets.timings.view import TimingsView
 
 
 def area(view):

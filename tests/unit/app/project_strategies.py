@@ -7,16 +7,16 @@ import numpy as np
 from hypothesis import strategies as st
 from msgspec import inspect
 
-from sim.kinds import KINDS
-from sim.kinds.hair.groom_edits import EditedGuides, GroomEdits, packed
-from sim.kinds.hair.roots import unit
-from sim.scene.camera import Camera
-from sim.scene.params import Role, params_of
-from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.view import ViewSettings
-from sim.scene.view_state import Selection, ViewState
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.hair.groom_edits import EditedGuides, GroomEdits, packed
+from sinew.sim.kinds.hair.roots import unit
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.params import Role, params_of
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view_state import Selection, ViewState
 
 # Half of a surrogate pair stands for a file name that is no text.
 texts = st.text(

@@ -6,19 +6,19 @@ import msgspec
 import numpy as np
 import pytest
 
-from app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
-from app.document.document import Document
-from app.files.node_text import nodes_of, nodes_text
-from app.files.project_json import ProjectError
-from sim.characters.settings import ModelSettings
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.group.kind import GroupSettings
-from sim.kinds.light.settings import LightSettings
-from sim.scene.params import ParamError
-from sim.scene.scene import Attachment, Node, ParamRef, Scene
-from sim.scene.transform import Transform
-from sim.scene.view_state import Selection, selection_of, toggled
-from sim.scene.world_transforms import WorldTransforms
+from sinew.app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
+from sinew.app.document.document import Document
+from sinew.app.files.node_text import nodes_of, nodes_text
+from sinew.app.files.project_json import ProjectError
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.group.kind import GroupSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.params import ParamError
+from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import Selection, selection_of, toggled
+from sinew.sim.scene.world_transforms import WorldTransforms
 
 MODEL = Node(
     id="m", name="figure", settings=ModelSettings(path="/m/figure.ezm"),

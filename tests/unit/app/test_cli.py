@@ -13,15 +13,15 @@ from typing import BinaryIO
 import numpy as np
 import pytest
 
-import resources
-from app.cli import main as cli
-from app.cli.failure import CommandError, failure_text
-from app.cli.main import main
-from app.cli.progress import Progress, time_left
-from app.cli.report import page
-from sim.assets.raw import ModelError
-from sim.export import surface
-from sim.export.formats import SURFACE_WRITERS
+from sinew import resources
+from sinew.app.cli import main as cli
+from sinew.app.cli.failure import CommandError, failure_text
+from sinew.app.cli.main import main
+from sinew.app.cli.progress import Progress, time_left
+from sinew.app.cli.report import page
+from sinew.sim.assets.raw import ModelError
+from sinew.sim.export import surface
+from sinew.sim.export.formats import SURFACE_WRITERS
 
 
 def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -246,8 +246,8 @@ def test_being_ended_while_loading_is_no_traceback(ending: signal.Signals, comma
     """At every tenth of a second while modules are imported, after the interpreter itself has started."""
     model = repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm"
     code = (
-        "import app, os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.write(1, b'.'); "
-        "import app.__main__; sys.exit(app.__main__.main())"
+        "import os, signal, sys, sinew; signal.signal(signal.SIGINT, signal.SIG_DFL); os.write(1, b'.'); "
+        "import sinew.__main__; sys.exit(sinew.__main__.main())"
     )
     for tenth in range(5):
         process = subprocess.Popen(
@@ -269,7 +269,7 @@ def test_being_ended_while_loading_is_no_traceback(ending: signal.Signals, comma
 
 def test_info_loads_neither_qt_nor_opengl(repo_root: Path) -> None:
     code = (
-        "import sys; from app.cli.main import main; status = main(['info', 'none.ezm']); "
+        "import sys; from sinew.app.cli.main import main; status = main(['info', 'none.ezm']); "
         "loaded = {name.partition('.')[0] for name in sys.modules}; "
         "print(status, sorted(loaded & {'PySide6', 'OpenGL', 'glcontext', 'pyqtgraph', 'shiboken6'}))"
     )
@@ -279,7 +279,7 @@ def test_info_loads_neither_qt_nor_opengl(repo_root: Path) -> None:
 
 def test_a_reader_that_has_seen_enough_is_no_failure_worth_a_message(repo_root: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "app", "--help"], cwd=repo_root, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, "-m", "sinew", "--help"], cwd=repo_root, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     assert process.stdout is not None

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import resources
-from app.cli.main import main
-from sim.assets.load import load_model
+from sinew import resources
+from sinew.app.cli.main import main
+from sinew.sim.assets.load import load_model
 from tests.frame_samples import write_all
 from tests.gltf_rules import Checked
 

@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from app.cli.main import main
-from app.cli.scene import opened
-from app.files.project_file import save_project
-from resources import path as resource
-from sim.assets.build import build_model
-from sim.assets.info import info_text, model_info
-from sim.assets.load import read_raw
-from sim.assets.raw import RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
-from sim.characters.settings import MaterialLook, ModelSettings
-from sim.kinds.light.settings import LightSettings
-from sim.printable import printable
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.view_state import ViewState
+from sinew.app.cli.main import main
+from sinew.app.cli.scene import opened
+from sinew.app.files.project_file import save_project
+from sinew.resources import path as resource
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.info import info_text, model_info
+from sinew.sim.assets.load import read_raw
+from sinew.sim.assets.raw import RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
+from sinew.sim.characters.settings import MaterialLook, ModelSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.printable import printable
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.view_state import ViewState
 from tests.ezm_samples import ezb_bytes
 
 

@@ -6,18 +6,18 @@ import msgspec
 import pytest
 from PySide6.QtCore import QObject
 
-from app.document.document import Document
-from app.files.unknown_content import UnknownContent, UnknownNode
-from sim.characters.settings import ModelSettings
-from sim.kinds.cloth.settings import ClothSettings, PinTarget
-from sim.kinds.light.settings import LightSettings
-from sim.scene.camera import Camera
-from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Effect, ParamError
-from sim.scene.scene import PLAYBACK, VIEW, Node, ParamRef, Scene, value_at
-from sim.scene.transform import Transform
-from sim.scene.view import DisplayMode
-from sim.scene.view_state import Selection, ViewState
+from sinew.app.document.document import Document
+from sinew.app.files.unknown_content import UnknownContent, UnknownNode
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.cloth.settings import ClothSettings, PinTarget
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.change import Change, ChangeKind
+from sinew.sim.scene.params import Effect, ParamError
+from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, ParamRef, Scene, value_at
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import DisplayMode
+from sinew.sim.scene.view_state import Selection, ViewState
 
 UNIT_SCALE = ParamRef("model-1", "model", "unit_scale")
 INTENSITY = ParamRef("light-1", "light", "intensity")

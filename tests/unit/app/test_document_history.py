@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from PySide6.QtWidgets import QApplication
 
-from app.document.document import Document
-from sim.characters.settings import ModelSettings
-from sim.kinds.light.settings import LightSettings
-from sim.scene.params import ParamError
-from sim.scene.scene import PLAYBACK, Node, ParamRef, Scene, value_at
-from sim.scene.view_state import Selection
+from sinew.app.document.document import Document
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.params import ParamError
+from sinew.sim.scene.scene import PLAYBACK, Node, ParamRef, Scene, value_at
+from sinew.sim.scene.view_state import Selection
 from tests.unit.app.project_strategies import projects, texts
 
 KINDS = st.sampled_from(["light", "model"])

@@ -21,13 +21,13 @@ atexit.register(lambda: print(pathlib.Path("/proc/self/status").read_text().part
 """
 """Tells the most memory [KiB] as the last line; what the system adds up for a child begins with its parent's."""
 
-INFO = "import sys; from app.cli.main import main; sys.exit(main(['info', sys.argv[1]]))"
-IMAGE = "import sys; from pathlib import Path; from sim.assets.images import load_image; load_image(Path(sys.argv[1]))"
+INFO = "import sys; from sinew.app.cli.main import main; sys.exit(main(['info', sys.argv[1]]))"
+IMAGE = "import sys, pathlib; from sinew.sim.assets.images import load_image; load_image(pathlib.Path(sys.argv[1]))"
 PINS = """
 import sys
 from pathlib import Path
-from app.files.project_file import load_project
-from sim.kinds.cloth.pins import pin_flags, toggled_pin_list
+from sinew.app.files.project_file import load_project
+from sinew.sim.kinds.cloth.pins import pin_flags, toggled_pin_list
 cloth = next(node.settings for node in load_project(Path(sys.argv[1])).scene.nodes if node.kind == "cloth")
 flags = pin_flags(cloth.pins, cloth.pin_list, 1156, None)
 print(flags.sum(), toggled_pin_list(cloth.pin_list, flags, [3]))

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from app.cli.main import main
-from app.document.node_names import NodeNames
-from app.files.project_file import load_project
-from app.files.project_json import VALUES_MAX, ProjectError
-from sim.assets.raw import LoadCancelled
+from sinew.app.cli.main import main
+from sinew.app.document.node_names import NodeNames
+from sinew.app.files.project_file import load_project
+from sinew.app.files.project_json import VALUES_MAX, ProjectError
+from sinew.sim.assets.raw import LoadCancelled
 
 HEAD = '{"format": "sinew-project", "version": 2'
 

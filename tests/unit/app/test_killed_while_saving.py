@@ -10,10 +10,10 @@ import pytest
 SAVER = """
 import itertools, os, random, signal, sys, time
 from pathlib import Path
-from app.files.project_file import load_project, save_project
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import Node, Scene
-from sim.scene.view_state import ViewState
+from sinew.app.files.project_file import load_project, save_project
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.view_state import ViewState
 
 path = Path(sys.argv[1])
 chance = random.Random(20)

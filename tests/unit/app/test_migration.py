@@ -9,13 +9,13 @@ import msgspec
 import numpy as np
 import pytest
 
-import resources
-from app.files.project_file import LoadedProject, load_project, save_project
-from sim.bench.pose import synthetic_character
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.scene import Attachment, Node
-from sim.scene.transform import Transform, node_matrix
-from sim.scene.world_transforms import WorldTransforms
+from sinew import resources
+from sinew.app.files.project_file import LoadedProject, load_project, save_project
+from sinew.sim.bench.pose import synthetic_character
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.scene.scene import Attachment, Node
+from sinew.sim.scene.transform import Transform, node_matrix
+from sinew.sim.scene.world_transforms import WorldTransforms
 from tests.unit.colliders.cases import posed
 
 FIRST = Path(__file__).resolve().parents[2] / "data" / "projects" / "version-1"

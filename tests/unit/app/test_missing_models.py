@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from app.files.project_paths import missing_models, relocated_paths
-from sim.characters.settings import ModelSettings
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import Node, Scene
+from sinew.app.files.project_paths import missing_models, relocated_paths
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import Node, Scene
 
 
 def scene(*paths: str) -> Scene:

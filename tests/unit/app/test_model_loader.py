@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QObject, QThread
 
-from app.files.model_loader import LoadedModel, ModelLoader
-from sim.assets.images import ImageBudget
-from sim.assets.model import Bounds, CharacterModel, Material, Mesh
-from sim.assets.raw import LoadCancelled, ModelError
+from sinew.app.files.model_loader import LoadedModel, ModelLoader
+from sinew.sim.assets.images import ImageBudget
+from sinew.sim.assets.model import Bounds, CharacterModel, Material, Mesh
+from sinew.sim.assets.raw import LoadCancelled, ModelError
 
 
 def model(path: Path, *textures: Path) -> CharacterModel:
@@ -252,8 +252,8 @@ LEAVING = """
 import sys, time
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QTimer
-from app.files.model_loader import ModelLoader
-from sim.assets.raw import LoadCancelled
+from sinew.app.files.model_loader import ModelLoader
+from sinew.sim.assets.raw import LoadCancelled
 
 def load(path, *, progress, cancelled):
     while not cancelled():

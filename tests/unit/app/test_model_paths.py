@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.files.project_paths import portable_path, resolved_path, stored_path
+from sinew.app.files.project_paths import portable_path, resolved_path, stored_path
 
 
 @pytest.mark.parametrize(

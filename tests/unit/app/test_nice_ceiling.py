@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.viewport.frame_info import nice_ceiling
+from sinew.app.viewport.frame_info import nice_ceiling
 
 
 @given(st.floats(1e-200, 1e200))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import resources
-from app.files import project_paths as module
-from app.files.project_file import load_project
-from app.files.project_paths import is_network_path, outside_files, project_folders
-from sim.characters.settings import ModelSettings
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.scene import Node, Scene
+from sinew import resources
+from sinew.app.files import project_paths as module
+from sinew.app.files.project_file import load_project
+from sinew.app.files.project_paths import is_network_path, outside_files, project_folders
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.scene.scene import Node, Scene
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 import msgspec
 
-from app.timings.past_values import SceneHistory, difference_text, values_that_differ
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import VIEW, Node, ParamRef, Scene, with_value
-from sim.scene.vectors import Vec3
+from sinew.app.timings.past_values import SceneHistory, difference_text, values_that_differ
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import VIEW, Node, ParamRef, Scene, with_value
+from sinew.sim.scene.vectors import Vec3
 
 
 def light(node_id: str, position: Vec3 = (0.0, 0.0, 0.0)) -> Node:

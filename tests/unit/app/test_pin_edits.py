@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from app.document.document import Document
-from app.kinds.cloth.tool import set_pin_preset, toggle_pins
-from sim.kinds.cloth.pins import pin_flags
-from sim.kinds.cloth.settings import ClothSettings, PinPreset
-from sim.scene.scene import Node, Scene
+from sinew.app.document.document import Document
+from sinew.app.kinds.cloth.tool import set_pin_preset, toggle_pins
+from sinew.sim.kinds.cloth.pins import pin_flags
+from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset
+from sinew.sim.scene.scene import Node, Scene
 
 COUNT = 12
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from app.files.presets import PresetError, PresetStore
-from sim.kinds import KINDS
-from sim.kinds.cloth.kind import FABRIC_FIELDS
-from sim.kinds.cloth.settings import ClothMode, ClothSettings
+from sinew.app.files.presets import PresetError, PresetStore
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.cloth.kind import FABRIC_FIELDS
+from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings
 
 
 @pytest.fixture

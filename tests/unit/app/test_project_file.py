@@ -13,18 +13,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.files.migrations import MIGRATIONS
-from app.files.project_file import load_project, save_project
-from app.files.project_json import DEPTH_MAX, SIZE_MAX, ProjectError
-from app.files.unknown_content import UnknownContent
-from sim.characters.settings import ModelSettings
-from sim.export import atomic_file
-from sim.kinds.light.settings import LightSettings
-from sim.scene.camera import Camera
-from sim.scene.playback import SIMULATED_LENGTH
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.view_state import Selection, ViewState
+from sinew.app.files.migrations import MIGRATIONS
+from sinew.app.files.project_file import load_project, save_project
+from sinew.app.files.project_json import DEPTH_MAX, SIZE_MAX, ProjectError
+from sinew.app.files.unknown_content import UnknownContent
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.export import atomic_file
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.playback import SIMULATED_LENGTH
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import Selection, ViewState
 from tests.unit.app.project_strategies import projects
 
 GOLDEN = """{

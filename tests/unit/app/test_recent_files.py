@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from app.files.recent_files import COUNT_MAX, RecentFiles
-from app.files.settings_store import app_settings
+from sinew.app.files.recent_files import COUNT_MAX, RecentFiles
+from sinew.app.files.settings_store import app_settings
 
 
 @pytest.fixture

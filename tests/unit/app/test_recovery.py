@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from app.document.document import Document
-from app.files.autosave import Autosave, autosave_text
-from app.files.project_file import LoadedProject, load_project
-from app.files.project_json import ProjectError
-from app.files.recovery import ProcessLock, Recovery, RecoveryStore
-from app.files.unknown_content import UnknownContent
-from sim.characters.settings import ModelSettings
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import Node, ParamRef, Scene, value_at
-from sim.scene.view_state import ViewState
+from sinew.app.document.document import Document
+from sinew.app.files.autosave import Autosave, autosave_text
+from sinew.app.files.project_file import LoadedProject, load_project
+from sinew.app.files.project_json import ProjectError
+from sinew.app.files.recovery import ProcessLock, Recovery, RecoveryStore
+from sinew.app.files.unknown_content import UnknownContent
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import Node, ParamRef, Scene, value_at
+from sinew.sim.scene.view_state import ViewState
 
 INTENSITY = ParamRef("light-1", "light", "intensity")
 UNKNOWN = UnknownContent({("nodes", "light-1"): {"halo": 2}})
@@ -25,11 +25,11 @@ CRASHING_SESSION = """
 import sys, time
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
-from app.files.autosave import Autosave
-from app.document.document import Document
-from app.files.recovery import RecoveryStore
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import Node, ParamRef, Scene
+from sinew.app.files.autosave import Autosave
+from sinew.app.document.document import Document
+from sinew.app.files.recovery import RecoveryStore
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import Node, ParamRef, Scene
 
 app = QCoreApplication([])
 document = Document()

@@ -4,19 +4,19 @@ import msgspec
 import numpy as np
 import pytest
 
-from app.document.document import Document
-from app.kinds.model.panel import is_plausible, size_of
-from sim.assets.model import Bounds
-from sim.characters.settings import ModelSettings
-from sim.kinds import KINDS
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.contract import AddPlace
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import Attachment, Node, ParamRef, Scene
-from sim.scene.transform import Transform
-from sim.scene.view_state import ViewState
+from sinew.app.document.document import Document
+from sinew.app.kinds.model.panel import is_plausible, size_of
+from sinew.sim.assets.model import Bounds
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import ViewState
 from tests.gui.panels.fakes import character
 
 UNIT = ParamRef("m", "model", "unit_scale")

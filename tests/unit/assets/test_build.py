@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.build import default_texture_origin, default_up_axis
-from sim.assets.model import Bounds
+from sinew.sim.assets.build import default_texture_origin, default_up_axis
+from sinew.sim.assets.model import Bounds
 from tests.ezm_samples import MESH_SYSTEM, load_text
 
 

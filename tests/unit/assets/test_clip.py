@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.assets.build_skeleton import build_skeleton
-from sim.assets.clip import CurveClip, UniformClip
-from sim.assets.content import content_sum
-from sim.assets.model import Interpolation
-from sim.assets.raw import RawChannel
-from sim.maths import quaternion as Q
+from sinew.sim.assets.build_skeleton import build_skeleton
+from sinew.sim.assets.clip import CurveClip, UniformClip
+from sinew.sim.assets.content import content_sum
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.assets.raw import RawChannel
+from sinew.sim.maths import quaternion as Q
 
 STEP = 0.02
 FRAMES, JOINTS = 7, 5

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.load import read_raw
-from sim.assets.raw import ModelError, RawModel
+from sinew.sim.assets.load import read_raw
+from sinew.sim.assets.raw import ModelError, RawModel
 from tests.ezm_samples import MESH_SYSTEM, ezb_bytes, load_text, mesh_text, read_text
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.raw import ModelError
+from sinew.sim.assets.raw import ModelError
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, load_text, mesh_text, read_text
 
 BUFFER = '<vertexbuffer count="3" ctype="fff" semantic="position">0 0 0 1 0 0 0 1 0</vertexbuffer>'

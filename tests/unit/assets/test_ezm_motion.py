@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.assets.build_skeleton import parents_by_index, parents_by_name, without_cycles
-from sim.assets.clip import DEFAULT_STEP, frame_step
-from sim.assets.raw import ModelError
+from sinew.sim.assets.build_skeleton import parents_by_index, parents_by_name, without_cycles
+from sinew.sim.assets.clip import DEFAULT_STEP, frame_step
+from sinew.sim.assets.raw import ModelError
 from tests.ezm_samples import MESH_SYSTEM, bone_text, load_text, read_text, skeleton_text
 
 TWO = bone_text("a") + bone_text("b", "a", "0 1 0")

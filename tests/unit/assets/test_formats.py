@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, Format, Formats, model_format_name
-from sim.assets.load import is_model
-from sim.export.formats import ARRAY_WRITERS, IMAGE_WRITERS, MODEL_WRITERS, SURFACE_WRITERS
+from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, Format, Formats, model_format_name
+from sinew.sim.assets.load import is_model
+from sinew.sim.export.formats import ARRAY_WRITERS, IMAGE_WRITERS, MODEL_WRITERS, SURFACE_WRITERS
 
 REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, IMAGE_WRITERS)
 
@@ -64,9 +64,10 @@ def test_what_cannot_be_looked_into_is_no_model(tmp_path: Path) -> None:
 
 def test_asking_for_formats_loads_no_reader(repo_root: Path) -> None:
     code = (
-        "import sys; from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS; from sim.export.formats import *; "
-        "from app.cli.main import main; MODEL_FORMATS.suffixes(); main(['info', 'none.ezm']); "
-        "print(sorted(name for name in sys.modules if name in ('lxml', 'PIL') or name.startswith('sim.assets.')"
+        "import sys; from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS; "
+        "from sinew.sim.export.formats import *; "
+        "from sinew.app.cli.main import main; MODEL_FORMATS.suffixes(); main(['info', 'none.ezm']); "
+        "print(sorted(name for name in sys.modules if name in ('lxml', 'PIL') or name.startswith('sinew.sim.assets.')"
         " and name.endswith('_reader')))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=repo_root, capture_output=True, text=True, check=True)

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets import obj_reader
-from sim.assets.clip import CurveClip
-from sim.assets.load import load_model
-from sim.assets.model import Interpolation
-from sim.assets.raw import ModelError
+from sinew.sim.assets import obj_reader
+from sinew.sim.assets.clip import CurveClip
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.assets.raw import ModelError
 from tests.ezm_samples import bone_text, load_text, mesh_text, skeleton_text
 from tests.gltf_samples import Sample
 

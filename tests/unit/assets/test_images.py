@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sim.assets.images import SIDE_MAX, TOTAL_MAX, ImageBudget, ImageError, load_image
-from sim.assets.model import EmbeddedImage
+from sinew.sim.assets.images import SIDE_MAX, TOTAL_MAX, ImageBudget, ImageError, load_image
+from sinew.sim.assets.model import EmbeddedImage
 
 RGBA = np.random.default_rng(3).integers(0, 256, (5, 7, 4), dtype=np.uint8)
 
@@ -197,7 +197,7 @@ def test_the_largest_image_takes_twice_its_pixels_at_most(tmp_path, kind):
     save = {"compression": "tga_rle"} if kind == "tga" else {}
     Image.new("RGBA", (8192, 4096), (1, 2, 3, 4)).save(path, **save)
     code = (
-        "import resource, sys; from pathlib import Path; from sim.assets.images import load_image;"
+        "import resource, sys; from pathlib import Path; from sinew.sim.assets.images import load_image;"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; image = load_image(Path(sys.argv[1]));"
         "print(image.shape, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"
     )

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from sim.animation.evaluate import evaluate_pose
-from sim.assets.clip import UniformClip
-from sim.assets.influences import joint_boxes, weighted_vertex_counts
-from sim.assets.load import load_model
-from sim.assets.model import Bounds, CharacterModel, Mesh, Skeleton, Skin
-from sim.characters.reference import skin
-from sim.characters.settings import SkinningMethod
-from sim.maths import quaternion
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.clip import UniformClip
+from sinew.sim.assets.influences import joint_boxes, weighted_vertex_counts
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import Bounds, CharacterModel, Mesh, Skeleton, Skin
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.maths import quaternion
 
 MODELS = ["dude/dude.ezm", "character/character.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sim.assets.build import build_model
-from sim.assets.info import info_text, model_info
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.info import info_text, model_info
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, bone_text, mesh_text, read_text, skeleton_text
 
 

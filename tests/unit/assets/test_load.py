@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sim.assets.load import load_model, read_raw
-from sim.assets.raw import LoadCancelled, ModelError
-from sim.bench.load import synthetic_character
-from sim.export.ezm import write_ezm
-from sim.printable import printable
+from sinew.sim.assets.load import load_model, read_raw
+from sinew.sim.assets.raw import LoadCancelled, ModelError
+from sinew.sim.bench.load import synthetic_character
+from sinew.sim.export.ezm import write_ezm
+from sinew.sim.printable import printable
 from tests.ezm_samples import MESH_SYSTEM, mesh_text
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.assets.materials import TextureFolder, base_name, parse_meta_data, unwrapped
-from sim.assets.model import Material
+from sinew.sim.assets.materials import TextureFolder, base_name, parse_meta_data, unwrapped
+from sinew.sim.assets.model import Material
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, load_text, mesh_text
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sim.assets import images
-from sim.assets.images import UInt8, mip_image
-from sim.maths.srgb import linear_from_srgb, srgb_from_linear
+from sinew.sim.assets import images
+from sinew.sim.assets.images import UInt8, mip_image
+from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 
 Float64 = npt.NDArray[np.float64]
 SIZES = [(8, 8), (7, 5), (1, 6), (9, 1), (33, 18), (3, 64)]

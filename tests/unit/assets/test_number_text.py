@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.assets.ezm_text import CHUNK_BYTES, SMALL_BYTES, NumberFault, parse_hex, parse_numbers
-from sim.assets.raw import LoadCancelled, LoadWatch
+from sinew.sim.assets.ezm_text import CHUNK_BYTES, SMALL_BYTES, NumberFault, parse_hex, parse_numbers
+from sinew.sim.assets.raw import LoadCancelled, LoadWatch
 
 FLOAT_MAX = float(np.finfo(np.float32).max)
 FLOAT_TINY = float(np.finfo(np.float32).tiny)

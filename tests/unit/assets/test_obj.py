@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.assets.build import build_model
-from sim.assets.load import load_model, read_raw
-from sim.assets.model import CharacterModel
-from sim.assets.obj_reader import is_obj, read_obj
-from sim.assets.raw import LoadCancelled, LoadWatch, ModelError
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.load import load_model, read_raw
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.obj_reader import is_obj, read_obj
+from sinew.sim.assets.raw import LoadCancelled, LoadWatch, ModelError
 
 SQUARE = """# a square of two corners more than a triangle
 mtllib square.mtl

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sim.assets.build_mesh import border_share
-from sim.assets.load import load_model
+from sinew.sim.assets.build_mesh import border_share
+from sinew.sim.assets.load import load_model
 
 CUBE = np.array(
     [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4],

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from sim.animation.evaluate import evaluate_pose
-from sim.assets.influences import weighted_vertex_counts
-from sim.assets.info import influence_counts
-from sim.assets.load import load_model, read_raw
-from sim.assets.model import CharacterModel
-from sim.characters.reference import skin
-from sim.characters.settings import SkinningMethod
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.influences import weighted_vertex_counts
+from sinew.sim.assets.info import influence_counts
+from sinew.sim.assets.load import load_model, read_raw
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import SkinningMethod
 
 
 @dataclass(frozen=True)

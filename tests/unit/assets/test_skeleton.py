@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sim.assets.build_skeleton import build_skeleton
-from sim.maths import quaternion as Q
+from sinew.sim.assets.build_skeleton import build_skeleton
+from sinew.sim.maths import quaternion as Q
 
 TURN = Q.from_axis_angle([0.0, 0.0, 1.0], np.pi / 2)
 

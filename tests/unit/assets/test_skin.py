@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.influences import weighted_vertex_counts
-from sim.assets.info import influence_counts
-from sim.assets.model import Skin
+from sinew.sim.assets.influences import weighted_vertex_counts
+from sinew.sim.assets.info import influence_counts
+from sinew.sim.assets.model import Skin
 from tests.ezm_samples import MESH_SYSTEM, bone_text, load_text, mesh_text
 
 BONES = "".join(bone_text(name) for name in "abcd")

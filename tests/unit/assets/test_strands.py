@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.raw import ModelError
-from sim.assets.strands import POINTS_MAX, load_strands, resampled
+from sinew.sim.assets.raw import ModelError
+from sinew.sim.assets.strands import POINTS_MAX, load_strands, resampled
 from tests.fuzz.mutate import delete_chunk, flip_bits, repeat_chunk, set_bytes, truncate
 from tests.strand_samples import arcs, hair_bytes, tfx_bytes
 

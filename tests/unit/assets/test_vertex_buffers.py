@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.raw import ModelError, RawVertices
+from sinew.sim.assets.raw import ModelError, RawVertices
 from tests.ezm_samples import load_text, mesh_text, read_text
 
 TRIANGLE = "0 0 0, 1 0 0, 0 1 0,"

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from sim.bench.report import report, table
-from sim.bench.runner import PASS, Case, gpu_seconds, measure, row_of
-from sim.profile.recorder import NO_RUN, WARM_UP
-from sim.profile.sample import Calibration, FrameSample, SceneMoment, Slice, TimeSource
+from sinew.sim.bench.report import report, table
+from sinew.sim.bench.runner import PASS, Case, gpu_seconds, measure, row_of
+from sinew.sim.profile.recorder import NO_RUN, WARM_UP
+from sinew.sim.profile.sample import Calibration, FrameSample, SceneMoment, Slice, TimeSource
 
 
 class FakeTimers:

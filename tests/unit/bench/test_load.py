@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from sim.assets.load import load_model
-from sim.bench.load import baseline, load_cases, load_rows, synthetic_character, write_synthetic_glb
-from sim.export.ezm import write_ezm
+from sinew.sim.assets.load import load_model
+from sinew.sim.bench.load import baseline, load_cases, load_rows, synthetic_character, write_synthetic_glb
+from sinew.sim.export.ezm import write_ezm
 
 
 def test_rows() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.bench.report import BYTES_MAX, ReportError, comparison, differences, read_report, report
-from sim.bench.runner import Row, row_of
+from sinew.sim.bench.report import BYTES_MAX, ReportError, comparison, differences, read_report, report
+from sinew.sim.bench.runner import Row, row_of
 
 MACHINE = {"renderer": "Card 9000", "gl_version": "4.5", "timer_source": "GPU timer", "cpu": "a processor"}
 

@@ -1,8 +1,8 @@
 """The benchmark of what is written measures every format that can be written here."""
 
-from sim.bench.output import export_rows, video_rows
-from sim.export.error import missing_package
-from sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS
+from sinew.sim.bench.output import export_rows, video_rows
+from sinew.sim.export.error import missing_package
+from sinew.sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS
 
 
 def test_rows() -> None:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sim.animation.evaluate import evaluate_pose
-from sim.bench.pose import curve_cases, pose_rows, synthetic_character
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.bench.pose import curve_cases, pose_rows, synthetic_character
 
 
 def test_one_row_for_each_size_and_way_of_reading():

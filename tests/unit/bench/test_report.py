@@ -2,8 +2,8 @@
 
 import pytest
 
-from sim.bench.report import ratios, report, table
-from sim.bench.runner import Case, Row, measure, row_of
+from sinew.sim.bench.report import ratios, report, table
+from sinew.sim.bench.runner import Case, Row, measure, row_of
 
 
 def _case(variant: str, **changes: object) -> Case:

@@ -4,13 +4,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.characters.settings import ModelSettings
-from sim.kinds import KINDS
-from sim.kinds.cloth.kind import completed
-from sim.kinds.cloth.settings import ClothSettings, PinTarget
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform, node_matrix
-from sim.scene.world_transforms import WorldTransforms
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.cloth.kind import completed
+from sinew.sim.kinds.cloth.settings import ClothSettings, PinTarget
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform, node_matrix
+from sinew.sim.scene.world_transforms import WorldTransforms
 
 FIGURE = Node(
     id="figure",

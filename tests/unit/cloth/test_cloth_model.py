@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from sim.kinds.cloth.grid import GridShape, grid_surface
-from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSource
-from sim.kinds.cloth.springs import WIDTH_MAX, SpringKind, face_table, neighbour_table
-from sim.kinds.cloth.surface import ClothSurface
-from sim.maths.transform import compose
-from sim.scene.params import SettingsError
+from sinew.sim.kinds.cloth.grid import GridShape, grid_surface
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSource
+from sinew.sim.kinds.cloth.springs import WIDTH_MAX, SpringKind, face_table, neighbour_table
+from sinew.sim.kinds.cloth.surface import ClothSurface
+from sinew.sim.maths.transform import compose
+from sinew.sim.scene.params import SettingsError
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(2, 2), (3, 2), (7, 5), (40, 3)])

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.kinds.cloth.grid import GridShape
-from sim.kinds.cloth.kind import FABRIC_FIELDS, PRESETS, with_preset
-from sim.kinds.cloth.material import constants_of
-from sim.kinds.cloth.model import ClothModel, build_cloth
-from sim.kinds.cloth.pins import parse_pins, pin_flags, pin_list_text, toggled_pin_list
-from sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource, PinPreset
-from sim.kinds.cloth.stability import StabilityEstimator, largest_substep, softened, stability, stable_substeps
-from sim.kinds.cloth.surface import ClothSurface
-from sim.maths.gusts import gusts_at
-from sim.scene.params import ParamError, SettingsError, validated
-from sim.skin.attachment import attach, closest_weights
+from sinew.sim.kinds.cloth.grid import GridShape
+from sinew.sim.kinds.cloth.kind import FABRIC_FIELDS, PRESETS, with_preset
+from sinew.sim.kinds.cloth.material import constants_of
+from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
+from sinew.sim.kinds.cloth.pins import parse_pins, pin_flags, pin_list_text, toggled_pin_list
+from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource, PinPreset
+from sinew.sim.kinds.cloth.stability import StabilityEstimator, largest_substep, softened, stability, stable_substeps
+from sinew.sim.kinds.cloth.surface import ClothSurface
+from sinew.sim.maths.gusts import gusts_at
+from sinew.sim.scene.params import ParamError, SettingsError, validated
+from sinew.sim.skin.attachment import attach, closest_weights
 from tests.oracles.air import air_velocity
 from tests.oracles.attachment import attached_points
 from tests.oracles.cloth import Particles, spring_forces

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.kinds.cloth.self_contact import EMPTY, FAN, LEAF_MAX, contact_tree, first_of_level
+from sinew.sim.kinds.cloth.self_contact import EMPTY, FAN, LEAF_MAX, contact_tree, first_of_level
 
 
 @pytest.mark.parametrize("count", [1, 2, 8, 9, 31, 33, 500, 2304])

@@ -6,21 +6,21 @@ import msgspec
 import numpy as np
 import pytest
 
-from app.kinds.cloth.section import section_cloth, section_names
-from resources import path as resource
-from sim.assets.load import load_model
-from sim.assets.model import upright_mesh
-from sim.characters.placement import world_from_model
-from sim.characters.settings import ModelSettings, UpAxis
-from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.pins import pin_flags
-from sim.kinds.cloth.settings import ClothSource, PinPreset, PinTarget
-from sim.kinds.cloth.stability import stability
-from sim.kinds.cloth.surface import placed_as_model, surface_of_mesh
-from sim.maths.transform import transform_points
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform, node_matrix
-from sim.scene.world_transforms import WorldTransforms
+from sinew.app.kinds.cloth.section import section_cloth, section_names
+from sinew.resources import path as resource
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import upright_mesh
+from sinew.sim.characters.placement import world_from_model
+from sinew.sim.characters.settings import ModelSettings, UpAxis
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.pins import pin_flags
+from sinew.sim.kinds.cloth.settings import ClothSource, PinPreset, PinTarget
+from sinew.sim.kinds.cloth.stability import stability
+from sinew.sim.kinds.cloth.surface import placed_as_model, surface_of_mesh
+from sinew.sim.maths.transform import transform_points
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform, node_matrix
+from sinew.sim.scene.world_transforms import WorldTransforms
 from tests.gltf_samples import morphing
 
 TURNED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, -40.0, 65.0), scale=(1.0, 1.5, 0.5))

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.animation.evaluate import evaluate_pose
-from sim.animation.pose import Pose
-from sim.assets.model import CharacterModel
-from sim.characters.placement import world_from_model
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.maths import quaternion
-from sim.maths.transform import compose
-from sim.scene.scene import Node
-from sim.scene.transform import node_matrix
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.placement import world_from_model
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import compose
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.transform import node_matrix
 
 Float64 = npt.NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.colliders.state import ColliderShape, ColliderState
 from tests.oracles.collider_motion import world_points
 from tests.oracles.contact import RESTING_ACCELERATION, Contact, bounce, collider_contact, contact_velocity, resolve
 from tests.unit.colliders.cases import SIZES, collider, placed

@@ -7,19 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import resources
-from sim.animation.evaluate import bind_pose, evaluate_pose
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel
-from sim.bench.pose import synthetic_character
-from sim.characters.character import shaped
-from sim.characters.deformers.settings import Bulge, BulgeMode
-from sim.characters.placement import world_from_model
-from sim.characters.reference import shaped_mesh, skin
-from sim.characters.settings import ModelSettings, SkinningMethod
-from sim.colliders.outline import outline
-from sim.colliders.state import ColliderPlacement, ColliderShape
-from sim.kinds.collider.fit import (
+from sinew import resources
+from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.bench.pose import synthetic_character
+from sinew.sim.characters.character import shaped
+from sinew.sim.characters.deformers.settings import Bulge, BulgeMode
+from sinew.sim.characters.placement import world_from_model
+from sinew.sim.characters.reference import shaped_mesh, skin
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.colliders.outline import outline
+from sinew.sim.colliders.state import ColliderPlacement, ColliderShape
+from sinew.sim.kinds.collider.fit import (
     COLLIDERS_MAX,
     MOVED,
     FittedCollider,
@@ -28,11 +28,11 @@ from sim.kinds.collider.fit import (
     fit_shape,
     group_weights,
 )
-from sim.kinds.collider.place import placements, sized
-from sim.maths import quaternion
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import node_matrix
-from sim.scene.world_transforms import WorldTransforms, rigid_frames
+from sinew.sim.kinds.collider.place import placements, sized
+from sinew.sim.maths import quaternion
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import node_matrix
+from sinew.sim.scene.world_transforms import WorldTransforms, rigid_frames
 from tests.oracles.shapes import signed_distance
 from tests.unit.colliders.cases import Posed
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.colliders.pack import motion_of
-from sim.colliders.state import ColliderShape, ColliderState
-from sim.maths import quaternion
-from sim.maths.transform import transform_points
+from sinew.sim.colliders.pack import motion_of
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import transform_points
 from tests.oracles.collider_motion import local_points, velocity_at, world_points
 from tests.unit.colliders.cases import collider, placed
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sim.colliders.outline import PLANE_HALF_SIZE, Outline, outline
-from sim.colliders.state import ColliderShape
+from sinew.sim.colliders.outline import PLANE_HALF_SIZE, Outline, outline
+from sinew.sim.colliders.state import ColliderShape
 from tests.oracles.shapes import proximity
 from tests.unit.colliders.cases import SIZES, SOLIDS
 

@@ -5,9 +5,9 @@ import re
 import msgspec
 import numpy as np
 
-from shaders import ROOT
-from sim.colliders.pack import COLLIDER_TEXELS, arranged, pack_colliders
-from sim.colliders.state import ColliderShape
+from sinew.shaders import ROOT
+from sinew.sim.colliders.pack import COLLIDER_TEXELS, arranged, pack_colliders
+from sinew.sim.colliders.state import ColliderShape
 from tests.oracles.contact import RESTING_ACCELERATION
 from tests.oracles.sweep import SWEEP_SLOP
 from tests.unit.colliders.cases import collider, placed

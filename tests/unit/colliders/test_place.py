@@ -6,17 +6,17 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.bench.pose import synthetic_character
-from sim.characters.settings import ModelSettings
-from sim.colliders.scene_colliders import colliders_over
-from sim.colliders.state import ColliderPlacement, ColliderShape
-from sim.kinds.collider.place import placements
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.light.settings import LightSettings
-from sim.maths import quaternion
-from sim.scene.scene import Attachment, Node, NodeId, Scene
-from sim.scene.transform import Transform, node_matrix
-from sim.scene.world_transforms import PosedCharacters, WorldTransforms, rigid_frames
+from sinew.sim.bench.pose import synthetic_character
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.colliders.scene_colliders import colliders_over
+from sinew.sim.colliders.state import ColliderPlacement, ColliderShape
+from sinew.sim.kinds.collider.place import placements
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.maths import quaternion
+from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
+from sinew.sim.scene.transform import Transform, node_matrix
+from sinew.sim.scene.world_transforms import PosedCharacters, WorldTransforms, rigid_frames
 from tests.unit.colliders.cases import Posed
 from tests.unit.colliders.cases import posed as posed_node
 

@@ -4,10 +4,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.colliders.state import ColliderShape, bounding_radius
-from sim.kinds.collider.place import sized
-from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
-from sim.scene.params import ParamError, params_of, validated
+from sinew.sim.colliders.state import ColliderShape, bounding_radius
+from sinew.sim.kinds.collider.place import sized
+from sinew.sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
+from sinew.sim.scene.params import ParamError, params_of, validated
 from tests.oracles.shapes import safe_depth
 from tests.unit.colliders.cases import SIZES
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
-from sim.colliders.state import ColliderShape
+from sinew.sim.colliders.state import ColliderShape
 from tests.oracles.ellipsoid import ellipsoid_distance
 from tests.oracles.shapes import Float64, closest_point, outward_normal, proximity, signed_distance
 from tests.unit.colliders.cases import SIZES, SOLIDS

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.colliders.state import ColliderShape, ColliderState
 from tests.oracles.collider_motion import local_points, world_points
 from tests.oracles.contact import collider_contact, resolve
 from tests.oracles.shapes import outward_normal, safe_depth, signed_distance

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from lxml import etree
 
-from sim.assets.build import build_model
-from sim.assets.clip import frame_step
-from sim.assets.load import load_model, read_raw
-from sim.assets.raw import (
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.clip import frame_step
+from sinew.sim.assets.load import load_model, read_raw
+from sinew.sim.assets.raw import (
     RawBone,
     RawClip,
     RawMaterial,
@@ -24,7 +24,7 @@ from sim.assets.raw import (
     RawTrack,
     RawVertices,
 )
-from sim.export.ezm import ezm_text, format_numbers, merged, write_ezm
+from sinew.sim.export.ezm import ezm_text, format_numbers, merged, write_ezm
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, read_text
 
 REAL = [

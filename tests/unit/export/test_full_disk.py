@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.cli.failure import failure_text
-from app.cli.image_sink import picture_sink
-from sim.export.error import ExportError
-from sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, SCENE_FORMATS, VIDEO_FORMATS
-from sim.export.image import Layers
-from sim.export.scene import alembic as apart
-from sim.export.scene import writing
-from sim.export.scene.recording import SceneRecording, Track
+from sinew.app.cli.failure import failure_text
+from sinew.app.cli.image_sink import picture_sink
+from sinew.sim.export.error import ExportError
+from sinew.sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, SCENE_FORMATS, VIDEO_FORMATS
+from sinew.sim.export.image import Layers
+from sinew.sim.export.scene import alembic as apart
+from sinew.sim.export.scene import writing
+from sinew.sim.export.scene.recording import SceneRecording, Track
 
 ROOM = 200 << 10
 RANDOM = np.random.default_rng(3)

@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import resources
-from sim.animation.evaluate import evaluate_pose
-from sim.assets.build import build_model
-from sim.assets.load import load_model, read_raw
-from sim.assets.model import AlphaMode, CharacterModel, Material
-from sim.assets.raw import ModelError
-from sim.characters.reference import skin
-from sim.characters.settings import SkinningMethod
-from sim.export.error import ExportError
-from sim.export.formats import MODEL_WRITERS
-from sim.export.gltf_materials import metal_and_base
+from sinew import resources
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.load import load_model, read_raw
+from sinew.sim.assets.model import AlphaMode, CharacterModel, Material
+from sinew.sim.assets.raw import ModelError
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.export.error import ExportError
+from sinew.sim.export.formats import MODEL_WRITERS
+from sinew.sim.export.gltf_materials import metal_and_base
 from tests import frame_samples, gltf_samples
 from tests.gltf_rules import Checked
 

@@ -7,8 +7,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from sim.export.npz import write_npz
-from sim.export.surface import ExportSurface, write_obj, write_ply
+from sinew.sim.export.npz import write_npz
+from sinew.sim.export.surface import ExportSurface, write_obj, write_ply
 
 
 @pytest.fixture

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import resources
-from sim.assets.load import load_model
-from sim.assets.model import Material
-from sim.export.error import ExportError
-from sim.export.formats import SCENE_FORMATS, Characters, SceneFormat, UsdOptions
-from sim.export.scene.characters import linear_positions
-from sim.export.scene.glb import GlbFrames
-from sim.export.scene.recording import JointMotion, SceneRecording, Track
-from sim.export.scene.writing import write_scene
-from sim.export.video_file import GifVideo
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import Material
+from sinew.sim.export.error import ExportError
+from sinew.sim.export.formats import SCENE_FORMATS, Characters, SceneFormat, UsdOptions
+from sinew.sim.export.scene.characters import linear_positions
+from sinew.sim.export.scene.glb import GlbFrames
+from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Track
+from sinew.sim.export.scene.writing import write_scene
+from sinew.sim.export.video_file import GifVideo
 from tests.gltf_rules import Checked
 
 RANDOM = np.random.default_rng(7)
@@ -186,7 +186,7 @@ def test_strands_of_alembic_are_polylines(tmp_path: Path) -> None:
 
 
 def test_a_film_that_is_kept_in_memory_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.export.video_file.KEPT_BYTES", 3 * 3 * 64)
+    monkeypatch.setattr("sinew.sim.export.video_file.KEPT_BYTES", 3 * 3 * 64)
     cache = GifVideo(tmp_path / "a.gif", (8, 8), 30.0, False)
     for _ in range(3):
         cache.add(np.zeros((8, 8, 3), np.uint8))

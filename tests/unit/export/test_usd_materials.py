@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sim.assets.model import AlphaMode, EmbeddedImage, Material
-from sim.export.error import ExportError
-from sim.export.formats import SCENE_FORMATS
-from sim.export.scene import writing
-from sim.export.scene.recording import PLAIN, SceneRecording, Track
-from sim.export.scene.writing import write_scene
+from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Material
+from sinew.sim.export.error import ExportError
+from sinew.sim.export.formats import SCENE_FORMATS
+from sinew.sim.export.scene import writing
+from sinew.sim.export.scene.recording import PLAIN, SceneRecording, Track
+from sinew.sim.export.scene.writing import write_scene
 from tests.gltf_samples import png_bytes
 
 usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")

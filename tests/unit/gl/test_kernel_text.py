@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sim.gl.kernel_text import capture_text
-from sim.gl.record import RecordError, record
+from sinew.sim.gl.kernel_text import capture_text
+from sinew.sim.gl.record import RecordError, record
 
 PARTICLE = record("Particle", position=(3, "f4"), inv_mass="f4", velocity=(3, "f4"), age="f4").dtype
 INFLUENCE = np.dtype([("weights", "f4", 4), ("joints", "u2", 4), ("bone", "i1")])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sim.gl.record import RecordError, record
-from sim.gl.uniform_block import std140_layout
+from sinew.sim.gl.record import RecordError, record
+from sinew.sim.gl.uniform_block import std140_layout
 
 
 def test_record_is_packed() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sim.gl.errors import ShaderMessage
-from sim.gl.program_build import parse_log
-from sim.gl.shader_source import resolve
+from sinew.sim.gl.errors import ShaderMessage
+from sinew.sim.gl.program_build import parse_log
+from sinew.sim.gl.shader_source import resolve
 
 FILES = {
     "main.vert": '#version 330 core\n#include "part.glsl"\nvoid main() {\n}\n',

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sim.gl.errors import ShaderError
-from sim.gl.kernel_text import KernelText
-from sim.gl.shader_source import INJECTED, resolve
+from sinew.sim.gl.errors import ShaderError
+from sinew.sim.gl.kernel_text import KernelText
+from sinew.sim.gl.shader_source import INJECTED, resolve
 
 
 def reader(files: dict[str, str]):

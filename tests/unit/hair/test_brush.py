@@ -6,14 +6,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.hair.brush import BrushedGroom, BrushStroke, Occlusion, RootFrames, mirrored
-from sim.kinds.hair.groom import TURN_MAX, Groom, carried_loads, grow
-from sim.kinds.hair.groom_edits import GroomEdits, packed_size, unpacked
-from sim.kinds.hair.roots import Roots, RootSurface
-from sim.kinds.hair.settings import HairSettings
-from sim.kinds.hair.shaping import RISE, edited, edits_of
-from sim.scene.camera import Camera
-from sim.scene.params import value_text
+from sinew.sim.kinds.hair.brush import BrushedGroom, BrushStroke, Occlusion, RootFrames, mirrored
+from sinew.sim.kinds.hair.groom import TURN_MAX, Groom, carried_loads, grow
+from sinew.sim.kinds.hair.groom_edits import GroomEdits, packed_size, unpacked
+from sinew.sim.kinds.hair.roots import Roots, RootSurface
+from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.kinds.hair.shaping import RISE, edited, edits_of
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.params import value_text
 
 SIZE = (400.0, 400.0)
 CAMERA = Camera(target=(0.0, 0.0, 0.0), yaw=0.0, pitch=0.0, distance=2.0)

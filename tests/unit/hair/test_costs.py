@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from sim.kinds.hair.costs import RIVAL, costs_of, middle_costs, step_costs
-from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
+from sinew.sim.kinds.hair.costs import RIVAL, costs_of, middle_costs, step_costs
+from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 
 
 def frame(**more):

@@ -6,13 +6,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.hair.groom import carried_loads
-from sim.kinds.hair.growth import growth_on_ellipsoid
-from sim.kinds.hair.guide_looks import guide_colours, widths_of
-from sim.kinds.hair.presets import PRESETS, with_preset
-from sim.kinds.hair.roots import nearest_guides
-from sim.kinds.hair.settings import HairSettings, HairSource
-from sim.maths.srgb import light_of
+from sinew.sim.kinds.hair.groom import carried_loads
+from sinew.sim.kinds.hair.growth import growth_on_ellipsoid
+from sinew.sim.kinds.hair.guide_looks import guide_colours, widths_of
+from sinew.sim.kinds.hair.presets import PRESETS, with_preset
+from sinew.sim.kinds.hair.roots import nearest_guides
+from sinew.sim.kinds.hair.settings import HairSettings, HairSource
+from sinew.sim.maths.srgb import light_of
 
 BALL = HairSettings(source=HairSource.ELLIPSOID, radii=(0.3, 0.2, 0.1), guides=60, children=500, knots=8)
 

@@ -4,12 +4,12 @@ import msgspec
 import numpy as np
 import pytest
 
-import resources
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel
-from sim.kinds.hair.growth import SurfaceMaps, channel_of, growth_on_ellipsoid, growth_on_model
-from sim.kinds.hair.settings import MAPPED, HairSettings, HairSource, ImageChannel
-from sim.skin.surface_table import bone_density, surface_table
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.kinds.hair.growth import SurfaceMaps, channel_of, growth_on_ellipsoid, growth_on_model
+from sinew.sim.kinds.hair.settings import MAPPED, HairSettings, HairSource, ImageChannel
+from sinew.sim.skin.surface_table import bone_density, surface_table
 
 FEW = HairSettings(guides=80, children=300, length_spread=0.0, length=0.1)
 

@@ -8,18 +8,18 @@ import msgspec
 import numpy as np
 import pytest
 
-import resources
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel
-from sim.characters.settings import ModelSettings
-from sim.kinds.contract import AddPlace
-from sim.kinds.hair.kind import CROWD, HAIR, WIDER, covering, new_hair
-from sim.kinds.hair.presets import PRESETS, with_preset
-from sim.kinds.hair.settings import HairSettings, Region
-from sim.scene.scene import Node, Scene
-from sim.scene.view_state import Selection, ViewState
-from sim.skin.scalp import head_joint, scalp
-from sim.skin.surface_table import skin_area, surface_table
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.kinds.hair.kind import CROWD, HAIR, WIDER, covering, new_hair
+from sinew.sim.kinds.hair.presets import PRESETS, with_preset
+from sinew.sim.kinds.hair.settings import HairSettings, Region
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.view_state import Selection, ViewState
+from sinew.sim.skin.scalp import head_joint, scalp
+from sinew.sim.skin.surface_table import skin_area, surface_table
 
 HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
 HEADS = {

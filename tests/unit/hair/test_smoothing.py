@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sim.kinds.hair.imported import details, largest_turns, smooth_curves
-from sim.kinds.hair.roots import unit
+from sinew.sim.kinds.hair.imported import details, largest_turns, smooth_curves
+from sinew.sim.kinds.hair.roots import unit
 
 
 def test_curves_turn_little_keep_their_ends_and_leave_the_rest_as_detail() -> None:

@@ -8,15 +8,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sim.animation.evaluate import bind_pose, evaluate_pose
-from sim.animation.root_motion import root_motion
-from sim.assets.build_skeleton import build_skeleton
-from sim.assets.clip import UniformClip
-from sim.assets.model import CharacterModel, Interpolation
-from sim.bench.pose import synthetic_character
-from sim.maths import quaternion as Q
-from sim.maths.hierarchy import model_from_local
-from sim.maths.transform import compose
+from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
+from sinew.sim.animation.root_motion import root_motion
+from sinew.sim.assets.build_skeleton import build_skeleton
+from sinew.sim.assets.clip import UniformClip
+from sinew.sim.assets.model import CharacterModel, Interpolation
+from sinew.sim.bench.pose import synthetic_character
+from sinew.sim.maths import quaternion as Q
+from sinew.sim.maths.hierarchy import model_from_local
+from sinew.sim.maths.transform import compose
 
 FRAMES = 11
 STEP = 0.1

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.animation.palette import dual_quaternions, lbs_rows, rigid_and_scale
-from sim.maths import dual_quaternion as DQ
-from sim.maths import quaternion as Q
-from sim.maths.transform import compose
+from sinew.sim.animation.palette import dual_quaternions, lbs_rows, rigid_and_scale
+from sinew.sim.maths import dual_quaternion as DQ
+from sinew.sim.maths import quaternion as Q
+from sinew.sim.maths.transform import compose
 
 
 def random_palette(count: int, spread: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

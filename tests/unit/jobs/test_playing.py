@@ -4,14 +4,14 @@ import msgspec
 import numpy as np
 import pytest
 
-import resources
-from sim.animation.evaluate import bind_pose, evaluate_pose
-from sim.assets.load import load_model
-from sim.assets.model import Interpolation
-from sim.characters.playing import pose_of, poses_of
-from sim.characters.settings import ModelSettings
-from sim.maths.quaternion import to_matrix
-from sim.scene.strips import Strip
+from sinew import resources
+from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.playing import pose_of, poses_of
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.maths.quaternion import to_matrix
+from sinew.sim.scene.strips import Strip
 
 
 @pytest.fixture(scope="module")

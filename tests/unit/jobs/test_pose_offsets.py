@@ -4,15 +4,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from resources import path
-from sim.animation.evaluate import bind_pose, evaluate_pose
-from sim.animation.pose import frame_below
-from sim.assets.load import load_model
-from sim.characters.settings import BONE_PART, BonePose, ModelSettings, bone_pose, with_bone_pose
-from sim.maths import quaternion
-from sim.maths.transform import compose
-from sim.scene.params import ParamError, check
-from sim.scene.scene import Node, ParamRef, Scene, value_at, with_value
+from sinew.resources import path
+from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
+from sinew.sim.animation.pose import frame_below
+from sinew.sim.assets.load import load_model
+from sinew.sim.characters.settings import BONE_PART, BonePose, ModelSettings, bone_pose, with_bone_pose
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import compose
+from sinew.sim.scene.params import ParamError, check
+from sinew.sim.scene.scene import Node, ParamRef, Scene, value_at, with_value
 
 OFFSETS = (
     BonePose(bone="shin_l", rotation=(0.0, 0.0, 90.0), position=(0.1, 0.2, -0.1)),

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.animation.evaluate import evaluate_pose
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel
-from sim.characters.reference import skin
-from sim.characters.settings import SkinningMethod
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import SkinningMethod
 
 SKINNED = ("dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "character/character.ezm", "export/export.ezm")
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sim.assets.model import Bounds, Mesh, Skin
-from sim.characters.reference import enclosed_volume, method_difference, normal_matrices, skin
-from sim.characters.settings import SkinningMethod
-from sim.maths import quaternion as Q
-from sim.maths.transform import compose
+from sinew.sim.assets.model import Bounds, Mesh, Skin
+from sinew.sim.characters.reference import enclosed_volume, method_difference, normal_matrices, skin
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.maths import quaternion as Q
+from sinew.sim.maths.transform import compose
 
 LBS, DQS, DQS_SCALE = SkinningMethod.LBS, SkinningMethod.DQS, SkinningMethod.DQS_SCALE
 RING = 24

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from sim.maths import dual_quaternion as DQ
-from sim.maths import quaternion as Q
-from sim.maths.transform import compose
+from sinew.sim.maths import dual_quaternion as DQ
+from sinew.sim.maths import quaternion as Q
+from sinew.sim.maths.transform import compose
 
 
 def random_motions(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

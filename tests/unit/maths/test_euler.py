@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sim.maths import quaternion
-from sim.maths.quaternion import degrees_from_matrix
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.quaternion import degrees_from_matrix
 
 
 def test_any_rotation_comes_back() -> None:

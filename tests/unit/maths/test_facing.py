@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import resources
-from sim.assets.load import load_model
-from sim.characters.front import facing, front_at_first
-from sim.kinds import KINDS
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.characters.front import facing, front_at_first
+from sinew.sim.kinds import KINDS
 
 STYLES = [
     ("thigh_l", "thigh_r", "hand.L", "hand.R"),

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.maths import quaternion as Q
-from sim.maths.hierarchy import CycleError, build_hierarchy, model_from_local
-from sim.maths.transform import compose
+from sinew.sim.maths import quaternion as Q
+from sinew.sim.maths.hierarchy import CycleError, build_hierarchy, model_from_local
+from sinew.sim.maths.transform import compose
 
 
 @st.composite

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.maths import quaternion as Q
+from sinew.sim.maths import quaternion as Q
 
 component = st.floats(-1.0, 1.0).map(lambda value: round(value, 5))
 unit = st.tuples(*[component] * 4).map(np.array).filter(lambda q: np.linalg.norm(q) > 0.1).map(Q.normalised)

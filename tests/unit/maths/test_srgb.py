@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sim.maths.srgb import linear_from_srgb, srgb_from_linear
+from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 
 
 def test_known_pairs():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sim.maths import quaternion as Q
-from sim.maths import transform as T
-from sim.scene.transform import Transform, node_matrix
+from sinew.sim.maths import quaternion as Q
+from sinew.sim.maths import transform as T
+from sinew.sim.scene.transform import Transform, node_matrix
 
 ROUNDING = 1e-14
 """Products of one matrix and of many may be summed in another order."""

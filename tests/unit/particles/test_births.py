@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.kinds.emitter.births import (
+from sinew.sim.kinds.emitter.births import (
     GENERATIONS,
     Burst,
     Schedule,
@@ -18,8 +18,8 @@ from sim.kinds.emitter.births import (
     slot_of,
     slot_ranges,
 )
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import SettingsError
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import SettingsError
 
 
 def births(schedule: Schedule, start: float, end: float) -> list[tuple[int, float]]:

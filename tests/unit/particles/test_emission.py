@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.outline import angle_direction
-from sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
-from sim.scene.params import SettingsError
-from sim.skin.surface_table import face_at, face_table, texture_density, triangle_shares, vertex_table
+from sinew.sim.kinds.emitter.outline import angle_direction
+from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
+from sinew.sim.scene.params import SettingsError
+from sinew.sim.skin.surface_table import face_at, face_table, texture_density, triangle_shares, vertex_table
 from tests.oracles.emission import about_normal, box_place, cap_direction, disc_place, sphere_place, unit_or_up
 from tests.unit.particles.statistics import CHI_LIMIT, KS_LIMIT, chi_square, ks_distance
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg, pcg3d, pcg4d, unit_numbers
+from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg, pcg3d, pcg4d, unit_numbers
 from tests.unit.particles.statistics import CHI_LIMIT, KS_LIMIT, chi_square, ks_distance
 
 COUNT = 100_000

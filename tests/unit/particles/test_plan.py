@@ -4,12 +4,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.births import check_emitter, slots_needed, starvation
-from sim.kinds.emitter.block import constants_of, drag_terms, pattern_at
-from sim.kinds.emitter.particles import TABLE_SIZE, life_table
-from sim.kinds.emitter.presets import KEPT_FIELDS, PRESET_FIELDS, PRESETS, with_preset
-from sim.kinds.emitter.settings import EmissionMode, EmitterSettings
-from sim.scene.params import SettingsError, params_of, validated
+from sinew.sim.kinds.emitter.births import check_emitter, slots_needed, starvation
+from sinew.sim.kinds.emitter.block import constants_of, drag_terms, pattern_at
+from sinew.sim.kinds.emitter.particles import TABLE_SIZE, life_table
+from sinew.sim.kinds.emitter.presets import KEPT_FIELDS, PRESET_FIELDS, PRESETS, with_preset
+from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings
+from sinew.sim.scene.params import SettingsError, params_of, validated
 from tests.oracles.curl_noise import curl_noise
 
 

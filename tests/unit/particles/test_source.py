@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.births import schedule_of
-from sim.kinds.emitter.presets import PRESETS, with_preset
-from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
-from sim.kinds.emitter.source import REACH_MAX, emitter_box, missing_source, reach_of, source_box
-from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform
-from sim.scene.world_transforms import WorldTransforms
+from sinew.sim.kinds.emitter.births import schedule_of
+from sinew.sim.kinds.emitter.presets import PRESETS, with_preset
+from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
+from sinew.sim.kinds.emitter.source import REACH_MAX, emitter_box, missing_source, reach_of, source_box
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.world_transforms import WorldTransforms
 from tests.oracles import particles as reference
 
 UP = np.array([0.0, 1.0, 0.0])

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import resources
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel
-from sim.scene.params import SettingsError
-from sim.skin.surface_table import SAMPLES, bone_density, face_brightness, surface_table
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.scene.params import SettingsError
+from sinew.sim.skin.surface_table import SAMPLES, bone_density, face_brightness, surface_table
 
 WHOLE = 2.0**32
 

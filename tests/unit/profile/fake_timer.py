@@ -1,7 +1,7 @@
 """A timer and a processor that do what a test says."""
 
-from sim.profile.recorder import Recorder
-from sim.profile.sample import TimeSource
+from sinew.sim.profile.recorder import Recorder
+from sinew.sim.profile.sample import TimeSource
 
 
 class FakeStamps:

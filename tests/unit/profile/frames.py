@@ -3,8 +3,8 @@
 import math
 from collections.abc import Mapping
 
-from sim.profile.history import QuantityHistory
-from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
+from sinew.sim.profile.history import QuantityHistory
+from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 
 MS = 1e-3
 

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from sim.profile.by_frame import LOOPS, FrameCollector
-from sim.profile.sample import FrameSample
+from sinew.sim.profile.by_frame import LOOPS, FrameCollector
+from sinew.sim.profile.sample import FrameSample
 from tests.unit.profile.frames import MS, frame
 
 

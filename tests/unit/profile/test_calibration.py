@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from sim.profile.calibration import REPEATS_MAX, Timing, Trial, is_distrusted, try_out, verdict
-from sim.profile.sample import TimeSource
+from sinew.sim.profile.calibration import REPEATS_MAX, Timing, Trial, is_distrusted, try_out, verdict
+from sinew.sim.profile.sample import TimeSource
 
 
 def test_a_timer_that_agrees_is_trusted():

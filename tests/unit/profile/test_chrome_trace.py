@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.assets.raw import LoadCancelled, LoadWatch
-from sim.profile.chrome_trace import CPU, GPU, write_chrome_trace
-from sim.profile.history import TimingRecording
-from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
+from sinew.sim.assets.raw import LoadCancelled, LoadWatch
+from sinew.sim.profile.chrome_trace import CPU, GPU, write_chrome_trace
+from sinew.sim.profile.history import TimingRecording
+from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 from tests.json_schema import complaints
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "data" / "chrome_trace.schema.json").read_text())

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from sim.profile.comparison import FRAMES_MIN, block_length, compare, verdict
+from sinew.sim.profile.comparison import FRAMES_MIN, block_length, compare, verdict
 
 
 def frames(count: int, memory: float, random: np.random.Generator) -> np.ndarray:

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.raw import LoadCancelled, LoadWatch
-from sim.profile.csv_file import COLUMNS, TimingsFileError, read_csv, write_csv
-from sim.profile.history import TimingRecording
-from sim.profile.sample import FrameSample, SceneMoment, Slice, TimerStatus, TimeSource, Vsync
+from sinew.sim.assets.raw import LoadCancelled, LoadWatch
+from sinew.sim.profile.csv_file import COLUMNS, TimingsFileError, read_csv, write_csv
+from sinew.sim.profile.history import TimingRecording
+from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimerStatus, TimeSource, Vsync
 
 STATUS = TimerStatus(True, TimeSource.TIMER, "agrees: 102 %", "Mesa, a card", 3, 2, 4, Vsync.ON, 12.5, 7.5)
 

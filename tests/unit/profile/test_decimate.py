@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sim.profile.history import buckets, peaks
+from sinew.sim.profile.history import buckets, peaks
 
 
 def test_every_frame_of_the_window_is_in_one_bucket() -> None:

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from sim.profile.csv_file import read_csv, write_csv
-from sim.profile.history import QuantityHistory, TimingRecording
-from sim.profile.recorder import DEPTH, RUNS_MAX, WARM_UP, ClockStamps, Recorder, Run
-from sim.profile.sample import FrameSample, SceneMoment, TimerStatus, TimeSource
+from sinew.sim.profile.csv_file import read_csv, write_csv
+from sinew.sim.profile.history import QuantityHistory, TimingRecording
+from sinew.sim.profile.recorder import DEPTH, RUNS_MAX, WARM_UP, ClockStamps, Recorder, Run
+from sinew.sim.profile.sample import FrameSample, SceneMoment, TimerStatus, TimeSource
 from tests.unit.profile.fake_timer import FakeStamps, warm_recorder
 
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from sim.profile.history import summary
+from sinew.sim.profile.history import summary
 
 
 def test_percentiles_of_a_hundred_and_one_numbers_are_the_numbers() -> None:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sim.assets.model import Skin
-from sim.render.surface import DrawRange, anchors_of, farthest_first
+from sinew.sim.assets.model import Skin
+from sinew.sim.render.surface import DrawRange, anchors_of, farthest_first
 from tests.gl.render.worlds import mesh_of
 
 

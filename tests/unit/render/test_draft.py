@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.render.progressive.frame_plan import (
+from sinew.sim.render.progressive.frame_plan import (
     AIM,
     LARGEST_SCALE,
     LEAST,

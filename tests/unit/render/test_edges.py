@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.render.surface import unique_edges
+from sinew.sim.render.surface import unique_edges
 
 corners = st.integers(0, 2**32 - 1) | st.integers(0, 6)
 

@@ -4,8 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.outline import emitter_outline, reach
-from sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
+from sinew.sim.kinds.emitter.outline import emitter_outline, reach
+from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 
 
 def lines(**changes: object) -> np.ndarray:

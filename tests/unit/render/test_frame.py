@@ -8,10 +8,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from shaders import ROOT
-from sim.render.frame import FIELDS, LIGHT_LIMIT, BoundingSphere, Frame, PointLight
-from sim.scene.camera import Camera
-from sim.scene.view import ViewSettings
+from sinew.shaders import ROOT
+from sinew.sim.render.frame import FIELDS, LIGHT_LIMIT, BoundingSphere, Frame, PointLight
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.view import ViewSettings
 
 numbers = st.integers(-500, 500).map(lambda value: value / 100.0)
 

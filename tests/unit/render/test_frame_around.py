@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from sim.assets.model import Bounds
-from sim.render.frame import BoundingSphere, Frame
-from sim.scene.camera import Camera
-from sim.scene.view import ViewSettings
+from sinew.sim.assets.model import Bounds
+from sinew.sim.render.frame import BoundingSphere, Frame
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.view import ViewSettings
 
 SUBJECT = np.array([0.0, 40.0, 0.0])
 

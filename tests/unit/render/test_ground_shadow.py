@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from sim.assets.model import Bounds
-from sim.render.frame import BoundingSphere, Frame, PointLight
-from sim.render.shadow_projection import NO_SHADOW, shadow_rectangle
-from sim.scene.camera import Camera
-from sim.scene.view import ViewSettings
+from sinew.sim.assets.model import Bounds
+from sinew.sim.render.frame import BoundingSphere, Frame, PointLight
+from sinew.sim.render.shadow_projection import NO_SHADOW, shadow_rectangle
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.view import ViewSettings
 
 numbers = st.integers(-300, 300).map(lambda value: value / 100.0)
 points = st.tuples(numbers, numbers, numbers)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from sim.render.shadow_projection import shadow_clip_from_world, texture_from_world
+from sinew.sim.render.shadow_projection import shadow_clip_from_world, texture_from_world
 
 numbers = st.integers(-1000, 1000).map(lambda value: value / 100.0)
 points = st.tuples(numbers, numbers, numbers)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sim.assets.model import Bounds
-from sim.render.projection import SPRITE_PIXELS, Projection
-from sim.scene.camera import Camera
+from sinew.sim.assets.model import Bounds
+from sinew.sim.render.projection import SPRITE_PIXELS, Projection
+from sinew.sim.scene.camera import Camera
 
 BOX = Bounds(np.full(3, -1.0), np.full(3, 1.0))
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.assets.build_skeleton import build_skeleton
-from sim.assets.load import load_model
-from sim.assets.model import Skeleton, Skin
-from sim.characters.prepared import bone_segments
+from sinew.sim.assets.build_skeleton import build_skeleton
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import Skeleton, Skin
+from sinew.sim.characters.prepared import bone_segments
 
 NAMES = ["scene", "camera", "root", "spine", "helper", "arm", "finger", "mesh node"]
 PARENTS = [-1, 0, 0, 2, 3, 4, 5, 0]

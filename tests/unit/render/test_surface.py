@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.assets.model import Bounds, Mesh, Section
-from sim.characters.settings import DoubleSided, section_list
-from sim.render.ground_pass import cell_size
-from sim.render.pick_pass import REACH, _magnifier, _nearest
-from sim.render.render_view import divider_pixel
-from sim.render.surface import DrawRange, culling, draw_ranges, spans
-from sim.scene.camera import Camera
+from sinew.sim.assets.model import Bounds, Mesh, Section
+from sinew.sim.characters.settings import DoubleSided, section_list
+from sinew.sim.render.ground_pass import cell_size
+from sinew.sim.render.pick_pass import REACH, _magnifier, _nearest
+from sinew.sim.render.render_view import divider_pixel
+from sinew.sim.render.surface import DrawRange, culling, draw_ranges, spans
+from sinew.sim.scene.camera import Camera
 
 
 def mesh_of(*sections: tuple[int, int]) -> Mesh:

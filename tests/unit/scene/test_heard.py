@@ -2,9 +2,9 @@
 
 import pytest
 
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import Node, Scene
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import Node, Scene
 
 
 def scene(**states: str) -> Scene:

@@ -6,7 +6,7 @@ The simulation is a hash of the state before and the settings; a fresh run is on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.cache.history import CacheHistory
+from sinew.sim.cache.history import CacheHistory
 
 END = 12
 

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-import resources
-from app.cli.scene import OpenedScene, opened
-from sim.assets.content import content_sum
-from sim.assets.formats import MODEL_FORMATS
-from sim.assets.load import load_model
-from sim.cache.keys import digest, is_current, node_keys
-from sim.kinds import KINDS
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.contract import World
-from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
-from sim.kinds.hair.settings import HairSettings
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import PLAYBACK, Attachment, Node, ParamRef, Scene, with_value
-from sim.scene.world_transforms import WorldTransforms
+from sinew import resources
+from sinew.app.cli.scene import OpenedScene, opened
+from sinew.sim.assets.content import content_sum
+from sinew.sim.assets.formats import MODEL_FORMATS
+from sinew.sim.assets.load import load_model
+from sinew.sim.cache.keys import digest, is_current, node_keys
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.contract import World
+from sinew.sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import PLAYBACK, Attachment, Node, ParamRef, Scene, with_value
+from sinew.sim.scene.world_transforms import WorldTransforms
 
 
 def world_of(source: OpenedScene, scene: Scene | None = None) -> World:

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.files.project_file import load_project
-from app.files.project_json import ProjectError
-from sim.bench.pose import synthetic_character
-from sim.characters.settings import ModelSettings
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.contract import World
-from sim.kinds.light.settings import LightSettings
-from sim.kinds.light.view import LightView
-from sim.scene.params import ParamError
-from sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
-from sim.scene.transform import Transform, node_matrix, rigid_matrix
-from sim.scene.world_transforms import WORLD, ParentFrame, WorldTransforms, carrier_of, relative_transform
+from sinew.app.files.project_file import load_project
+from sinew.app.files.project_json import ProjectError
+from sinew.sim.bench.pose import synthetic_character
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.contract import World
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.kinds.light.view import LightView
+from sinew.sim.scene.params import ParamError
+from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
+from sinew.sim.scene.transform import Transform, node_matrix, rigid_matrix
+from sinew.sim.scene.world_transforms import WORLD, ParentFrame, WorldTransforms, carrier_of, relative_transform
 from tests.unit.colliders.cases import Posed, posed
 
 MODEL = synthetic_character(12)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.scene.strips import Strip, is_cut, last_end, parts_at
+from sinew.sim.scene.strips import Strip, is_cut, last_end, parts_at
 
 LENGTHS = {"walk": 1.0, "turn": 2.0, "pose": 0.0}
 length = LENGTHS.__getitem__

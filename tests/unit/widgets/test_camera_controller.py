@@ -10,9 +10,9 @@ from pyglm import glm
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSizeF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 
-from sim.scene.camera import DIRECTIONS, Camera
-from sim.scene.picking import project_points
-from widgets.camera_controller import (
+from sinew.sim.scene.camera import DIRECTIONS, Camera
+from sinew.sim.scene.picking import project_points
+from sinew.widgets.camera_controller import (
     ORBIT_DEGREES_PER_PIXEL,
     ZOOM_PER_WHEEL_STEP,
     CameraController,

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.assets.model import LocalPose
-from sim.maths import quaternion, transform
-from sim.maths.quaternion import to_euler_degrees
-from widgets.inspector.facts import local_placement, vector_text, world_placement
+from sinew.sim.assets.model import LocalPose
+from sinew.sim.maths import quaternion, transform
+from sinew.sim.maths.quaternion import to_euler_degrees
+from sinew.widgets.inspector.facts import local_placement, vector_text, world_placement
 
 angle = st.floats(-180.0, 180.0, allow_nan=False)
 

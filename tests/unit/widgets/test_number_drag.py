@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.scene.params import Scale
-from widgets.number_text import NumberRange, gain, nice_step
+from sinew.sim.scene.params import Scale
+from sinew.widgets.number_text import NumberRange, gain, nice_step
 
 SPEED = NumberRange(lo=-4.0, hi=4.0, step=0.1)
 COMPLIANCE = NumberRange(lo=0.0, soft=(1e-9, 1e-3), scale=Scale.LOG)

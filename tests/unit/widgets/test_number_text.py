@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.number_text import NumberTextError, format_number, parse_number
+from sinew.widgets.number_text import NumberTextError, format_number, parse_number
 
 
 @pytest.mark.parametrize(

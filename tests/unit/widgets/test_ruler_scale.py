@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from widgets.timeline.ruler_scale import (
+from sinew.widgets.timeline.ruler_scale import (
     MARGIN,
     ClipEntry,
     RangeLimits,

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.params import check
-from sim.scene.vectors import STOP_MAX, check_stops, values_at
-from widgets.inspector.stops import gap_beside, inserted, moved, removed, with_share, with_values
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.scene.params import check
+from sinew.sim.scene.vectors import STOP_MAX, check_stops, values_at
+from sinew.widgets.inspector.stops import gap_beside, inserted, moved, removed, with_share, with_values
 
 STOPS = ((0.0, 0.0), (0.4, 1.0), (0.8, 0.5))
 UNIT = st.floats(0.0, 1.0)

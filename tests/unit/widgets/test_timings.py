@@ -7,14 +7,14 @@ import sys
 import numpy as np
 import pytest
 
-from sim.profile.history import Quantity, QuantityHistory
-from sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
-from widgets.timings.colours import pass_colour
-from widgets.timings.distribution_plot import bin_edges, counts
-from widgets.timings.frames import FrameTable, Level, TimingsOptions, bands_of, roots_of
-from widgets.timings.plot_parts import SPAN_MAX, TimeWindow, next_top, round_top
-from widgets.timings.stack_plot import NOTHING, draw_line, frames_of_columns, snapped, stack_pixels, tops
-from widgets.timings.texts import ago, frame_facts, milliseconds
+from sinew.sim.profile.history import Quantity, QuantityHistory
+from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
+from sinew.widgets.timings.colours import pass_colour
+from sinew.widgets.timings.distribution_plot import bin_edges, counts
+from sinew.widgets.timings.frames import FrameTable, Level, TimingsOptions, bands_of, roots_of
+from sinew.widgets.timings.plot_parts import SPAN_MAX, TimeWindow, next_top, round_top
+from sinew.widgets.timings.stack_plot import NOTHING, draw_line, frames_of_columns, snapped, stack_pixels, tops
+from sinew.widgets.timings.texts import ago, frame_facts, milliseconds
 
 PATHS = ("simulate", "simulate/cloth", "simulate/cloth/Cape", "draw", "simulate/cloth/Flag", "draw/models")
 
@@ -207,7 +207,10 @@ def test_a_solo_that_is_gone_hides_nothing():
 
 
 def test_colours_are_the_same_in_every_session():
-    script = "from widgets.timings.colours import pass_colour as c; print(c('draw/x/Ä').name(), c('simulate').name())"
+    script = (
+        "from sinew.widgets.timings.colours import pass_colour as c; "
+        "print(*(c(n).name() for n in ('draw/x/Ä', 'simulate')))"
+    )
     reported = {
         subprocess.run(
             [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}

@@ -4,12 +4,12 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QWidget
 
-from sim.kinds.cloth.settings import SUBSTEPS_MAX
-from sim.kinds.cloth.stability import MARGIN, ClothStability
-from sim.scene.clock import STEP_TIME
-from widgets.overlay import DIM, GROUND, TEXT, ViewportOverlay
-from widgets.parts import packed
-from widgets.theme import SPACE_WIDE, tabular
+from sinew.sim.kinds.cloth.settings import SUBSTEPS_MAX
+from sinew.sim.kinds.cloth.stability import MARGIN, ClothStability
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.widgets.overlay import DIM, GROUND, TEXT, ViewportOverlay
+from sinew.widgets.parts import packed
+from sinew.widgets.theme import SPACE_WIDE, tabular
 
 _SPAN = 1.25
 """Ratio at the right end of the bar."""

@@ -7,9 +7,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from sim.kinds.emitter.handles import EmitterHandles, Knob, KnobKind
-from widgets.overlay import HandlesCover
-from widgets.theme import SPACE_WIDE, colours, tabular
+from sinew.sim.kinds.emitter.handles import EmitterHandles, Knob, KnobKind
+from sinew.widgets.overlay import HandlesCover
+from sinew.widgets.theme import SPACE_WIDE, colours, tabular
 
 _RADIUS = 3.0
 _FILL_ALPHA = 110

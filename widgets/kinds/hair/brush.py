@@ -4,10 +4,10 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from widgets.number_field import NumberField
-from widgets.overlay import ViewportOverlay
-from widgets.parts import packed, tool_button
-from widgets.theme import SPACE
+from sinew.widgets.number_field import NumberField
+from sinew.widgets.overlay import ViewportOverlay
+from sinew.widgets.parts import packed, tool_button
+from sinew.widgets.theme import SPACE
 
 RADIUS_LEAST, RADIUS_MOST = 3.0, 400.0
 

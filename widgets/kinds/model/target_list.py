@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QScrollBar, QVBoxLayout, QWidget
 
-from sim.scene.params import Declaration, Param
-from widgets.inspector.number_editors import NumberEditor
-from widgets.parts import packed, tool_button
-from widgets.theme import SPACE, dress
+from sinew.sim.scene.params import Declaration, Param
+from sinew.widgets.inspector.number_editors import NumberEditor
+from sinew.widgets.parts import packed, tool_button
+from sinew.widgets.theme import SPACE, dress
 
 ROWS_MAX = 10
 

@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.kinds.model.panel import is_plausible
-from sim.animation.evaluate import evaluate_pose
-from sim.assets.build_mesh import vertex_normals
-from sim.assets.clip import FrameClip
-from sim.assets.influences import reach_of
-from sim.assets.load import load_model
-from sim.assets.model import CharacterModel, Interpolation
-from sim.assets.raw import ModelError
-from sim.characters.reference import deformed
-from sim.characters.settings import ModelSettings
+from sinew.app.kinds.model.panel import is_plausible
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.build_mesh import vertex_normals
+from sinew.sim.assets.clip import FrameClip
+from sinew.sim.assets.influences import reach_of
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel, Interpolation
+from sinew.sim.assets.raw import ModelError
+from sinew.sim.characters.reference import deformed
+from sinew.sim.characters.settings import ModelSettings
 from tests.frame_samples import TRIANGLES, frames, md2, mdd, obj_text, pc2, write_all
 
 EASED = {

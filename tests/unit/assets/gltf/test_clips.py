@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sim.assets.build_skeleton import build_skeleton
-from sim.assets.clip import CurveClip
-from sim.assets.model import Interpolation, Targets
-from sim.assets.raw import RawChannel
-from sim.maths import quaternion
+from sinew.sim.assets.build_skeleton import build_skeleton
+from sinew.sim.assets.clip import CurveClip
+from sinew.sim.assets.model import Interpolation, Targets
+from sinew.sim.assets.raw import RawChannel
+from sinew.sim.maths import quaternion
 
 WIDTHS = {"translation": 3, "rotation": 4, "scale": 3, "weights": 2}
 MODES = ["STEP", "LINEAR", "CUBICSPLINE"]

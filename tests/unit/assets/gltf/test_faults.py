@@ -8,10 +8,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from sim.assets.formats import MODEL_FORMATS, GltfOptions
-from sim.assets.load import load_model, read_raw
-from sim.assets.raw import ModelError
-from sim.export.ezm import write_ezm
+from sinew.sim.assets.formats import MODEL_FORMATS, GltfOptions
+from sinew.sim.assets.load import load_model, read_raw
+from sinew.sim.assets.raw import ModelError
+from sinew.sim.export.ezm import write_ezm
 from tests.gltf_samples import QUAD, Sample, morphing, skinned
 
 

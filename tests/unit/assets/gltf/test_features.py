@@ -7,17 +7,17 @@ import json
 import numpy as np
 import pytest
 
-from sim.animation.evaluate import bind_pose, evaluate_pose
-from sim.assets.build import build_model
-from sim.assets.images import load_image
-from sim.assets.influences import joint_boxes, weighted_vertex_counts
-from sim.assets.info import model_info
-from sim.assets.load import load_model, read_raw
-from sim.assets.model import AlphaMode, EmbeddedImage, Interpolation
-from sim.assets.raw import ModelError
-from sim.characters.reference import skin
-from sim.characters.settings import SkinningMethod
-from sim.kinds.collider.fit import fit_colliders
+from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.images import load_image
+from sinew.sim.assets.influences import joint_boxes, weighted_vertex_counts
+from sinew.sim.assets.info import model_info
+from sinew.sim.assets.load import load_model, read_raw
+from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Interpolation
+from sinew.sim.assets.raw import ModelError
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.kinds.collider.fit import fit_colliders
 from tests.gltf_samples import QUAD, TRIANGLE, Sample, morphing, png_bytes, skinned
 
 HALF = np.sqrt(0.5)

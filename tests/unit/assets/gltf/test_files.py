@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.animation.evaluate import bind_pose, evaluate_pose
-from sim.assets.clip import CurveClip
-from sim.assets.load import load_model, read_raw
-from sim.assets.model import Interpolation
-from sim.assets.raw import ModelError
-from sim.characters.reference import skin
-from sim.characters.settings import SkinningMethod
+from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
+from sinew.sim.assets.clip import CurveClip
+from sinew.sim.assets.load import load_model, read_raw
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.assets.raw import ModelError
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import SkinningMethod
 from tests.gltf_answers import Answer
 
 MODELS = 55
