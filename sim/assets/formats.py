@@ -213,6 +213,15 @@ MODEL_FORMATS = Formats(
         key="pc2", name="PC2 point cache", suffixes=(".pc2",),
         sniff="sinew.sim.assets.point_cache:is_pc2", reader="sinew.sim.assets.point_cache:read_pc2",
     ),
+    ModelFormat(
+        key="fbx", name="FBX", suffixes=(".fbx",), by_suffix=True, module="ufbx", package="ufbx", extra="fbx",
+        sniff=lambda start: start.startswith((b"Kaydara FBX Binary", b"; FBX")),
+        reader="sinew.sim.assets.fbx.reader:read_fbx",
+    ),
+    ModelFormat(
+        key="bvh", name="BVH motion", suffixes=(".bvh",),
+        sniff="sinew.sim.assets.bvh_reader:is_bvh", reader="sinew.sim.assets.bvh_reader:read_bvh",
+    ),
     # MDD files have no magic bytes.
     ModelFormat(
         key="mdd", name="MDD point cache", suffixes=(".mdd",), by_suffix=True,

@@ -1,0 +1,480 @@
+"""Reads FBX: skins, blend shapes with in-betweens, every animation stack, materials and embedded textures.
+
+The library `ufbx` reads the file in a process of its own (`child.py`), with limits on memory and time; what it writes
+is checked here like any other file.
+"""
+
+import io
+import json
+import math
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sinew.sim.assets.faults import MAX_JOINTS, MAX_MAGNITUDE, MAX_PARTS, MAX_VERTICES, ElementFault
+from sinew.sim.assets.fbx import child
+from sinew.sim.assets.formats import IMAGE_FORMATS
+from sinew.sim.assets.materials import TextureFolder, base_name, lost_colours
+from sinew.sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material
+from sinew.sim.assets.raw import (
+    LoadWatch,
+    RawBone,
+    RawChannel,
+    RawClip,
+    RawMaterial,
+    RawMesh,
+    RawModel,
+    RawSection,
+    RawSkeleton,
+    RawSkin,
+    RawVertices,
+)  # fmt: skip
+from sinew.sim.maths import quaternion
+from sinew.sim.printable import printable
+
+Float64 = npt.NDArray[np.float64]
+Index = npt.NDArray[np.int64]
+
+TIMEOUT = 60.0
+"""Longest time that reading may take [s]; the process itself is limited to `child.SECONDS_MAX` of the processor."""
+
+POLL = 0.02
+INFLUENCES = 8
+TARGET_BYTES = 1 << 29
+"""Largest size of the differences of all blend shapes."""
+
+DUAL_QUATERNION = 2, 3
+"""Skinning methods of the file that are dual quaternions, and a mix of them with linear blending."""
+
+LEFT_OUT = {"camera", "light", "stereo_camera", "camera_switcher", "marker"}
+"""Kinds of nodes that are omitted unless something is below them."""
+
+
+def read_fbx(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
+    """The content of an FBX file.
+
+    Source: the documentation of ufbx 0.21.
+    """
+    arrays = _read_apart(data, watch)
+    try:
+        document = json.loads(bytes(arrays.pop("document")))
+        return _Reader(document, arrays, path, watch).model()
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        if isinstance(error, ElementFault):
+            raise
+        raise ElementFault("", f"was not read consistently ({type(error).__name__}: {error})") from error
+
+
+def _read_apart(data: bytes, watch: LoadWatch) -> dict[str, npt.NDArray[Any]]:
+    """Arrays that the child process wrote.
+
+    Raises:
+        ElementFault: With the reason of the library, or of the process.
+        LoadCancelled: If the load was cancelled; the process is killed.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-I", child.__file__, *(path for path in sys.path if path)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    written: list[bytes] = []
+    pump = threading.Thread(target=lambda: written.append(process.communicate(data)[0]), daemon=True)
+    pump.start()
+    ends = time.monotonic() + TIMEOUT
+    try:
+        while pump.is_alive():
+            watch.advance()
+            pump.join(POLL)
+            if time.monotonic() > ends:
+                raise ElementFault("", f"reading took more than {TIMEOUT:.0f} s")
+    finally:
+        if process.poll() is None:
+            process.kill()
+        pump.join()
+    content = written[0] if written else b""
+    if process.returncode == child.REFUSED:
+        raise ElementFault("", printable(content.decode(errors="replace"))[:200] or "cannot be read")
+    if process.returncode:
+        raise ElementFault("", "reading was stopped: the file is damaged, or needs too much memory or time")
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+class _Reader:
+    def __init__(
+        self, document: dict[str, Any], arrays: dict[str, npt.NDArray[Any]], path: Path, watch: LoadWatch
+    ) -> None:
+        self._document, self._arrays, self._path, self._watch = document, arrays, path, watch
+        self._model = RawModel(path, "fbx", None, asset_name=path.name, asset_info=document["creator"])
+        self._model.up_axis, self._model.texture_origin = "Y", "bottom"
+        for name, values in arrays.items():
+            if values.dtype.kind == "f" and not (np.abs(values) <= MAX_MAGNITUDE).all():
+                raise ElementFault(name, "has unusable values")
+
+    def model(self) -> RawModel:
+        model, document = self._model, self._document
+        if len(document["meshes"]) > MAX_PARTS or len(document["stacks"]) > MAX_PARTS:
+            raise ElementFault("", f"has more than {MAX_PARTS} meshes or animations")
+        joint_of = self._read_nodes()
+        materials = _MaterialReader(document["materials"], self._arrays, self._path.parent, self._path.stem)
+        model.materials = materials.read()
+        targets: dict[int, list[tuple[int, int]]] = {}
+        for number, mesh in enumerate(document["meshes"]):
+            self._watch.advance()
+            targets[number] = self._read_mesh(number, mesh, joint_of)
+        for number, stack in enumerate(document["stacks"]):
+            self._watch.advance()
+            self._read_stack(number, stack, joint_of)
+        skipped = document["left_out"]
+        names = [f"{count:,} {what}{'s' if count != 1 else ''}" for what, count in skipped.items()]
+        if names:
+            model.warnings.append(
+                f"{', '.join(names)} of the file {'is' if sum(skipped.values()) == 1 else 'are'} left out."
+            )
+        return model
+
+    # --- joints ---------------------------------------------------------------------------------------
+
+    def _read_nodes(self) -> dict[int, int]:
+        """Adds the joints; returns the joint of each node that is one."""
+        nodes = self._document["nodes"]
+        used = {node for mesh in self._document["meshes"] for node in mesh["nodes"]}
+        used |= {joint for mesh in self._document["meshes"] if mesh["skin"] for joint in mesh["skin"]["joints"]}
+        has_child: set[int] = set()
+        for number in range(len(nodes) - 1, 0, -1):
+            if number in used or number in has_child or nodes[number]["kind"] not in LEFT_OUT:
+                has_child.add(nodes[number]["parent"])
+        numbers = [
+            number
+            for number, node in enumerate(nodes)
+            if number and (number in used or number in has_child or node["kind"] not in LEFT_OUT)
+        ]
+        if len(numbers) > MAX_JOINTS:
+            raise ElementFault("nodes", f"there are more than {MAX_JOINTS}")
+        joint_of = {number: joint for joint, number in enumerate(numbers)}
+        bones = [
+            RawBone(
+                nodes[number]["name"].strip() or f"node {number}",
+                joint_of.get(nodes[number]["parent"], -1),
+                np.array(nodes[number]["position"], np.float64),
+                quaternion.normalised(np.array(nodes[number]["orientation"], np.float64)),
+                np.array(nodes[number]["scale"], np.float64),
+            )
+            for number in numbers
+        ]
+        if bones:
+            self._model.skeletons.append(RawSkeleton(self._path.stem, bones))
+        return joint_of
+
+    # --- meshes ---------------------------------------------------------------------------------------
+
+    def _read_mesh(self, number: int, mesh: dict[str, Any], joint_of: dict[int, int]) -> None:
+        name, arrays = f"mesh{number}", self._arrays
+        place = f"mesh {mesh['name'] or number!r}"
+        points, corners, faces = arrays[f"{name}.points"], arrays[f"{name}.corners"], arrays[f"{name}.faces"]
+        if not len(faces) or not len(points):
+            return
+        columns = [corners]
+        streams = [key for key in ("normal", "texcoord", "color") if f"{name}.{key}" in arrays]
+        columns += [arrays[f"{name}.{key}.corners"] for key in streams]
+        used, vertex_of = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        if len(used) > MAX_VERTICES:
+            raise ElementFault(place, f"has more than {MAX_VERTICES:,} vertices")
+        for column, stream in zip(used.T, [points, *(arrays[f"{name}.{key}"] for key in streams)], strict=True):
+            if len(column) and not 0 <= column.min() <= column.max() < len(stream):
+                raise ElementFault(place, "has indices out of range")
+        of_point = used[:, 0]
+        attributes: dict[str, npt.NDArray[Any]] = {"position": points[of_point].astype(np.float32)}
+        for column, key in enumerate(streams, start=1):
+            stored = "texcoord1" if key == "texcoord" else key
+            attributes[stored] = arrays[f"{name}.{key}"][used[:, column]].astype(np.float32)
+        sections = self._sections(mesh, name, faces, vertex_of.reshape(-1))
+        shapes = self._targets(mesh, name, of_point, place)
+        for node, geometry in zip(mesh["nodes"], mesh["geometry"], strict=True):
+            joints, matrices, influences = self._influences(mesh, name, len(points), joint_of, node, geometry)
+            skin = RawSkin(joints, matrices)
+            own = {**attributes, "blendindices": influences[0][of_point], "blendweights": influences[1][of_point]}
+            self._model.skins.append(skin)
+            self._model.meshes.append(
+                RawMesh(
+                    mesh["name"].strip() or self._document["nodes"][node]["name"].strip() or f"mesh {number}",
+                    "", [RawVertices(len(used), own, shapes)], sections, skin=len(self._model.skins) - 1,
+                    joint=joint_of[node],
+                    target_names=[target for shape in mesh["shapes"] for target in _target_names(shape)],
+                    rest_weights=[w for shape in mesh["shapes"] for w in _hat(np.array([shape["weight"]]), shape["targets"])[0]],
+                )  # fmt: skip
+            )  # fmt: skip
+        if mesh["skin"] and mesh["skin"]["method"] in DUAL_QUATERNION:
+            note = "asks for dual quaternions; choose them in the inspector."
+            self._model.warnings.append(f"The skin of {printable(mesh['name'] or str(number))!r} {note}")
+        if mesh["skin"] and mesh.get("extra_skins"):
+            self._model.warnings.append("Meshes with several skins follow the first one.")
+
+    def _sections(self, mesh: dict[str, Any], name: str, faces: Index, vertex_of: Index) -> list[RawSection]:
+        """Triangles by material: polygons become fans around their first corner."""
+        counts = faces[:, 1]
+        firsts = faces[:, 0]
+        if (firsts < 0).any() or (firsts + counts > len(vertex_of)).any():
+            raise ElementFault(name, "has faces out of range")
+        fans = np.maximum(counts - 2, 0)
+        face = np.repeat(np.arange(len(faces)), fans)
+        step = np.arange(len(face)) - np.repeat(np.cumsum(fans) - fans, fans)
+        first = firsts[face]
+        triangles = vertex_of[np.stack([first, first + step + 1, first + step + 2], axis=1)].astype(np.uint32)
+        own = self._arrays[f"{name}.materials"]
+        material = own[face] if len(own) == len(faces) else np.zeros(len(face), np.int64)
+        sections = []
+        for number in np.unique(material).tolist():
+            listed = mesh["materials"]
+            found = self._model.materials[listed[number]].name if 0 <= number < len(listed) else ""
+            sections.append(RawSection(found, "", 0, triangles[material == number]))
+        return sections
+
+    def _influences(
+        self, mesh: dict[str, Any], name: str, count: int, joint_of: dict[int, int], node: int, geometry: Any
+    ) -> tuple[list[int], Float64, tuple[npt.NDArray[np.uint16], npt.NDArray[np.float32]]]:
+        """Joints of the skin, their inverse bind matrices, and the influences of each point; the last joint is the node."""
+        joints = [joint_of[joint] for joint in mesh["skin"]["joints"]] if mesh["skin"] else []
+        matrices = np.zeros((len(joints) + 1, 4, 4))
+        matrices[:, 3, 3] = 1.0
+        if joints:
+            matrices[:-1, :3] = self._arrays[f"{name}.skin.matrices"]
+        matrices[-1, :3] = np.array(geometry, np.float64)[:3]
+        slots = np.full((count, INFLUENCES), len(joints), np.uint16)
+        weights = np.zeros((count, INFLUENCES), np.float64)
+        if joints:
+            vertices, owners, values = (self._arrays[f"{name}.skin.{key}"] for key in ("vertices", "owners", "weights"))
+            usable = (vertices >= 0) & (vertices < count) & (values > 0.0)
+            vertices, owners, values = vertices[usable].astype(np.int64), owners[usable], values[usable]
+            order = np.lexsort((-values, vertices))
+            vertices, owners, values = vertices[order], owners[order], values[order]
+            starts = np.searchsorted(vertices, vertices)
+            rank = np.arange(len(vertices)) - starts
+            near = rank < INFLUENCES
+            slots[vertices[near], rank[near]] = owners[near]
+            weights[vertices[near], rank[near]] = values[near]
+        total = weights.sum(axis=1)
+        weights[total <= 0.0, 0] = 1.0
+        weights /= np.where(total > 0.0, total, 1.0)[:, None]
+        return [*joints, joint_of[node]], matrices, (slots, weights.astype(np.float32))
+
+    def _targets(
+        self, mesh: dict[str, Any], name: str, of_point: Index, place: str
+    ) -> list[dict[str, npt.NDArray[np.float32]]]:
+        """Differences of each in-between, one row for each vertex."""
+        count = sum(len(shape["targets"]) for shape in mesh["shapes"])
+        if count * len(of_point) * 24 > TARGET_BYTES:
+            raise ElementFault(
+                place, f"has {count:,} blend shapes of {len(of_point):,} vertices, more than fit in memory"
+            )
+        point_count = int(of_point.max()) + 1 if len(of_point) else 0
+        targets = []
+        for number, shape in enumerate(mesh["shapes"]):
+            for key in range(len(shape["targets"])):
+                self._watch.advance()
+                part = f"{name}.shape{number}.{key}"
+                vertices = self._arrays[f"{part}.vertices"]
+                usable = (vertices >= 0) & (vertices < point_count)
+                target = {}
+                for stored, semantic in (("points", "position"), ("normals", "normal")):
+                    offsets = self._arrays.get(f"{part}.{stored}")
+                    if offsets is not None and len(offsets) == len(vertices):
+                        table = np.zeros((point_count, 3), np.float32)
+                        table[vertices[usable].astype(np.int64)] = offsets[usable]
+                        target[semantic] = table[of_point]
+                targets.append(target)
+        return targets
+
+    # --- animation ------------------------------------------------------------------------------------
+
+    def _read_stack(self, number: int, stack: dict[str, Any], joint_of: dict[int, int]) -> None:
+        begin, end = float(stack["begin"]), float(stack["end"])
+        bones = self._model.skeletons[0].bones if self._model.skeletons else []
+        channels: list[RawChannel] = []
+        for moved in stack["joints"]:
+            joint = joint_of.get(moved["node"])
+            if joint is None:
+                continue
+            bone = bones[joint]
+            rest = {"translation": bone.position, "rotation": bone.orientation, "scale": bone.scale}
+            for path in moved["paths"]:
+                times, values = self._keys(f"stack{number}.{moved['place']}.{path}", begin, end, path == "rotation")
+                if not _is_constant(values, rest[path], path == "rotation"):
+                    channels.append(RawChannel(joint, path, "LINEAR", times, values))
+        channels += self._weights(number, stack, joint_of, begin, end)
+        if channels:
+            self._model.clips.append(RawClip(stack["name"].strip() or f"take {number + 1}", 0, 0.0, 0.0, [], channels))
+
+    def _keys(self, name: str, begin: float, end: float, is_rotation: bool) -> tuple[Float64, Float64]:
+        """Times from the start of the stack [s] and values, cut to the stack."""
+        keys = self._arrays[name].astype(np.float64)
+        times, values = keys[:, 0] - begin, keys[:, 1:]
+        length = end - begin
+        if length <= 0.0 or len(times) < 2:
+            return (np.maximum(times - times[0], 0.0) if len(times) else times), values
+        inside = (times > 0.0) & (times < length)
+        ends = _at(np.array([0.0, length]), times, values, is_rotation)
+        return (
+            np.concatenate([[0.0], times[inside], [length]]),
+            np.concatenate([ends[:1], values[inside], ends[1:]]),
+        )
+
+    def _weights(
+        self, number: int, stack: dict[str, Any], joint_of: dict[int, int], begin: float, end: float
+    ) -> list[RawChannel]:
+        """Weights of the blend shapes of every mesh that the stack moves."""
+        found: list[RawChannel] = []
+        for mesh_number in sorted({mesh for mesh, _ in stack["weights"]}):
+            mesh = self._document["meshes"][mesh_number]
+            curves: dict[int, tuple[Float64, Float64]] = {}
+            for channel in sorted(channel for one, channel in stack["weights"] if one == mesh_number):
+                times, values = self._keys(f"stack{number}.weight{mesh_number}.{channel}", begin, end, False)
+                curves[channel] = _with_crossings(times, values[:, 0] / 100.0, mesh["shapes"][channel]["targets"])
+            times = np.unique(np.concatenate([times for times, _ in curves.values()]))
+            columns = []
+            for channel, shape in enumerate(mesh["shapes"]):
+                weight = (
+                    np.interp(times, *curves[channel]) if channel in curves else np.full(len(times), shape["weight"])
+                )
+                columns.append(_hat(weight, shape["targets"]))
+            values = np.concatenate(columns, axis=1)
+            found += [RawChannel(joint_of[node], "weights", "LINEAR", times, values) for node in mesh["nodes"]]
+        return found
+
+
+def _at(moments: Float64, times: Float64, values: Float64, is_rotation: bool) -> Float64:
+    """Values of linear keys at some moments; rotations along the shortest arc."""
+    after = np.clip(np.searchsorted(times, moments), 1, len(times) - 1)
+    share = (moments - times[after - 1]) / np.maximum(times[after] - times[after - 1], 1e-12)
+    share = np.clip(share, 0.0, 1.0)
+    if is_rotation:
+        return quaternion.slerp(quaternion.normalised(values[after - 1]), quaternion.normalised(values[after]), share)
+    found: Float64 = values[after - 1] + share[:, None] * (values[after] - values[after - 1])
+    return found
+
+
+def _is_constant(values: Float64, rest: Float64, is_rotation: bool) -> bool:
+    if is_rotation:
+        values = quaternion.aligned(values, rest)
+    return bool((np.abs(values - rest) <= 1e-12).all())
+
+
+def _hat(weight: Float64, targets: list[float]) -> Float64:
+    """Weights of the in-betweens of a channel, (F, T): linear between neighbours, from zero at weight 0.
+
+    Beyond the last target it is extrapolated; below zero the first one is negative.
+    """
+    if len(targets) == 1:
+        return weight[:, None] / (targets[0] or 1.0)
+    known = np.array([0.0, *targets])
+    after = np.clip(np.searchsorted(known, weight, side="right"), 1, len(targets))
+    share = (weight - known[after - 1]) / np.where(
+        known[after] > known[after - 1], known[after] - known[after - 1], 1.0
+    )
+    found = np.zeros((len(weight), len(targets) + 1))
+    rows = np.arange(len(weight))
+    found[rows, after - 1] = 1.0 - share
+    found[rows, after] = share
+    below = weight < 0.0
+    found[below] = 0.0
+    found[below, 1] = weight[below] / (known[1] or 1.0)
+    return found[:, 1:]
+
+
+def _with_crossings(times: Float64, weight: Float64, targets: list[float]) -> tuple[Float64, Float64]:
+    """The curve with further keys where it crosses a target: its in-betweens are linear from key to key."""
+    extra = []
+    for level in (0.0, *targets[:-1]) if len(targets) > 1 else ():
+        before, after = weight[:-1] - level, weight[1:] - level
+        crossing = np.flatnonzero(before * after < 0.0)
+        extra.append(
+            times[crossing]
+            + (times[crossing + 1] - times[crossing]) * before[crossing] / (before[crossing] - after[crossing])
+        )
+    all_times = np.unique(np.concatenate([times, *extra]))
+    return all_times, np.interp(all_times, times, weight)
+
+
+def _target_names(shape: dict[str, Any]) -> list[str]:
+    name = shape["name"].strip() or "shape"
+    return [name if weight == shape["targets"][-1] else f"{name} {100 * weight:.0f} %" for weight in shape["targets"]]
+
+
+class _MaterialReader:
+    def __init__(self, stored: list[dict[str, Any]], arrays: dict[str, Any], folder: Path, stem: str) -> None:
+        self._stored, self._arrays = stored, arrays
+        self._folders = [TextureFolder(folder / name) for name in ("", "textures", "Textures", f"{stem}.fbm")]
+
+    def read(self) -> list[RawMaterial]:
+        """Materials in file order, with unique names."""
+        found, taken = [], set[str]()
+        for number, stored in enumerate(self._stored):
+            name = stored["name"].strip() or f"material {number}"
+            name = f"{name} ({number})" if name in taken else name
+            taken.add(name)
+            found.append(RawMaterial(name, "", self._material(number, name, stored)))
+        return found
+
+    def _material(self, number: int, name: str, stored: dict[str, Any]) -> Material:
+        texture, image = self._texture(number, stored, "base_color")
+        _, normal = self._texture(number, stored, "normal")
+        _, emission_image = self._texture(number, stored, "emission")
+        factor = _number(stored, "base_factor", 1.0)
+        colour = _colour(stored.get("base_color") or stored.get("diffuse"), (1.0, 1.0, 1.0))
+        glow = _number(stored, "emission_factor", 1.0)
+        opacity = _number(
+            stored, "opacity", 1.0 - _number(stored, "transparency", 0.0) if "opacity" not in stored else 1.0
+        )
+        roughness = _number(stored, "roughness", 0.7)
+        metal = _number(stored, "metalness", 0.0)
+        diffuse = (1.0, 1.0, 1.0) if image is not None else colour
+        return Material(
+            name=name,
+            texture=texture,
+            texture_path=image if isinstance(image, Path) else None,
+            embedded=image if isinstance(image, EmbeddedImage) else None,
+            diffuse=tuple(min(max(factor, 0.0), 1.0) * (1.0 - metal) * part for part in diffuse),  # type: ignore[arg-type]
+            specular=tuple(0.04 + metal * (part - 0.04) for part in colour),  # type: ignore[arg-type]
+            shininess=min(2.0 / max(roughness**2, 0.03) ** 2 - 2.0, 1e4),
+            alpha_mode=AlphaMode.BLEND if 0.0 < opacity < 0.999 else AlphaMode.OPAQUE,
+            opacity=opacity if opacity > 0.0 else 1.0,
+            emission=tuple(glow * part for part in _colour(stored.get("emission"), (0.0, 0.0, 0.0))),  # type: ignore[arg-type]
+            emission_image=emission_image,
+            normal_image=normal,
+            lost=lost_colours(texture, image if isinstance(image, Path) else None) if image is None else (),
+        )
+
+    def _texture(self, number: int, stored: dict[str, Any], key: str) -> tuple[str | None, ImageSource | None]:
+        """Name and image of a texture; no image if it was not found."""
+        use = stored["textures"].get(key)
+        if use is None:
+            return None, None
+        recorded = use["relative"] or use["file"]
+        name = base_name(recorded) or f"image {number}"
+        if use["embedded"]:
+            return name, EmbeddedImage(name, self._arrays[f"material{number}.{key}"].tobytes())
+        for path in (use["relative"], use["file"]):
+            for folder in self._folders:
+                found = folder.find(path) if path else None
+                if found is not None:
+                    return name, found
+        is_image = name.casefold().endswith(IMAGE_FORMATS.suffixes())
+        return (name if is_image else None), None
+
+
+def _number(stored: dict[str, Any], key: str, default: float) -> float:
+    value = stored.get(key)
+    number = float(value[0]) if value else default
+    return min(max(number, 0.0), 1e3) if math.isfinite(number) else default
+
+
+def _colour(value: list[float] | None, default: tuple[float, float, float]) -> tuple[float, float, float]:
+    if not value:
+        return default
+    red, green, blue = (value * 3)[:3] if len(value) < 3 else value[:3]
+    return (min(max(red, 0.0), 1e3), min(max(green, 0.0), 1e3), min(max(blue, 0.0), 1e3))

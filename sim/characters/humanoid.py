@@ -1,0 +1,276 @@
+"""Finds the bones of a human body among the joints of a skeleton, by their names and their hierarchy.
+
+Bones have the names of VRM 1.0, such as "leftUpperArm".
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from sinew.sim.assets.model import Skeleton
+
+LIMB_BONES = (
+    "UpperLeg", "LowerLeg", "Foot", "Toes", "Shoulder", "UpperArm", "LowerArm", "Hand", "Eye",
+)  # fmt: skip
+FINGERS = ("Thumb", "Index", "Middle", "Ring", "Little")
+SPINE = ("spine", "chest", "upperChest")
+
+BONES = (
+    "hips", *SPINE, "neck", "head", "jaw",
+    *(f"{side}{bone}" for side in ("left", "right") for bone in LIMB_BONES),
+    *(f"{side}{finger}{joint}" for side in ("left", "right") for finger in FINGERS
+      for joint in (("Metacarpal", "Proximal", "Distal") if finger == "Thumb"
+                    else ("Proximal", "Intermediate", "Distal"))),
+)  # fmt: skip
+"""All bones, in the order of VRM."""
+
+REQUIRED = (
+    "hips", "head",
+    *(f"{side}{bone}" for side in ("left", "right")
+      for bone in ("UpperLeg", "LowerLeg", "Foot", "UpperArm", "LowerArm", "Hand")),
+)  # fmt: skip
+"""Bones without which a skeleton is not a human body."""
+
+NEAR_HIPS = 0.02
+"""Joints this near to the hips, as part of the length of a leg, are not bones of the spine if there are more than three."""
+
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_COMPOUNDS = {
+    "upperarm": ("upper", "arm"), "lowerarm": ("lower", "arm"), "upperleg": ("upper", "leg"),
+    "lowerleg": ("lower", "leg"), "upleg": ("upper", "leg"), "lowleg": ("lower", "leg"), "uparm": ("upper", "arm"),
+    "toebase": ("toe",), "toes": ("toe",), "hips": ("hip",), "eyes": ("eye",), "forarm": ("forearm",),
+    **{f"{side}{word}": (side, word) for side in ("left", "right")
+       for word in ("hand", "arm", "leg", "foot", "shoulder", "forearm", "toe", "eye", "hip", "thigh", "knee", "ankle",
+                    "elbow", "wrist", "upleg", "clavicle", "collar")},
+}  # fmt: skip
+_LEADING = {"bip", "biped", "def", "j", "c", "joint", "mixamorig", "bone", "b"}
+_NO_BONES = {"twist", "roll", "nub", "end", "ik", "pole", "helper", "tip", "ctrl", "control", "target", "socket", "sec"}
+_SIDES = {"l": "left", "left": "left", "r": "right", "right": "right"}
+_FINGER_WORDS = {
+    "thumb": "Thumb", "index": "Index", "pointer": "Index", "middle": "Middle", "mid": "Middle", "ring": "Ring",
+    "pinky": "Little", "pinkie": "Little", "little": "Little", "small": "Little",
+}  # fmt: skip
+_BIPED_FINGER = re.compile(r"finger[ _.-]?([0-4])([0-9]?)$", re.IGNORECASE)
+
+
+class _Joint:
+    """A joint with the words of its name."""
+
+    def __init__(self, name: str, index: int, parent: int, depth: int) -> None:
+        self.index, self.parent, self.depth = index, parent, depth
+        plain = name.rpartition(":")[2]
+        words = [word.lower() for word in _WORD.findall(plain.replace("|", "_"))]
+        words = [part for word in words for part in _COMPOUNDS.get(word, (word,))]
+        words = [part for word in words for part in _COMPOUNDS.get(word, (word,))]
+        while len(words) > 1 and (words[0] in _LEADING or words[0].isdigit()):
+            words.pop(0)
+        self.side = next((_SIDES[word] for word in words if word in _SIDES), "")
+        self.numbers = [int(word) for word in words if word.isdigit()]
+        self.words = {word for word in words if not word.isdigit() and word not in _SIDES and word != "joint"}
+        self.finger = next((_FINGER_WORDS[word] for word in reversed(words) if word in _FINGER_WORDS), "")
+        self.order = self.numbers[-1] if self.numbers else 0
+        biped = _BIPED_FINGER.search(plain)
+        if biped is not None:
+            self.finger, self.order = FINGERS[int(biped[1])], int(biped[2] or 0)
+
+    def bone(self) -> str:
+        """The bone that the name alone stands for, such as "UpperLeg"; "arm", "leg" or "hip" if it is ambiguous."""
+        words = self.words
+        if words & _NO_BONES:
+            return ""
+        upper, lower = words & {"upper", "up"}, words & {"lower", "low", "fore"}
+        for bone, found in (
+            ("UpperLeg", "thigh" in words or bool("leg" in words and upper)),
+            ("LowerLeg", bool(words & {"calf", "shin", "knee"}) or bool("leg" in words and lower)),
+            ("Toes", bool(words & {"toe", "ball"}) and not words & {"eye"}),
+            ("Foot", bool(words & {"foot", "ankle"})),
+            ("LowerArm", bool(words & {"forearm", "elbow"}) or bool("arm" in words and lower)),
+            ("UpperArm", bool("arm" in words and upper)),
+            ("Shoulder", bool(words & {"clavicle", "shoulder", "collar"})),
+            ("Hand", bool(words & {"hand", "wrist"})),
+            ("Eye", "eye" in words and not words & {"ball", "lid", "brow", "lash"}),
+            ("leg", "leg" in words),
+            ("arm", "arm" in words),
+            ("hip", bool(words & {"hip", "pelvis"})),
+            ("jaw", "jaw" in words),
+            ("head", "head" in words),
+            ("neck", "neck" in words),
+        ):
+            if found:
+                return bone
+        return ""
+
+
+def find_bones(skeleton: Skeleton) -> dict[str, int]:
+    """The joint of each bone that can be recognised, by name of the bone."""
+    return _Finder(skeleton.names, skeleton.parents.tolist(), skeleton.model_from_bind[:, :3, 3]).bones()
+
+
+def is_humanoid(bones: Mapping[str, int]) -> bool:
+    return all(bone in bones for bone in REQUIRED)
+
+
+class _Finder:
+    def __init__(self, names: Sequence[str], parents: Sequence[int], positions: np.ndarray) -> None:
+        self._parents, self._positions = parents, positions
+        depths = [len(self._ancestors(index)) for index in range(len(names))]
+        self._joints = [_Joint(name, index, parents[index], depths[index]) for index, name in enumerate(names)]
+        self._found: dict[str, int] = {}
+
+    def bones(self) -> dict[str, int]:
+        for side in ("left", "right"):
+            self._find_limb(side, "leg", ("UpperLeg", "LowerLeg", "Foot", "Toes"))
+            self._find_limb(side, "arm", ("UpperArm", "LowerArm", "Hand"))
+            self._take(f"{side}Shoulder", self._named("Shoulder", side, above=self._found.get(f"{side}UpperArm")))
+        self._find_body()
+        for side in ("left", "right"):
+            self._find_fingers(side)
+            self._take(f"{side}Eye", self._named("Eye", side))
+        self._take("jaw", self._named("jaw", ""))
+        return {bone: self._found[bone] for bone in BONES if bone in self._found}
+
+    # --- limbs ----------------------------------------------------------------------------------------
+
+    def _find_limb(self, side: str, word: str, bones: Sequence[str]) -> None:
+        for bone in bones:
+            self._take(f"{side}{bone}", self._named(bone, side))
+        bare = self._named(word, side)
+        if word == "arm" and bare:
+            chain = self._chain(bare)
+            if len(chain) >= 3 and f"{side}LowerArm" not in self._found:
+                self._take_all(side, bones, chain)
+            elif f"{side}UpperArm" not in self._found:
+                self._take(f"{side}UpperArm", bare)
+        elif bare:
+            chain = self._chain(bare)
+            if len(chain) >= 3 and f"{side}UpperLeg" not in self._found:
+                self._take_all(side, bones, chain)
+            elif f"{side}LowerLeg" not in self._found:
+                self._take(f"{side}LowerLeg", bare)
+        if word == "leg" and f"{side}UpperLeg" not in self._found:
+            self._take(f"{side}UpperLeg", self._named("hip", side))
+
+    def _find_fingers(self, side: str) -> None:
+        hand = self._found.get(f"{side}Hand")
+        if hand is None:
+            return
+        for finger in FINGERS:
+            found = [
+                joint
+                for joint in self._joints
+                if joint.finger == finger and joint.side in (side, "") and hand in self._ancestors(joint.index)
+                and not joint.words & _NO_BONES
+            ]  # fmt: skip
+            found.sort(key=lambda joint: (joint.depth, joint.order, joint.index))
+            if finger != "Thumb" and len(found) > 3 and found[0].words & {"metacarpal", "meta", "palm", "carpal"}:
+                found = found[1:]
+            joints = (
+                ("Metacarpal", "Proximal", "Distal") if finger == "Thumb" else ("Proximal", "Intermediate", "Distal")
+            )
+            for bone, joint in zip(joints, found, strict=False):
+                self._found[f"{side}{finger}{bone}"] = joint.index
+
+    # --- the body -------------------------------------------------------------------------------------
+
+    def _find_body(self) -> None:
+        thighs = [self._found[f"{side}UpperLeg"] for side in ("left", "right") if f"{side}UpperLeg" in self._found]
+        if len(thighs) < 2:
+            return
+        common = self._common_ancestor(*thighs)
+        named = [joint for joint in self._named("hip", "") if all(joint.index in self._ancestors(t) for t in thighs)]
+        hips = named[0].index if named else common
+        if hips is None:
+            return
+        self._found["hips"] = hips
+        self._take("neck", [joint for joint in self._named("neck", "") if hips in self._ancestors(joint.index)])
+        self._take("head", [joint for joint in self._named("head", "") if hips in self._ancestors(joint.index)])
+        self._find_neck(hips)
+        neck = self._found.get("neck", self._found.get("head"))
+        if neck is None:
+            return
+        between = [joint for joint in reversed(self._ancestors(neck)) if hips in self._ancestors(joint)]
+        if len(between) > 3:
+            leg = self._leg_length()
+            far = [j for j in between if np.linalg.norm(self._positions[j] - self._positions[hips]) > NEAR_HIPS * leg]
+            between = far or between
+        if len(between) > 3:
+            between = [between[0], between[len(between) // 2], between[-1]]
+        for bone, joint in zip(SPINE, between, strict=False):
+            self._found[bone] = joint
+
+    def _find_neck(self, hips: int) -> None:
+        """Neck and head where names do not say them: the end of the chain above the arms."""
+        neck, head = self._found.get("neck"), self._found.get("head")
+        if neck is not None and head is None:
+            chain = self._central(neck)
+            if chain:
+                self._found["head"] = chain[-1]
+            return
+        arms = [self._found[f"{side}UpperArm"] for side in ("left", "right") if f"{side}UpperArm" in self._found]
+        chest = self._common_ancestor(*arms) if len(arms) == 2 else None
+        if chest is None or hips not in (chest, *self._ancestors(chest)):
+            return
+        if head is not None and neck is None:
+            parent = self._parents[head]
+            if parent not in (-1, chest, hips) and chest in self._ancestors(parent):
+                self._found["neck"] = parent
+        elif head is None:
+            chain = self._central(chest)
+            if len(chain) > 1:
+                self._found["neck"], self._found["head"] = chain[-2:]
+
+    def _central(self, start: int) -> list[int]:
+        """Joints below one, without a side and with the same words as it."""
+        chain: list[int] = []
+        current = start
+        while True:
+            words = self._joints[start].words
+            below = [j for j in self._joints if j.parent == current and not j.side and j.words == words]
+            if not below:
+                return chain
+            current = below[0].index
+            chain.append(current)
+
+    def _leg_length(self) -> float:
+        chain = [self._found.get(f"left{bone}") for bone in ("UpperLeg", "LowerLeg", "Foot")]
+        points = [self._positions[joint] for joint in chain if joint is not None]
+        return float(sum(np.linalg.norm(b - a) for a, b in zip(points, points[1:], strict=False)))
+
+    # --- joints ---------------------------------------------------------------------------------------
+
+    def _named(self, bone: str, side: str, above: int | None = None) -> list[_Joint]:
+        """Joints whose name is a bone's, the nearest to the root first."""
+        found = [joint for joint in self._joints if joint.side == side and not joint.finger and joint.bone() == bone]
+        if above is not None:
+            found = [joint for joint in found if joint.index in self._ancestors(above)] or found
+        return sorted(found, key=lambda joint: (joint.depth, joint.index))
+
+    def _chain(self, joints: Iterable[_Joint]) -> list[_Joint]:
+        """The joints that follow the first one downwards."""
+        chain: list[_Joint] = []
+        for joint in joints:
+            if not chain or chain[-1].index in self._ancestors(joint.index):
+                chain.append(joint)
+        return chain
+
+    def _take(self, bone: str, joints: Sequence[_Joint]) -> None:
+        taken = self._found.values()
+        free = next((joint.index for joint in joints if joint.index not in taken), None)
+        if free is not None:
+            self._found.setdefault(bone, free)
+
+    def _take_all(self, side: str, bones: Sequence[str], chain: Sequence[_Joint]) -> None:
+        for bone, joint in zip(bones, chain, strict=False):
+            self._found[f"{side}{bone}"] = joint.index
+
+    def _ancestors(self, index: int) -> list[int]:
+        """From the parent to the root."""
+        found = []
+        while (index := self._parents[index]) >= 0:
+            found.append(index)
+        return found
+
+    def _common_ancestor(self, one: int, other: int) -> int | None:
+        above = set(self._ancestors(one))
+        return next((joint for joint in self._ancestors(other) if joint in above), None)

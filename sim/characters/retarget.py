@@ -1,0 +1,340 @@
+"""Transfers a motion between humanoid skeletons of any proportions, axes and rest poses.
+
+Both skeletons are brought into the same reference pose, arms sideways and legs down.  The rotation of each bone away
+from it is transferred; the hips move in proportion to the legs; feet that stand still are pinned by two-bone IK.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sinew.sim.assets.model import Skeleton
+from sinew.sim.maths import quaternion
+
+Float64 = npt.NDArray[np.float64]
+
+SIDES = ("left", "right")
+FLOOR_PERCENTILE = 2.0
+"""Percentile of the height of the lower ball that counts as the floor of a clip [%]."""
+
+FLOOR_OFFSET = 0.25
+"""A floor that differs from the reference by more of a leg moves the heights of the clip."""
+
+CONTACT_SPEED, CONTACT_HEIGHT, CONTACT_TIME = 0.25, 0.06, 0.1
+"""A ball touches the floor below this speed [legs/s] and height above its lowest [legs], for at least this time [s]."""
+
+FADE = 0.1
+"""Time over which a foot is released and taken [s]."""
+
+REACH = 0.9995
+"""Largest distance from hip to ankle, as part of the stretched leg."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A skeleton with its bones.
+
+    Attributes:
+        bones: Joint of each bone, see `find_bones`.
+        up: Index of the axis that points up: 1 for y, 2 for z.
+    """
+
+    skeleton: Skeleton
+    bones: Mapping[str, int]
+    up: int = 1
+
+    @property
+    def leg(self) -> float:
+        """Length of upper and lower leg, the mean of both sides."""
+        points = self.skeleton.model_from_bind[:, :3, 3]
+        lengths = [
+            np.linalg.norm(points[self.bones[f"{side}{lower}"]] - points[self.bones[f"{side}{upper}"]])
+            for side in SIDES
+            for upper, lower in (("UpperLeg", "LowerLeg"), ("LowerLeg", "Foot"))
+        ]
+        return float(sum(lengths)) / len(SIDES)
+
+    def frame(self) -> Float64:
+        """Columns: to the left of the body, up, and the way it looks."""
+        points, up = self.skeleton.model_from_bind[:, :3, 3], np.eye(3)[self.up]
+        left = points[self.bones["leftUpperLeg"]] - points[self.bones["rightUpperLeg"]]
+        left = left - up * (left @ up)
+        left /= np.linalg.norm(left)
+        return np.column_stack([left, up, np.cross(left, up)])
+
+    def reference(self) -> Float64:
+        """World rotations (B, 3, 3) with arms sideways and legs down; feet keep their rest rotation."""
+        skeleton, bones = self.skeleton, self.bones
+        locals_ = quaternion.to_matrix(skeleton.bind_orientations)
+        rotations = _rotations(skeleton, locals_[None])[0]
+        points, frame = skeleton.model_from_bind[:, :3, 3].copy(), self.frame()
+        rest = rotations.copy()
+        for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
+            for bone, child, target in (
+                ("UpperArm", "LowerArm", sign * frame[:, 0]),
+                ("LowerArm", "Hand", sign * frame[:, 0]),
+                ("UpperLeg", "LowerLeg", -frame[:, 1]),
+                ("LowerLeg", "Foot", -frame[:, 1]),
+            ):
+                joint = bones[f"{side}{bone}"]
+                turn = _arc(points[bones[f"{side}{child}"]] - points[joint], target)
+                below = _descendants(skeleton, joint)
+                points[below] = points[joint] + (points[below] - points[joint]) @ turn.T
+                rotations[below] = turn @ rotations[below]
+            foot = _descendants(skeleton, bones[f"{side}Foot"])
+            rotations[foot] = rest[foot]
+        return rotations
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Local poses of all joints of a skeleton at equal intervals: (F, B, 3) and quaternions (F, B, 4)."""
+
+    positions: Float64
+    orientations: Float64
+    step: float
+
+
+def retarget(motion: Motion, source: Body, target: Body, *, pin: bool = True) -> Motion:
+    """The motion of `source` on `target`; joints that only one of them has keep their reference pose.
+
+    Args:
+        pin: Whether feet that stand still in the source stand still in the result.
+    """
+    reference, own_reference = source.reference(), target.reference()
+    turned = target.frame() @ source.frame().T
+    common = [bone for bone in source.bones if bone in target.bones]
+    rotations, points = _world(source.skeleton, motion)
+    wanted: dict[int, Float64] = {}
+    for bone in common:
+        joint = source.bones[bone]
+        away = rotations[:, joint] @ reference[joint].T
+        wanted[target.bones[bone]] = turned @ away @ turned.T @ own_reference[target.bones[bone]]
+    hips = _hips(points, source, target, turned)
+    result = _posed(target, own_reference, wanted, hips, motion.step)
+    return _pinned(result, motion.step, points, source, target, own_reference, wanted, hips) if pin else result
+
+
+def _hips(points: Float64, source: Body, target: Body, turned: Float64) -> Float64:
+    """World positions of the target's hips, (F, 3)."""
+    rest, own_rest = source.skeleton.model_from_bind[:, :3, 3], target.skeleton.model_from_bind[:, :3, 3]
+    hips, own_hips = source.bones["hips"], target.bones["hips"]
+    scale = target.leg / source.leg
+    moved = points[:, hips] - rest[hips]
+    floor = np.percentile(_lower_ball(points, source), FLOOR_PERCENTILE)
+    rest_floor = float(_lower_ball(rest[None], source)[0])
+    if abs(floor - rest_floor) > FLOOR_OFFSET * source.leg:
+        moved[:, source.up] -= floor - rest_floor
+    placed: Float64 = own_rest[own_hips] + scale * moved @ turned.T
+    return placed
+
+
+def _lower_ball(points: Float64, body: Body) -> Float64:
+    return np.minimum(*(points[:, _ball(body, side), body.up] for side in SIDES))
+
+
+def _ball(body: Body, side: str) -> int:
+    return body.bones.get(f"{side}Toes", body.bones[f"{side}Foot"])
+
+
+# --- poses ------------------------------------------------------------------------------------------------
+
+
+def _world(skeleton: Skeleton, motion: Motion) -> tuple[Float64, Float64]:
+    """World rotations (F, B, 3, 3) and positions (F, B, 3)."""
+    rotations = _rotations(skeleton, quaternion.to_matrix(motion.orientations))
+    return rotations, _points(skeleton, rotations, motion.positions)
+
+
+def _rotations(skeleton: Skeleton, locals_: Float64) -> Float64:
+    world = np.empty_like(locals_)
+    for joint in _order(skeleton):
+        parent = skeleton.parents[joint]
+        world[:, joint] = locals_[:, joint] if parent < 0 else world[:, parent] @ locals_[:, joint]
+    return world
+
+
+def _points(skeleton: Skeleton, rotations: Float64, positions: Float64) -> Float64:
+    """World positions; scales are those of the bind pose, and apply to everything below a joint."""
+    points, scales = np.empty_like(positions), np.ones((len(skeleton.parents), 3))
+    for joint in _order(skeleton):
+        parent = skeleton.parents[joint]
+        if parent < 0:
+            points[:, joint] = positions[:, joint]
+            scales[joint] = skeleton.bind_scales[joint]
+        else:
+            offset = (rotations[:, parent] @ (positions[:, joint] * scales[parent])[..., None])[..., 0]
+            points[:, joint] = points[:, parent] + offset
+            scales[joint] = scales[parent] * skeleton.bind_scales[joint]
+    return points
+
+
+def _order(skeleton: Skeleton) -> list[int]:
+    """Joints, parents first."""
+    return list(map(int, skeleton.hierarchy.order))
+
+
+def _descendants(skeleton: Skeleton, joint: int) -> list[int]:
+    """A joint and everything below it."""
+    found = {joint}
+    for other in _order(skeleton):
+        if skeleton.parents[other] in found:
+            found.add(other)
+    return sorted(found)
+
+
+def _posed(body: Body, reference: Float64, wanted: Mapping[int, Float64], hips: Float64, step: float) -> Motion:
+    """The local poses with these world rotations, and the hips at these world positions."""
+    skeleton = body.skeleton
+    count = len(hips)
+    world = np.empty((count, skeleton.joint_count, 3, 3))
+    locals_ = np.empty_like(world)
+    for joint in _order(skeleton):
+        parent = skeleton.parents[joint]
+        above = np.broadcast_to(np.eye(3), (count, 3, 3)) if parent < 0 else world[:, parent]
+        if joint in wanted:
+            world[:, joint] = wanted[joint]
+            locals_[:, joint] = np.swapaxes(above, 1, 2) @ wanted[joint]
+        else:
+            kept = reference[joint] if parent < 0 else reference[parent].T @ reference[joint]
+            locals_[:, joint] = kept
+            world[:, joint] = above @ kept
+    positions = np.repeat(skeleton.bind_positions[None], count, axis=0)
+    own = body.bones["hips"]
+    parent = skeleton.parents[own]
+    if parent < 0:
+        positions[:, own] = hips
+    else:
+        points = _points(skeleton, world, positions)
+        scale = _scale_of(skeleton, parent)
+        relative = (np.swapaxes(world[:, parent], 1, 2) @ (hips - points[:, parent])[..., None])[..., 0]
+        positions[:, own] = relative / scale
+    return Motion(positions, quaternion.from_matrix(locals_), step)
+
+
+def _scale_of(skeleton: Skeleton, joint: int) -> Float64:
+    scale = np.ones(3)
+    while joint >= 0:
+        scale = scale * skeleton.bind_scales[joint]
+        joint = int(skeleton.parents[joint])
+    return scale
+
+
+def _arc(one: Float64, other: Float64) -> Float64:
+    """The shortest rotation (3, 3) from the direction of one vector to that of another."""
+    a, b = one / np.linalg.norm(one), other / np.linalg.norm(other)
+    return _arcs(a[None], b[None])[0]
+
+
+def _arcs(a: Float64, b: Float64) -> Float64:
+    """Shortest rotations (F, 3, 3) between unit vectors (F, 3)."""
+    axis, cosine = np.cross(a, b), np.sum(a * b, axis=-1)
+    quaternions = np.concatenate([axis, 1.0 + cosine[:, None]], axis=-1)
+    opposite = cosine < -1.0 + 1e-12
+    if opposite.any():  # any axis across
+        across = np.cross(a[opposite], np.eye(3)[np.argmin(np.abs(a[opposite]), axis=-1)])
+        quaternions[opposite, :3], quaternions[opposite, 3] = across, 0.0
+    return quaternion.to_matrix(quaternion.normalised(quaternions))
+
+
+# --- feet -------------------------------------------------------------------------------------------------
+
+
+def contacts(points: Float64, step: float, leg: float, up: int) -> list[tuple[int, int]]:
+    """First and last frame of each time that a ball, (F, 3), stands on the floor."""
+    if len(points) < 2:
+        return []
+    speed = np.linalg.norm(np.gradient(points, step, axis=0), axis=-1)
+    height = points[:, up] - np.percentile(points[:, up], FLOOR_PERCENTILE)
+    stands = np.concatenate([[False], (speed < CONTACT_SPEED * leg) & (height < CONTACT_HEIGHT * leg), [False]])
+    edges = np.flatnonzero(stands[1:] != stands[:-1])
+    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2) if (b - a - 1) * step >= CONTACT_TIME]
+
+
+def _shifts(ball: Float64, stands: Sequence[tuple[int, int]], step: float, up: int) -> Float64:
+    """How far a foot must move in each frame to stand still, (F, 3); fades outside of the contacts."""
+    shift, fade = np.zeros_like(ball), FADE / step
+    for number, (first, last) in enumerate(stands):
+        place = np.median(ball[first : last + 1], axis=0)
+        apart = place - ball[first : last + 1]
+        apart[:, up] = 0.0
+        shift[first : last + 1] = apart
+        before = first if number == 0 else (first - stands[number - 1][1]) / 2.0
+        after = len(ball) - 1 - last if number == len(stands) - 1 else (stands[number + 1][0] - last) / 2.0
+        for room, start, direction, held in ((before, first, -1, apart[0]), (after, last, 1, apart[-1])):
+            reach = min(fade, room)
+            for away in range(1, int(np.ceil(reach))):
+                shift[start + direction * away] += held * (0.5 + 0.5 * np.cos(np.pi * away / reach))
+    return shift
+
+
+def _pinned(
+    result: Motion,
+    step: float,
+    points: Float64,
+    source: Body,
+    target: Body,
+    reference: Float64,
+    wanted: Mapping[int, Float64],
+    hips: Float64,
+) -> Motion:
+    bones, up = target.bones, np.eye(3)[target.up]
+    rotations, placed = _world(target.skeleton, result)
+    ankles: dict[str, Float64] = {}
+    drop = np.zeros(len(hips))
+    for side in SIDES:
+        stands = contacts(points[:, _ball(source, side)], step, source.leg, source.up)
+        shift = _shifts(placed[:, _ball(target, side)], stands, step, target.up)
+        upper, lower, foot = (bones[f"{side}{bone}"] for bone in ("UpperLeg", "LowerLeg", "Foot"))
+        ankles[side] = placed[:, foot] + shift
+        lengths = np.linalg.norm(placed[0, lower] - placed[0, upper]) + np.linalg.norm(
+            placed[0, foot] - placed[0, lower]
+        )
+        leg = placed[:, upper] - ankles[side]
+        height = leg @ up
+        across = np.linalg.norm(leg - height[:, None] * up, axis=-1)
+        allowed = np.sqrt(np.maximum(np.square(REACH * lengths) - np.square(across), 0.0))
+        drop = np.maximum(drop, height - allowed)
+    drop = _smoothed(np.maximum(drop, 0.0), step)
+    lowered = hips - drop[:, None] * up
+    changed = dict(wanted)
+    for side in SIDES:
+        upper, lower, foot = (bones[f"{side}{bone}"] for bone in ("UpperLeg", "LowerLeg", "Foot"))
+        hip, knee, ankle = (placed[:, joint] - drop[:, None] * up for joint in (upper, lower, foot))
+        turned = _two_bone(hip, knee, ankle, ankles[side])
+        changed[upper], changed[lower] = turned[0] @ rotations[:, upper], turned[1] @ rotations[:, lower]
+        changed[foot] = rotations[:, foot]
+    return _posed(target, reference, changed, lowered, step)
+
+
+def _smoothed(drop: Float64, step: float) -> Float64:
+    """A smooth curve that is nowhere below."""
+    half = round(FADE / step)
+    if half < 1 or not drop.any():
+        return drop
+    padded = np.pad(drop, half, mode="edge")
+    highest = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1).max(axis=-1)
+    window = np.hanning(2 * half + 3)[1:-1]
+    return np.convolve(np.pad(highest, half, mode="edge"), window / window.sum(), mode="valid")
+
+
+def _two_bone(hip: Float64, knee: Float64, ankle: Float64, aim: Float64) -> tuple[Float64, Float64]:
+    """World rotations (F, 3, 3) of the upper and the lower bone that move the ankle to `aim`, in the plane of the knee."""
+    first, second = np.linalg.norm(knee - hip, axis=-1), np.linalg.norm(ankle - knee, axis=-1)
+    leg = aim - hip
+    distance = np.clip(np.linalg.norm(leg, axis=-1), np.abs(first - second) + 1e-9, first + second)
+    along = leg / np.linalg.norm(leg, axis=-1, keepdims=True)
+    was = (ankle - hip) / np.linalg.norm(ankle - hip, axis=-1, keepdims=True)
+    bent = (_arcs(was, along) @ (knee - hip)[..., None])[..., 0]
+    across = bent - np.sum(bent * along, axis=-1, keepdims=True) * along
+    across /= np.maximum(np.linalg.norm(across, axis=-1, keepdims=True), 1e-300)
+    cosine = np.clip((first**2 + distance**2 - second**2) / (2.0 * first * distance), -1.0, 1.0)
+    sine = np.sqrt(1.0 - cosine**2)
+    thigh = cosine[:, None] * along + sine[:, None] * across
+    shin = hip + distance[:, None] * along - (hip + first[:, None] * thigh)
+    return (
+        _arcs((knee - hip) / first[:, None], thigh),
+        _arcs((ankle - knee) / second[:, None], shin / np.linalg.norm(shin, axis=-1, keepdims=True)),
+    )
