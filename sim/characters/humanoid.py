@@ -3,6 +3,7 @@
 Bones have the names of VRM 1.0, such as "leftUpperArm".
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -33,7 +34,7 @@ REQUIRED = (
 """Bones without which a skeleton is not a human body."""
 
 NEAR_HIPS = 0.02
-"""Joints this near to the hips, as part of the length of a leg, are not bones of the spine if there are more than three."""
+"""Joints nearer to the hips, as part of a leg, are not bones of the spine if there are more than three."""
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _COMPOUNDS = {
@@ -235,7 +236,7 @@ class _Finder:
     def _leg_length(self) -> float:
         chain = [self._found.get(f"left{bone}") for bone in ("UpperLeg", "LowerLeg", "Foot")]
         points = [self._positions[joint] for joint in chain if joint is not None]
-        return float(sum(np.linalg.norm(b - a) for a, b in zip(points, points[1:], strict=False)))
+        return float(sum(np.linalg.norm(b - a) for a, b in itertools.pairwise(points)))
 
     # --- joints ---------------------------------------------------------------------------------------
 

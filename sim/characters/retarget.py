@@ -85,7 +85,8 @@ class Body:
                 rotations[below] = turn @ rotations[below]
             foot = _descendants(skeleton, bones[f"{side}Foot"])
             rotations[foot] = rest[foot]
-        return rotations
+        found: Float64 = rotations
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +226,8 @@ def _scale_of(skeleton: Skeleton, joint: int) -> Float64:
 def _arc(one: Float64, other: Float64) -> Float64:
     """The shortest rotation (3, 3) from the direction of one vector to that of another."""
     a, b = one / np.linalg.norm(one), other / np.linalg.norm(other)
-    return _arcs(a[None], b[None])[0]
+    turn: Float64 = _arcs(a[None], b[None])[0]
+    return turn
 
 
 def _arcs(a: Float64, b: Float64) -> Float64:
@@ -321,7 +323,7 @@ def _smoothed(drop: Float64, step: float) -> Float64:
 
 
 def _two_bone(hip: Float64, knee: Float64, ankle: Float64, aim: Float64) -> tuple[Float64, Float64]:
-    """World rotations (F, 3, 3) of the upper and the lower bone that move the ankle to `aim`, in the plane of the knee."""
+    """World rotations (F, 3, 3) of the two bones that move the ankle to `aim`; the knee stays in its plane."""
     first, second = np.linalg.norm(knee - hip, axis=-1), np.linalg.norm(ankle - knee, axis=-1)
     leg = aim - hip
     distance = np.clip(np.linalg.norm(leg, axis=-1), np.abs(first - second) + 1e-9, first + second)

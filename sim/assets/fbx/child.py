@@ -148,7 +148,7 @@ def _content(data: bytes) -> bytes:
             record["extra_skins"] = len(skins) - 1
         for deformer in items(mesh.blend_deformers):
             for channel in items(deformer.channels):
-                keys = []
+                keys: list[float] = []
                 for key in items(channel.keyframes):
                     shape = hold(key.shape)
                     part = f"{name}.shape{len(record['shapes'])}.{len(keys)}"
@@ -189,7 +189,11 @@ def _skin(
     skin: Any, name: str, arrays: dict[str, Any], numbers: dict[int, int],
     items: Any, table: Any, indices: Any, matrix: Any, hold: Any, np: Any,
 ) -> dict[str, Any]:  # fmt: skip
-    joints, matrices, vertices, owners, weights = [], [], [], [], []
+    joints: list[int] = []
+    matrices: list[Any] = []
+    vertices: list[Any] = []
+    owners: list[Any] = []
+    weights: list[Any] = []
     for cluster in items(skin.clusters):
         bone = cluster.bone_node
         if bone is None:

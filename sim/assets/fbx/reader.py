@@ -123,10 +123,9 @@ class _Reader:
         joint_of = self._read_nodes()
         materials = _MaterialReader(document["materials"], self._arrays, self._path.parent, self._path.stem)
         model.materials = materials.read()
-        targets: dict[int, list[tuple[int, int]]] = {}
         for number, mesh in enumerate(document["meshes"]):
             self._watch.advance()
-            targets[number] = self._read_mesh(number, mesh, joint_of)
+            self._read_mesh(number, mesh, joint_of)
         for number, stack in enumerate(document["stacks"]):
             self._watch.advance()
             self._read_stack(number, stack, joint_of)
@@ -200,15 +199,18 @@ class _Reader:
             skin = RawSkin(joints, matrices)
             own = {**attributes, "blendindices": influences[0][of_point], "blendweights": influences[1][of_point]}
             self._model.skins.append(skin)
-            self._model.meshes.append(
-                RawMesh(
-                    mesh["name"].strip() or self._document["nodes"][node]["name"].strip() or f"mesh {number}",
-                    "", [RawVertices(len(used), own, shapes)], sections, skin=len(self._model.skins) - 1,
-                    joint=joint_of[node],
-                    target_names=[target for shape in mesh["shapes"] for target in _target_names(shape)],
-                    rest_weights=[w for shape in mesh["shapes"] for w in _hat(np.array([shape["weight"]]), shape["targets"])[0]],
-                )  # fmt: skip
-            )  # fmt: skip
+            placed = RawMesh(
+                mesh["name"].strip() or self._document["nodes"][node]["name"].strip() or f"mesh {number}",
+                "",
+                [RawVertices(len(used), own, shapes)],
+                sections,
+                skin=len(self._model.skins) - 1,
+                joint=joint_of[node],
+            )
+            for shape in mesh["shapes"]:
+                placed.target_names += _target_names(shape)
+                placed.rest_weights += _hat(np.array([shape["weight"]]), shape["targets"])[0].tolist()
+            self._model.meshes.append(placed)
         if mesh["skin"] and mesh["skin"]["method"] in DUAL_QUATERNION:
             note = "asks for dual quaternions; choose them in the inspector."
             self._model.warnings.append(f"The skin of {printable(mesh['name'] or str(number))!r} {note}")
@@ -238,7 +240,7 @@ class _Reader:
     def _influences(
         self, mesh: dict[str, Any], name: str, count: int, joint_of: dict[int, int], node: int, geometry: Any
     ) -> tuple[list[int], Float64, tuple[npt.NDArray[np.uint16], npt.NDArray[np.float32]]]:
-        """Joints of the skin, their inverse bind matrices, and the influences of each point; the last joint is the node."""
+        """Joints of the skin and the node, their inverse bind matrices, and the influences of each point."""
         joints = [joint_of[joint] for joint in mesh["skin"]["joints"]] if mesh["skin"] else []
         matrices = np.zeros((len(joints) + 1, 4, 4))
         matrices[:, 3, 3] = 1.0
