@@ -184,4 +184,4 @@ def _add_line(group: QTreeWidgetItem, entry: ShortcutEntry) -> None:
 
 
 def _lines(group: QTreeWidgetItem) -> list[QTreeWidgetItem]:
-    return [group.child(row) for row in range(group.childCount())]
+    return [line for row in range(group.childCount()) if (line := group.child(row)) is not None]

@@ -48,7 +48,8 @@ class DistancePlot(QWidget):
         self.text.setFont(tabular(self.text.font()))
         self._curves: tuple[DistanceCurve, ...] = ()
         self._lines: list[pg.PlotDataItem] = []
-        self._now, self._under_mouse, self._scale, self._unit = 0.0, None, 1e3, "mm"
+        self._now, self._scale, self._unit = 0.0, 1e3, "mm"
+        self._under_mouse: float | None = None
         self._prepare()
         self._playhead = pg.InfiniteLine(angle=90, movable=False)
         self.plot.addItem(self._playhead, ignoreBounds=True)

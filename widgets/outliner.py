@@ -3,7 +3,7 @@
 import enum
 from collections.abc import Callable
 
-from PySide6.QtCore import QItemSelection, Signal
+from PySide6.QtCore import QItemSelection, QPoint, Signal
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from sinew.sim.characters.settings import MATERIAL_PART
@@ -164,10 +164,10 @@ class Outliner(QWidget):
         else:
             (self.reset_requested if badge is Badge.RESET else self.resume_requested).emit(node_id)
 
-    def _open_menu(self, entry: Entry, place: object) -> None:
+    def _open_menu(self, entry: Entry, place: QPoint) -> None:
         menu = self.menu_for(entry)
         if not menu.isEmpty():
-            menu.popup(place)  # type: ignore[call-overload]
+            menu.popup(place)
 
     def menu_for(self, entry: Entry) -> QMenu:
         menu = QMenu(self)

@@ -19,6 +19,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QBrush, QColor, QIcon
 
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.scene.scene import NodeId, Scene
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.icons import icon
@@ -194,7 +195,8 @@ class OutlinerModel(QAbstractItemModel):
         describe_node(entry, node, status, self._scene, self._stop_reports.get(node_id, ""), is_outdated=is_outdated)
         if before != _shown_of(entry):
             self.dataChanged.emit(self.index_of(entry), self.index_of(entry))
-        if entry.listed is not None and entry.looks is not node.settings.materials:
+        settings = node.settings
+        if isinstance(settings, ModelSettings) and entry.listed is not None and entry.looks is not settings.materials:
             rows = describe_materials(entry, node)
             if rows:
                 self.dataChanged.emit(self.index_of(rows[0]), self.index_of(rows[-1]))
@@ -256,7 +258,7 @@ class OutlinerModel(QAbstractItemModel):
     def dropMimeData(self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index) -> bool:
         if not self.canDropMimeData(data, action, row, column, parent):
             return False
-        entry, nodes = self.entry(parent), tuple(json.loads(data.data(_NODE).data()))
+        entry, nodes = self.entry(parent), tuple(json.loads(bytes(data.data(_NODE).data())))
         chosen = entry.selection if entry is not None else Selection()
         place = ListPlace(chosen.node or "", chosen.bone or "")
         if row >= 0:

@@ -325,8 +325,8 @@ class OutlinerView(QTreeView):
         super().mouseDoubleClickEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        is_claimed = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
-        if is_claimed and event.key() == Qt.Key.Key_Delete and not event.modifiers():
+        is_delete = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Delete and not event.modifiers()
+        if is_delete and event.type() == QEvent.Type.ShortcutOverride:
             event.accept()
             return True
         return super().event(event)

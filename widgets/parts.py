@@ -193,10 +193,14 @@ class Pages(QStackedWidget):
         self.currentChanged.connect(lambda _: self.updateGeometry())
 
     def minimumSizeHint(self) -> QSize:
-        return self.currentWidget().minimumSizeHint().expandedTo(self.currentWidget().minimumSize())
+        page = self.currentWidget()
+        assert page is not None
+        return page.minimumSizeHint().expandedTo(page.minimumSize())
 
     def sizeHint(self) -> QSize:
-        return self.currentWidget().sizeHint()
+        page = self.currentWidget()
+        assert page is not None
+        return page.sizeHint()
 
     def hasHeightForWidth(self) -> bool:
         return False
@@ -207,7 +211,7 @@ class ShallowArea(QScrollArea):
 
     def __init__(self, content: QWidget, height: int) -> None:
         super().__init__()
-        self._height = height
+        self._content, self._height = content, height
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -216,7 +220,7 @@ class ShallowArea(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         bar = self.verticalScrollBar().sizeHint().width()
-        return QSize(self.widget().minimumSizeHint().width() + bar, self._height)
+        return QSize(self._content.minimumSizeHint().width() + bar, self._height)
 
     def sizeHint(self) -> QSize:
-        return QSize(self.widget().sizeHint().width(), self._height)
+        return QSize(self._content.sizeHint().width(), self._height)

@@ -59,8 +59,8 @@ class StartPage(QFrame):
         self._grid, self._columns = QGridLayout(), 0
         self._grid.setSpacing(SPACE)
         self._recent = QWidget(self)
-        files = packed(QVBoxLayout(self._recent), QLabel("Recent Files", self._recent), spacing=SPACE)
-        files.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._files = packed(QVBoxLayout(self._recent), QLabel("Recent Files", self._recent), spacing=SPACE)
+        self._files.setAlignment(Qt.AlignmentFlag.AlignTop)
         offered = packed(QHBoxLayout(), self._grid, self._recent, spacing=2 * SPACE_WIDE)
         buttons = packed(QHBoxLayout(), self.open_button, self.tour_button, spacing=SPACE_WIDE)
         buttons.addStretch(1)
@@ -73,8 +73,10 @@ class StartPage(QFrame):
             button.deleteLater()  # not at once: it may be the sender
         self.recent = [self._file(path) for path in [path for path in paths if path.is_file()][:_RECENT_MAX]]
         for button in self.recent:
-            self._recent.layout().addWidget(button)
-        self.place(self.parentWidget().width(), self.parentWidget().height())
+            self._files.addWidget(button)
+        parent = self.parentWidget()
+        assert parent is not None
+        self.place(parent.width(), parent.height())
 
     def place(self, width: int, height: int) -> None:
         """Fits into the middle of a viewport of this size [px]."""

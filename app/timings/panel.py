@@ -82,7 +82,7 @@ class TimingsPanel(QObject):
         self._connect()
 
     def restore(self) -> None:
-        self.measure(self._settings.value(_MEASURE, False, type=bool))
+        self.measure(bool(self._settings.value(_MEASURE, False, type=bool)))
 
     # --- commands -------------------------------------------------------------------------------------
 

@@ -159,7 +159,7 @@ class PathEditor(ValueEditor):
         self.label = ElidedLabel(mode, self)
         self.button = tool_button("browse", tip="Choose a file", parent=self)
         self.button.clicked.connect(self.open_dialog)
-        packed(QHBoxLayout(self), (self.label, 1), self.button, spacing=SPACE)
+        self._row = packed(QHBoxLayout(self), (self.label, 1), self.button, spacing=SPACE)
         self.setFocusProxy(self.button)
 
     def set_value(self, value: str) -> None:
@@ -269,13 +269,12 @@ class TextureEditor(PathEditor):
         self.locate_button.clicked.connect(lambda: self.locate_requested.emit(self.facts.file))
         self.remove_button.clicked.connect(lambda: self.edited.emit(""))
         self.button.setToolTip("Replace the texture")
-        layout = self.layout()
-        layout.removeWidget(self.label)
+        self._row.removeWidget(self.label)
         lines = packed(QVBoxLayout(), self.label, self.note)
-        layout.insertWidget(0, self.thumbnail)
-        layout.insertLayout(1, lines, 1)
-        layout.insertWidget(2, self.locate_button)
-        layout.addWidget(self.remove_button)
+        self._row.insertWidget(0, self.thumbnail)
+        self._row.insertLayout(1, lines, 1)
+        self._row.insertWidget(2, self.locate_button)
+        self._row.addWidget(self.remove_button)
 
     def set_value(self, value: str | None) -> None:
         self._value, self.facts = value, self._facts_of(value)

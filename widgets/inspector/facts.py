@@ -62,33 +62,30 @@ def joint_index(model: CharacterModel, bone: str) -> int | None:
     return names.index(bone) if bone in names else None
 
 
-def joint_sections(model: CharacterModel, joint: int) -> list[FormSection]:
-    """Facts of a joint, its local and its world transform; `show_placement` fills the transforms."""
+def joint_section(model: CharacterModel, joint: int) -> FormSection:
     assert model.skeleton is not None
     parents = model.skeleton.parents
     parent = int(parents[joint])
     count = int(weighted_vertex_counts(model.skin, model.skeleton.joint_count)[joint])
     children = int((parents == joint).sum())
-    about = [
+    return FormSection("Bone", [
         FactRow("Name", model.skeleton.names[joint]),
         FactRow("Parent", model.skeleton.names[parent] if parent >= 0 else "none, this is a root"),
         FactRow("Children", f"{children:,}"),
         FactRow("Influences", f"{count:,} vertices" if count else "no vertices"),
-    ]
-    return [
-        FormSection("Bone", about),
-        _placement_section("Local transform", "Relative to the parent, in the current frame"),
-        _placement_section("World transform", "In the world, in the current frame"),
-    ]
+    ])  # fmt: skip
 
 
-def show_placement(section: FormSection, placement: JointPlacement) -> None:
-    for row, text in zip(section.rows, placement.texts(), strict=True):
-        row.set_value(text)
+class PlacementSection(FormSection):
+    """A transform in parts; the tip says in which space."""
 
+    def __init__(self, title: str, tip: str) -> None:
+        self._facts = [FactRow(label, "–", tip) for label in ("Position", "Rotation", "Quaternion", "Scale")]
+        super().__init__(title, self._facts)
 
-def _placement_section(title: str, tip: str) -> FormSection:
-    return FormSection(title, [FactRow(label, "–", tip) for label in ("Position", "Rotation", "Quaternion", "Scale")])
+    def show_placement(self, placement: JointPlacement) -> None:
+        for row, text in zip(self._facts, placement.texts(), strict=True):
+            row.set_value(text)
 
 
 def model_sections(status: ModelStatus | None, unit_scale: float) -> list[FormSection]:

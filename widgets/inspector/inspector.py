@@ -1,5 +1,6 @@
 """The inspector: settings and facts of the selection."""
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -11,7 +12,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from sinew.sim.characters.settings import BONE_PART, MATERIAL_PART, BonePose, MaterialLook
+from sinew.sim.characters.settings import BONE_PART, MATERIAL_PART, BonePose, MaterialLook, ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.change import Change, ChangeKind
@@ -24,11 +25,11 @@ from sinew.widgets.icons import kind_icon
 from sinew.widgets.inspector.editor import Binding, ValueEditor
 from sinew.widgets.inspector.editors import NAMED_ROLES, Choices, NameChoices, editor_for
 from sinew.widgets.inspector.facts import (
+    PlacementSection,
     joint_index,
-    joint_sections,
+    joint_section,
     local_placement,
     model_sections,
-    show_placement,
     world_placement,
 )
 from sinew.widgets.inspector.form import DIFFERS, FormRow, FormSection, SettingRow, WidgetRow
@@ -132,7 +133,7 @@ class Inspector(QWidget):
         self._selection = Selection()
         self._built: Selection | None = None
         self._shown_state: tuple[ModelState | None, int] = (None, 0)
-        self._placements: tuple[FormSection, ...] = ()
+        self._placements: tuple[PlacementSection, ...] = ()
         self._rows: dict[ParamRef, SettingRow] = {}
         self._past: Scene | None = None
         self.past = HistoryBanner(self)
@@ -265,9 +266,11 @@ class Inspector(QWidget):
         if pose is None or joint is None:
             return
         world = self._world_of(node_id) if self._world_of is not None else None
-        unit = self._target.scene.node(node_id).settings.unit_scale
-        show_placement(self._placements[0], local_placement(pose, joint, unit))
-        show_placement(self._placements[1], world_placement(pose, joint, world))
+        settings = self._target.scene.node(node_id).settings
+        assert isinstance(settings, ModelSettings)
+        unit = settings.unit_scale
+        self._placements[0].show_placement(local_placement(pose, joint, unit))
+        self._placements[1].show_placement(world_placement(pose, joint, world))
 
     # Sections
 
@@ -287,10 +290,16 @@ class Inspector(QWidget):
         joint = joint_index(model, chosen.bone) if chosen.bone is not None and model is not None else None
         if joint is not None and model is not None:
             self._header.show_subject("bone", chosen.bone or "", f"Bone of {node.name}")
-            sections = joint_sections(model, joint)
-            self._placements = (sections[1], sections[2])
+            local = PlacementSection("Local transform", "Relative to the parent, in the current frame")
+            world = PlacementSection("World transform", "In the world, in the current frame")
+            self._placements = (local, world)
             part = f"{BONE_PART}{chosen.bone}"
-            return [*self._setting_sections(BonePose, node.id, part, "Pose Offset"), *sections]
+            return [
+                *self._setting_sections(BonePose, node.id, part, "Pose Offset"),
+                joint_section(model, joint),
+                local,
+                world,
+            ]
         material = material_of(model, chosen.material) if model is not None else None
         if material is not None and model is not None:
             self._header.show_subject("material", material.name, f"Material of {node.name}")
@@ -320,7 +329,7 @@ class Inspector(QWidget):
         self._head.show_node(node)
         panel = self._panels.get(node.kind)
         sections += panel.facts(node) if panel is not None else ()
-        if not node.settings.is_character:
+        if not isinstance(node.settings, ModelSettings):
             return sections
         about = model_sections(status, node.settings.unit_scale)
         if status is not None and status.model is not None and status.model.materials:
@@ -356,9 +365,9 @@ class Inspector(QWidget):
                     record,
                     ref,
                     getattr(settings, record.name),
-                    lambda record, ref=ref: self._make_editor(record, ref),
+                    functools.partial(self._make_editor, ref=ref),
                     self._make_binding,
-                    lambda ref=ref: self._values_of_peers(ref),
+                    functools.partial(self._values_of_peers, ref),
                 )
             )
             if panel is not None and record.name in panel.rows:

@@ -1,5 +1,6 @@
 """Lists of settings in the inspector: a section for each entry, and a button that adds entries."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ def list_sections(scene: Scene, target: EditTarget, node: Node, rows: MakeRows, 
         for index, entry in enumerate(getattr(settings, record.name)):
             inner = list(rows(type(entry), node.id, f"{record.name}.{index}"))
             if not locked:
-                inner.insert(0, WidgetRow(lambda index=index, edits=edits: edits.bar(index)))
+                inner.insert(0, WidgetRow(functools.partial(edits.bar, index)))
             sections.append(FormSection(f"{index + 1} · {label_of(type(entry))}", inner, is_entry=True))
     return sections
 

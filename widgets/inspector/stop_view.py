@@ -99,10 +99,10 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
         raise NotImplementedError
 
     def to_scene(self, place: QPointF) -> QPointF:
-        return self.viewportTransform().inverted()[0].map(place)
+        return QPointF(self.viewportTransform().inverted()[0].map(place))
 
     def from_scene(self, place: QPointF) -> QPointF:
-        return self.viewportTransform().map(place)
+        return QPointF(self.viewportTransform().map(place))
 
     @property
     def stops(self) -> Stops:
@@ -450,7 +450,7 @@ class StopSlider(pg.GraphicsWidget):  # type: ignore[misc]
     @property
     def length(self) -> float:
         """Width of the gradient [px]."""
-        return max(40.0, self.width()) - self.side - 2.0
+        return float(max(40.0, self.width())) - self.side - 2.0
 
     def spot(self, share: float) -> QPointF:
         """Tip of the handle of a stop."""

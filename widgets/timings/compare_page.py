@@ -92,7 +92,11 @@ class CompareTable(PassList):
         self.setMinimumWidth(120)
         for column, tip in enumerate(_TIPS):
             self.headerItem().setToolTip(column, tip)
-        self.currentItemChanged.connect(lambda item: item is not None and self.path_chosen.emit(self.path_of(item)))
+        self.currentItemChanged.connect(self._choose)
+
+    def _choose(self, item: QTreeWidgetItem | None) -> None:
+        if item is not None:
+            self.path_chosen.emit(self.path_of(item))
 
     def set_paths(self, paths: Sequence[str]) -> None:
         self.set_passes({path: path or "Total" for path in paths})

@@ -85,7 +85,7 @@ _WHEEL_STEP = 1.0 / 1.0015
 """Zoom per unit of the wheel; a notch has 120 units."""
 
 
-class AgoAxis(pg.AxisItem):
+class AgoAxis(pg.AxisItem):  # type: ignore[misc]
     """Time axis in seconds before the newest frame."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class AgoAxis(pg.AxisItem):
         ]
 
 
-class CostAxis(pg.AxisItem):
+class CostAxis(pg.AxisItem):  # type: ignore[misc]
     """Vertical axis without a unit, which is in the title of the plot."""
 
     def __init__(self) -> None:
@@ -167,7 +167,7 @@ class PlotHeader(QWidget):
             painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, reading)
 
 
-class TimeBox(pg.ViewBox):
+class TimeBox(pg.ViewBox):  # type: ignore[misc]
     """View box of a plot over time; emits what the mouse does."""
 
     zoomed = Signal(float, float)  # Factor and time [s] at which the wheel turned

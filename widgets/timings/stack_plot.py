@@ -199,7 +199,7 @@ class Columns:
     total: Float64  # Times of all passes [s], shape (C,)
 
 
-class StackPlot(pg.PlotWidget):
+class StackPlot(pg.PlotWidget):  # type: ignore[misc]
     """Plot of frames; the vertical axis is in milliseconds or percent.
 
     Attributes:
