@@ -9,6 +9,7 @@ from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from sinew.widgets.plots import Plot
 from sinew.widgets.theme import SPACE, tabular
 from sinew.widgets.timings.texts import ago
 
@@ -88,10 +89,6 @@ _WHEEL_STEP = 1.0 / 1.0015
 class AgoAxis(pg.AxisItem):  # type: ignore[misc]
     """Time axis in seconds before the newest frame."""
 
-    def __init__(self) -> None:
-        super().__init__("bottom")
-        self.enableAutoSIPrefix(False)
-
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         """Round steps that leave space for the labels."""
         font = self.style["tickFont"] or QFont()
@@ -110,21 +107,16 @@ class AgoAxis(pg.AxisItem):  # type: ignore[misc]
         ]
 
 
-class CostAxis(pg.AxisItem):  # type: ignore[misc]
-    """Vertical axis without a unit, which is in the title of the plot."""
-
-    def __init__(self) -> None:
-        super().__init__("left")
-        self.enableAutoSIPrefix(False)
-
-
-def style_axis(axis: pg.AxisItem, palette: QPalette, font: QFont) -> None:
-    """Applies the colours of the theme and a font."""
-    dim = palette.color(QPalette.ColorRole.PlaceholderText)
-    axis.setPen(dim)
-    axis.setTextPen(dim)
-    axis.setTickFont(font)
-    axis.setStyle(tickLength=-3, tickTextOffset=3, autoExpandTextSpace=False)
+def style_axes(plot: Plot, font: QFont, sample: str) -> None:
+    """Sets the font of the axes, and their sizes from the longest number on the left axis."""
+    metrics, left, bottom = plot.fontMetrics(), plot.getAxis("left"), plot.getAxis("bottom")
+    # Half a line of margin for the uppermost number of the scale.
+    plot.plotItem.layout.setContentsMargins(0, metrics.height() // 2, SPACE, 0)
+    for axis in (left, bottom):
+        axis.setTickFont(font)
+        axis.setStyle(tickLength=-3, tickTextOffset=3, autoExpandTextSpace=False)
+    left.setWidth(metrics.horizontalAdvance(sample) + 3 * SPACE)
+    bottom.setHeight(metrics.height() + SPACE)
 
 
 class PlotHeader(QWidget):
