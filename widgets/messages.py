@@ -31,9 +31,8 @@ from PySide6.QtWidgets import (
 
 from sinew.sim.kinds.contract import Command
 from sinew.sim.printable import printable
-from sinew.widgets.empty_state import EmptyState
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import Pages, packed, plain_list, tool_button
+from sinew.widgets.parts import EmptyState, Pages, packed, plain_list, tool_button
 from sinew.widgets.theme import SPACE, SPACE_WIDE, colours
 
 KEPT = 10_000

@@ -10,12 +10,11 @@ from sinew.sim.characters.settings import MATERIAL_PART
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.scene import NodeId, ParamRef
 from sinew.sim.scene.view_state import Selection, selection_of
-from sinew.widgets.empty_state import EmptyState
 from sinew.widgets.icons import icon
 from sinew.widgets.outliner_entries import Entry, EntryKind, Key
 from sinew.widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
 from sinew.widgets.outliner_view import OutlinerView
-from sinew.widgets.parts import packed
+from sinew.widgets.parts import EmptyState, packed
 from sinew.widgets.protocols import EditTarget, ModelProvider, ModelState
 from sinew.widgets.theme import SPACE
 

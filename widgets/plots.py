@@ -13,8 +13,7 @@ from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QHideEvent, QIcon, QPainter, QPalette, QPixmap, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from sinew.widgets.empty_state import EmptyState
-from sinew.widgets.parts import Pages, packed, tool_button
+from sinew.widgets.parts import EmptyState, Pages, packed, tool_button
 from sinew.widgets.texts import label_text
 from sinew.widgets.theme import SPACE, is_dark, tabular
 

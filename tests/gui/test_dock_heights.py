@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton
 
-from sinew.widgets.empty_state import EmptyState
+from sinew.widgets.parts import EmptyState
 from sinew.widgets.timings.view import Toolbar
 
 

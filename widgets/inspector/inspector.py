@@ -24,19 +24,19 @@ from sinew.sim.scene.view_state import Selection
 from sinew.widgets.icons import kind_icon
 from sinew.widgets.inspector.editor import Binding, ValueEditor
 from sinew.widgets.inspector.editors import NAMED_ROLES, Choices, NameChoices, editor_for
-from sinew.widgets.inspector.facts import (
+from sinew.widgets.inspector.form import DIFFERS, FormRow, FormSection, SettingRow, WidgetRow
+from sinew.widgets.inspector.form_tree import FormTree
+from sinew.widgets.inspector.head import HistoryBanner, InspectorHeader, NodeHead
+from sinew.widgets.inspector.materials import MaterialRows, material_of
+from sinew.widgets.inspector.sections import (
     PlacementSection,
     joint_index,
     joint_section,
+    list_sections,
     local_placement,
     model_sections,
     world_placement,
 )
-from sinew.widgets.inspector.form import DIFFERS, FormRow, FormSection, SettingRow, WidgetRow
-from sinew.widgets.inspector.form_tree import FormTree
-from sinew.widgets.inspector.head import HistoryBanner, InspectorHeader, NodeHead
-from sinew.widgets.inspector.list_sections import list_sections
-from sinew.widgets.inspector.materials import MaterialRows, material_of
 from sinew.widgets.parts import packed
 from sinew.widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
 

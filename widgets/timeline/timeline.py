@@ -11,12 +11,18 @@ from sinew.sim.scene.playback import PlaybackSettings
 from sinew.widgets.icons import icon
 from sinew.widgets.parts import packed
 from sinew.widgets.theme import SPACE
-from sinew.widgets.timeline.controls import ClipChooser, ControlRow, TimelineNotice
+from sinew.widgets.timeline.controls import (
+    ClipChooser,
+    ControlRow,
+    LoopButton,
+    TimelineNotice,
+    Transport,
+    TransportButton,
+)
 from sinew.widgets.timeline.fields import END, TimeFields, speed_field
 from sinew.widgets.timeline.ruler import Ruler
 from sinew.widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry
 from sinew.widgets.timeline.tracks import Tracks
-from sinew.widgets.timeline.transport import LoopButton, Transport, TransportButton
 
 _EMPTY_TEXT = "No animation. Open or drop a model that has one, and its frames appear here."
 _BIND_POSE_TIP = "Show the pose the skeleton was bound in, ignoring the clip"

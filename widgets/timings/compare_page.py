@@ -20,9 +20,8 @@ from PySide6.QtWidgets import (
 
 from sinew.sim.profile.comparison import RecordingComparison, compare, verdict
 from sinew.sim.profile.history import Float64, Quantity, TimingRecording, source_text
-from sinew.widgets.empty_state import EmptyState
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import FlowRow, Pages, ShareSplitter, packed, plain_list
+from sinew.widgets.parts import EmptyState, FlowRow, Pages, ShareSplitter, packed, plain_list
 from sinew.widgets.texts import label_text
 from sinew.widgets.theme import SPACE, colours, is_dark
 from sinew.widgets.timings.distribution_plot import DistributionPlot, Series

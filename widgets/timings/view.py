@@ -19,9 +19,8 @@ from PySide6.QtWidgets import (
 
 from sinew.sim.profile.history import QuantityHistory, TimingRecording
 from sinew.sim.profile.sample import FrameSample, TimerStatus
-from sinew.widgets.empty_state import EmptyState
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import FlowRow, Pages, packed, tool_button
+from sinew.widgets.parts import EmptyState, FlowRow, Pages, packed, tool_button
 from sinew.widgets.theme import SPACE, tabular
 from sinew.widgets.timings.compare_page import ComparePage
 from sinew.widgets.timings.frames import FrameTable, Level, PlottedTimes, TimingsOptions, Unit

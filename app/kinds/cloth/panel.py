@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 from sinew.app.background import run_in_background
 from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.cloth.section import section_cloth, section_names
+from sinew.app.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
 from sinew.app.kinds.cloth.tool import ClothTool, set_pin_preset
 from sinew.sim.characters.settings import ModelSettings, section_list
 from sinew.sim.kinds.cloth.cloth import Cloth
@@ -21,7 +22,6 @@ from sinew.sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.form import FactRow, FormSection
-from sinew.widgets.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
 from sinew.widgets.plots import PlotChannel, Plots
 from sinew.widgets.texts import menu_text
 

@@ -9,13 +9,13 @@ from PySide6.QtCore import QPointF, Qt
 
 from sinew.app.document.history import Gesture
 from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.emitter.widgets import EmitterOverlay, Population, PopulationBar
 from sinew.sim.kinds.contract import Command, Panel, Tool
 from sinew.sim.kinds.emitter.handles import EmitterHandles, KnobGrab, KnobKind, dragged_setting
 from sinew.sim.kinds.emitter.settings import SURFACE_SOURCES, EmitterSettings
 from sinew.sim.scene.handles import HandleView
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.head import head_button
-from sinew.widgets.kinds.emitter.widgets import EmitterOverlay, Population, PopulationBar
 
 _SEED_MAX = 2**31 - 1
 _NAMES = {

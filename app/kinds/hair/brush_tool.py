@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, Qt
 
 from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.hair.brush_widgets import RADIUS_LEAST, RADIUS_MOST, BrushBar, BrushRing
 from sinew.sim.kinds.contract import Tool
 from sinew.sim.kinds.hair.brush import BrushedGroom, BrushStroke, Occlusion, RootFrames, mirrored
 from sinew.sim.kinds.hair.settings import HairSettings
@@ -15,7 +16,6 @@ from sinew.sim.kinds.hair.shaping import edits_of
 from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.kinds.hair.system import HairSystem
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
-from sinew.widgets.kinds.hair.brush import RADIUS_LEAST, RADIUS_MOST, BrushBar, BrushRing
 
 STEP = 1.15
 """Factor of the radius per key press or wheel notch."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from sinew.app.document.history import Gesture
 from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.model.target_list import TargetList
 from sinew.app.kinds.model.textures import Textures
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings
@@ -12,7 +13,6 @@ from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.form import FormSection, WidgetRow
 from sinew.widgets.inspector.head import InspectorNotice
-from sinew.widgets.kinds.model.target_list import TargetList
 
 
 class ModelPanel(Panel):
