@@ -1,6 +1,7 @@
 """Rows of the outliner as plain values: nodes below their parents, skeletons, morph targets and materials."""
 
 import enum
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -51,6 +52,8 @@ class Entry:
     listed: CharacterModel | None = field(default=None, repr=False)  # Model whose parts are the children
     looks: tuple[MaterialLook, ...] = ()  # Material overrides that the rows show
     is_folded: bool = False  # Whether it is collapsed by default
+    # What an index refers to: Qt may keep an index longer than the entry exists
+    number: int = field(default_factory=itertools.count(1).__next__, repr=False)
 
     def add(self, child: "Entry") -> "Entry":
         child.parent, child.row = self, len(self.children)

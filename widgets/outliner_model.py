@@ -1,7 +1,6 @@
 """Item model and filter of the outliner."""
 
 import enum
-import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -97,10 +96,7 @@ class OutlinerModel(QAbstractItemModel):
         self._stop_reports: Mapping[NodeId, str] = {}
         self._outdated: frozenset[NodeId] = frozenset()
         self._roots: list[Entry] = [view_entry()]
-        # Indexes contain a number instead of the entry: Qt may keep an index longer than the entry exists.
-        self._numbers = itertools.count(1)
-        self._entries: dict[int, Entry] = {}
-        self._number_of: dict[int, int] = {}
+        self._entries: dict[int, Entry] = {}  # By their numbers
         self._by_key: dict[Key, Entry] = {}
         self._register(self._roots)
 
@@ -178,7 +174,7 @@ class OutlinerModel(QAbstractItemModel):
         return _walk(self._roots)
 
     def index_of(self, entry: Entry) -> QModelIndex:
-        return self.createIndex(entry.row, 0, self._number_of[id(entry)])
+        return self.createIndex(entry.row, 0, entry.number)
 
     def _rebuild(self) -> None:
         self.beginResetModel()
@@ -203,14 +199,12 @@ class OutlinerModel(QAbstractItemModel):
 
     def _register(self, entries: list[Entry]) -> None:
         for entry in _walk(entries):
-            number = next(self._numbers)
-            self._entries[number] = entry
-            self._number_of[id(entry)] = number
+            self._entries[entry.number] = entry
             self._by_key[entry.key] = entry
 
     def _forget(self, entries: list[Entry]) -> None:
         for entry in _walk(entries):
-            del self._entries[self._number_of.pop(id(entry))]
+            del self._entries[entry.number]
             self._by_key.pop(entry.key, None)
 
     def index(self, row: int, column: int, parent: Index = _NO_INDEX) -> QModelIndex:
