@@ -118,8 +118,31 @@ class Messages(QWidget):
         self.unread = 0
         self._follow_timer = QTimer(self, interval=0, singleShot=True)
         self._follow_timer.timeout.connect(self.view.scrollToBottom)
-        self._prepare_view()
-        self._arrange()
+        view = self.view
+        view.setColumnCount(4)
+        plain_list(view, "Messages")
+        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._open_menu)
+        view.addAction(self.copy_action)
+        view.itemClicked.connect(self.act)
+        view.setHeaderHidden(True)
+        header = view.header()
+        header.setStretchLastSection(True)
+        header.moveSection(ACTION, TEXT)
+        header.setSectionResizeMode(TIME, QHeaderView.ResizeMode.Fixed)
+        header.resizeSection(TIME, view.fontMetrics().horizontalAdvance("00:00:00") + 5 * SPACE_WIDE)
+        header.resizeSection(ACTION, view.fontMetrics().horizontalAdvance("Locate") + 5 * SPACE_WIDE)
+        header.resizeSection(FILE, view.fontMetrics().averageCharWidth() * 24)
+        bar = packed(QHBoxLayout(), *self.switches.values(), spacing=SPACE, margins=SPACE)
+        bar.addStretch(1)
+        bar.addWidget(self.copy_button)
+        bar.addWidget(self.clear_button)
+        self._stack = Pages(self.empty, self.view)
+        self.view.setMinimumHeight(2 * self.fontMetrics().lineSpacing())  # leaves room for the viewport
+        packed(QVBoxLayout(self), bar, (self._stack, 1))
+        self.clear_button.clicked.connect(self.clear)
+        self.copy_button.clicked.connect(self.copy_all)
         self._refresh_counts()
 
     @property
@@ -198,35 +221,6 @@ class Messages(QWidget):
         self._stack.setCurrentWidget(self.view if has_any else self.empty)
         self.clear_button.setEnabled(has_any)
         self.copy_button.setEnabled(has_any)
-
-    def _prepare_view(self) -> None:
-        view = self.view
-        view.setColumnCount(4)
-        plain_list(view, "Messages")
-        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        view.customContextMenuRequested.connect(self._open_menu)
-        view.addAction(self.copy_action)
-        view.itemClicked.connect(self.act)
-        view.setHeaderHidden(True)
-        header = view.header()
-        header.setStretchLastSection(True)
-        header.moveSection(ACTION, TEXT)
-        header.setSectionResizeMode(TIME, QHeaderView.ResizeMode.Fixed)
-        header.resizeSection(TIME, view.fontMetrics().horizontalAdvance("00:00:00") + 5 * SPACE_WIDE)
-        header.resizeSection(ACTION, view.fontMetrics().horizontalAdvance("Locate") + 5 * SPACE_WIDE)
-        header.resizeSection(FILE, view.fontMetrics().averageCharWidth() * 24)
-
-    def _arrange(self) -> None:
-        bar = packed(QHBoxLayout(), *self.switches.values(), spacing=SPACE, margins=SPACE)
-        bar.addStretch(1)
-        bar.addWidget(self.copy_button)
-        bar.addWidget(self.clear_button)
-        self._stack = Pages(self.empty, self.view)
-        self.view.setMinimumHeight(2 * self.fontMetrics().lineSpacing())  # leaves room for the viewport
-        packed(QVBoxLayout(self), bar, (self._stack, 1))
-        self.clear_button.clicked.connect(self.clear)
-        self.copy_button.clicked.connect(self.copy_all)
 
     def _make_switch(self, severity: Severity) -> QToolButton:
         name = _PLURALS[severity]

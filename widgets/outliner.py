@@ -75,12 +75,6 @@ class Outliner(QWidget):
         self.view = OutlinerView(self.model, self.proxy, self)
         self.filter_line = QLineEdit(self)
         self.nothing_found = EmptyState("filter", "No matches", "No name contains all of these words.", self)
-        self._arrange()
-        self._connect()
-        self.model.set_scene(target.scene)
-        self._show_selection()
-
-    def _arrange(self) -> None:
         self.filter_line.setPlaceholderText("Filter by name")
         self.filter_line.setClearButtonEnabled(True)
         self.filter_line.addAction(icon("filter"), QLineEdit.ActionPosition.LeadingPosition)
@@ -88,8 +82,6 @@ class Outliner(QWidget):
         self._stack.addWidget(self.view)
         self._stack.addWidget(self.nothing_found)
         packed(QVBoxLayout(self), packed(QVBoxLayout(), self.filter_line, margins=SPACE), (self._stack, 1))
-
-    def _connect(self) -> None:
         self._target.changed.connect(self._changed)
         self.filter_line.textChanged.connect(self._filter)
         self.model.rename_requested.connect(self.rename_requested)
@@ -101,6 +93,8 @@ class Outliner(QWidget):
         self.view.deselected.connect(lambda: self.nodes_selected.emit(()))
         self.view.delete_pressed.connect(self._delete_pressed)
         self.view.menu_requested.connect(self._open_menu)
+        self.model.set_scene(target.scene)
+        self._show_selection()
 
     def set_selection(self, selection: Selection) -> None:
         """Shows a selection; emits nothing."""

@@ -143,11 +143,6 @@ class OutlinerView(QTreeView):
         # Once for any number of expanded rows.
         self._fit_timer = QTimer(self, interval=0, singleShot=True)
         self._fit_timer.timeout.connect(self._fit_column)
-        self._prepare_look()
-        self.expanded.connect(lambda index: self._remember(index, True))
-        self.collapsed.connect(lambda index: self._remember(index, False))
-
-    def _prepare_look(self) -> None:
         self.setHeaderHidden(True)
         self.setUniformRowHeights(True)
         self.setIndentation(_INDENTATION)
@@ -168,6 +163,8 @@ class OutlinerView(QTreeView):
         self.expanded.connect(self._fit_later)
         self.collapsed.connect(self._fit_later)
         self.verticalScrollBar().valueChanged.connect(self._fit_later)
+        self.expanded.connect(lambda index: self._remember(index, True))
+        self.collapsed.connect(lambda index: self._remember(index, False))
 
     def _fit_later(self) -> None:
         self._fit_timer.start()

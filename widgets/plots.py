@@ -157,7 +157,17 @@ class Plots(QWidget):
         self.clear_button.clicked.connect(self.clear)
         self._timer = QTimer(self, interval=INTERVAL)
         self._timer.timeout.connect(self._draw_if_stale)
-        self._arrange()
+        bar = packed(QHBoxLayout(), *self.switches.values(), self.moment, spacing=SPACE, margins=SPACE)
+        bar.addStretch(1)
+        bar.addWidget(self.pause_button)
+        bar.addWidget(self.clear_button)
+        pair = QWidget(self)
+        plots = QHBoxLayout(pair)
+        plots.setContentsMargins(SPACE, 0, SPACE, SPACE)
+        plots.addWidget(self.left, 1)
+        plots.addWidget(self.right, 1)
+        self._stack = Pages(self.empty, pair)
+        packed(QVBoxLayout(self), bar, (self._stack, 1))
         self.left.restyled.connect(self._take_colours)
         self._take_colours()
         self.redraw()
@@ -257,19 +267,6 @@ class Plots(QWidget):
         switch.toggled.connect(self.curves[channel.name].setVisible)
         return switch
 
-    def _arrange(self) -> None:
-        bar = packed(QHBoxLayout(), *self.switches.values(), self.moment, spacing=SPACE, margins=SPACE)
-        bar.addStretch(1)
-        bar.addWidget(self.pause_button)
-        bar.addWidget(self.clear_button)
-        pair = QWidget(self)
-        plots = QHBoxLayout(pair)
-        plots.setContentsMargins(SPACE, 0, SPACE, SPACE)
-        plots.addWidget(self.left, 1)
-        plots.addWidget(self.right, 1)
-        self._stack = Pages(self.empty, pair)
-        packed(QVBoxLayout(self), bar, (self._stack, 1))
-
     def _take_colours(self) -> None:
         text = self.palette().color(QPalette.ColorRole.WindowText)
         dim = self.palette().color(QPalette.ColorRole.PlaceholderText)
@@ -341,7 +338,12 @@ class DistancePlot(QWidget):
         self._lines: list[pg.PlotDataItem] = []
         self._now, self._scale, self._unit = 0.0, 1e3, "mm"
         self._under_mouse: float | None = None
-        self._prepare()
+        self.plot.plotItem.setClipToView(True)
+        self.plot.plotItem.showGrid(x=False, y=True, alpha=0.15)
+        self.plot.setAccessibleName("Distance from the bake over time")
+        self.plot.pointed.connect(self.point_at)
+        self.plot.scene().sigMouseClicked.connect(lambda event: self._choose(self.plot.x_at(event.scenePos())))
+        self.plot.restyled.connect(self._restyle)
         self._playhead = pg.InfiniteLine(angle=90, movable=False)
         self.plot.addItem(self._playhead, ignoreBounds=True)
         body = QWidget(self)
@@ -391,14 +393,6 @@ class DistancePlot(QWidget):
         return distances
 
     # --- parts ----------------------------------------------------------------------------------------
-
-    def _prepare(self) -> None:
-        self.plot.plotItem.setClipToView(True)
-        self.plot.plotItem.showGrid(x=False, y=True, alpha=0.15)
-        self.plot.setAccessibleName("Distance from the bake over time")
-        self.plot.pointed.connect(self.point_at)
-        self.plot.scene().sigMouseClicked.connect(lambda event: self._choose(self.plot.x_at(event.scenePos())))
-        self.plot.restyled.connect(self._restyle)
 
     def _choose(self, time: float | None) -> None:
         if time is not None and self._curves:

@@ -47,13 +47,6 @@ class FormTree(QTreeWidget):
         self._is_suspended = False
         self._fill_timer = QTimer(self, interval=0, singleShot=True)
         self._fill_timer.timeout.connect(lambda: self._fill(_SLICE))
-        self._prepare_look()
-        self.verticalScrollBar().valueChanged.connect(lambda _: self._fill())
-        self.itemClicked.connect(self._clicked)
-        self.itemExpanded.connect(lambda item: self._collapsed.discard(item.title))
-        self.itemCollapsed.connect(lambda item: self._collapsed.add(item.title))
-
-    def _prepare_look(self) -> None:
         dress(self)
         self.setColumnCount(2)
         self.setHeaderHidden(True)
@@ -68,6 +61,10 @@ class FormTree(QTreeWidget):
         self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.header().setMinimumSectionSize(1)
+        self.verticalScrollBar().valueChanged.connect(lambda _: self._fill())
+        self.itemClicked.connect(self._clicked)
+        self.itemExpanded.connect(lambda item: self._collapsed.discard(item.title))
+        self.itemCollapsed.connect(lambda item: self._collapsed.add(item.title))
 
     # Rows
 

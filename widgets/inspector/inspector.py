@@ -252,7 +252,9 @@ class Inspector(QWidget):
         self._built = self._selection
         self._rows = {row.ref: row for row in self._tree.settings()}
         self._lock_past()
-        self._lock_locked()
+        chosen = self._selection.node
+        if self._past is None and chosen is not None and self.scene.has(chosen) and chosen not in self.scene.unlocked:
+            self._tree.lock_settings(lambda _: None)
         self.refresh_pose()
         self._run_timer()
 
@@ -425,11 +427,6 @@ class Inspector(QWidget):
     def _lock_past(self) -> None:
         if self._past is not None:
             self._tree.lock_settings(self._current_text)
-
-    def _lock_locked(self) -> None:
-        chosen = self._selection.node
-        if self._past is None and chosen is not None and self.scene.has(chosen) and chosen not in self.scene.unlocked:
-            self._tree.lock_settings(lambda _: None)
 
     def _current_text(self, row: SettingRow) -> str | None:
         now = self._target.scene

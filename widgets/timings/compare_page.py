@@ -206,7 +206,18 @@ class ComparePage(QWidget):
         self.list, self.table = RecordingList(self), CompareTable(self)
         self.sentence, self.caution = _wrapped_label(), _wrapped_label()
         self.plot = DistributionPlot(self)
-        self._arrange()
+        row = FlowRow(self)
+        for text, box in (("A", self.a_box), ("B", self.b_box)):
+            row.add(_tag(text, box))
+        for box in (self.quantity_box, self.level_box, self.pass_box):
+            row.add(box)
+        middle = QWidget(self)
+        packed(QVBoxLayout(middle), self.sentence, self.caution, (self.plot, 1))
+        self.splitter = ShareSplitter([(self.list, 2), (middle, 5), (self.table, 4)], 1, self)
+        page = QWidget(self)
+        packed(QVBoxLayout(page), row, (self.splitter, 1))
+        self._stack = Pages(self.empty, page)
+        packed(QVBoxLayout(self), self._stack)
         self._connect()
 
     # --- recordings -----------------------------------------------------------------------------------
@@ -315,20 +326,6 @@ class ComparePage(QWidget):
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         box.setMaximumWidth(self.fontMetrics().averageCharWidth() * 30)
         return box
-
-    def _arrange(self) -> None:
-        row = FlowRow(self)
-        for text, box in (("A", self.a_box), ("B", self.b_box)):
-            row.add(_tag(text, box))
-        for box in (self.quantity_box, self.level_box, self.pass_box):
-            row.add(box)
-        middle = QWidget(self)
-        packed(QVBoxLayout(middle), self.sentence, self.caution, (self.plot, 1))
-        self.splitter = ShareSplitter([(self.list, 2), (middle, 5), (self.table, 4)], 1, self)
-        page = QWidget(self)
-        packed(QVBoxLayout(page), row, (self.splitter, 1))
-        self._stack = Pages(self.empty, page)
-        packed(QVBoxLayout(self), self._stack)
 
     def _connect(self) -> None:
         for box in (self.a_box, self.b_box, self.quantity_box, self.level_box):

@@ -222,8 +222,22 @@ class StackPlot(Plot):
         self._grid_lines: tuple[float, ...] = ()
         self._drawn: tuple[FrameTable, TimingsOptions, TimeWindow] | None = None
         self.stack = StackItem(self.box)
-        self._make_lines()
-        self._make_region()
+        self.targets = [
+            pg.InfiniteLine(
+                target * _MS, angle=0, label=name, labelOpts={"position": 0.02, "anchors": [(0, 1), (0, 1)]}
+            )
+            for target, _, name in TARGETS
+        ]
+        self.cross = [pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=0)]
+        self.chosen_line = pg.InfiniteLine(angle=90)
+        for line in (*self.targets, *self.cross, self.chosen_line):
+            line.setVisible(False)
+            self.box.addItem(line, ignoreBounds=True)
+        self.region = pg.LinearRegionItem(swapMode="sort")
+        self.region.setVisible(False)
+        self.region.setZValue(5)
+        self.region.sigRegionChanged.connect(lambda item: self.region_moved.emit(*map(float, item.getRegion())))
+        self.box.addItem(self.region, ignoreBounds=True)
         self._take_look()
         self.box.scaled.connect(self._scale_by)
         self.box.scale_reset.connect(self.reset_scale)
@@ -356,26 +370,6 @@ class StackPlot(Plot):
             self.region.blockSignals(True)
             self.region.setRegion(region)
             self.region.blockSignals(False)
-
-    def _make_lines(self) -> None:
-        self.targets = [
-            pg.InfiniteLine(
-                target * _MS, angle=0, label=name, labelOpts={"position": 0.02, "anchors": [(0, 1), (0, 1)]}
-            )
-            for target, _, name in TARGETS
-        ]
-        self.cross = [pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=0)]
-        self.chosen_line = pg.InfiniteLine(angle=90)
-        for line in (*self.targets, *self.cross, self.chosen_line):
-            line.setVisible(False)
-            self.box.addItem(line, ignoreBounds=True)
-
-    def _make_region(self) -> None:
-        self.region = pg.LinearRegionItem(swapMode="sort")
-        self.region.setVisible(False)
-        self.region.setZValue(5)
-        self.region.sigRegionChanged.connect(lambda item: self.region_moved.emit(*map(float, item.getRegion())))
-        self.box.addItem(self.region, ignoreBounds=True)
 
     # --- look -----------------------------------------------------------------------------------------
 
