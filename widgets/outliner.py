@@ -12,7 +12,7 @@ from sinew.sim.scene.scene import NodeId, ParamRef
 from sinew.sim.scene.view_state import Selection, selection_of
 from sinew.widgets.icons import icon
 from sinew.widgets.outliner_entries import Entry, EntryKind, Key
-from sinew.widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
+from sinew.widgets.outliner_model import Badge, OutlinerModel
 from sinew.widgets.outliner_view import OutlinerView
 from sinew.widgets.parts import EmptyState, packed
 from sinew.widgets.protocols import EditTarget, ModelProvider, ModelState
@@ -71,8 +71,7 @@ class Outliner(QWidget):
         self._is_syncing = False
         self.extend_menu: Callable[[QMenu, Entry], None] = lambda _menu, _entry: None
         self.model = OutlinerModel(model_of, self)
-        self.proxy = OutlinerFilter(self.model, self)
-        self.view = OutlinerView(self.model, self.proxy, self)
+        self.view = OutlinerView(self.model, self)
         self.filter_line = QLineEdit(self)
         self.nothing_found = EmptyState("filter", "No matches", "No name contains all of these words.", self)
         self.filter_line.setPlaceholderText("Filter by name")
@@ -213,11 +212,9 @@ class Outliner(QWidget):
 
     def _filter(self, text: str) -> None:
         self._is_syncing = True
-        self.proxy.set_text(text)
-        self.view.show_filtered(self.proxy.is_active)
+        self.view.set_filter(text)
         self._is_syncing = False
-        empty = self.proxy.is_active and self.proxy.rowCount() == 0
-        self._stack.setCurrentWidget(self.nothing_found if empty else self.view)
+        self._stack.setCurrentWidget(self.nothing_found if self.view.finds_nothing else self.view)
         self._show_selection()
 
     def _restore(self) -> None:

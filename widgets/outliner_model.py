@@ -1,4 +1,4 @@
-"""Item model and filter of the outliner."""
+"""Item model of the outliner."""
 
 import enum
 import json
@@ -12,7 +12,6 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
-    QSortFilterProxyModel,
     Qt,
     Signal,
 )
@@ -285,50 +284,6 @@ class OutlinerModel(QAbstractItemModel):
 
     def _badges(self, entry: Entry) -> tuple[tuple[Badge, QIcon], ...]:
         return tuple((badge, icon(name, "dim" if dim else "")) for badge, name, dim in badges_of(entry))
-
-
-class OutlinerFilter(QSortFilterProxyModel):
-    """Accepts rows whose name contains all words of a text, and their parents."""
-
-    def __init__(self, model: OutlinerModel, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
-        self._words: tuple[str, ...] = ()
-        self._cached: set[int] = set()
-        self.setSourceModel(model)
-        model.modelReset.connect(self._refresh)
-        model.rowsInserted.connect(self._refresh)
-        model.dataChanged.connect(self._refresh)
-
-    @property
-    def is_active(self) -> bool:
-        return bool(self._words)
-
-    def set_text(self, text: str) -> None:
-        self._words = tuple(text.casefold().split())
-        self._refresh()
-
-    def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
-        if not self._words:
-            return True
-        entry = self._model.entry(self._model.index(source_row, 0, source_parent))
-        return entry is not None and id(entry) in self._cached
-
-    def _refresh(self) -> None:
-        had = bool(self._cached)
-        self._cached = set()
-        if self._words:
-            for entry in self._model.entries():
-                if all(word in entry.name.casefold() for word in self._words):
-                    self._keep(entry)
-        if self._words or had:
-            self.invalidate()
-
-    def _keep(self, entry: Entry) -> None:
-        above: Entry | None = entry
-        while above is not None and id(above) not in self._cached:
-            self._cached.add(id(above))
-            above = above.parent
 
 
 def _walk(entries: list[Entry]) -> Iterator[Entry]:
