@@ -4,7 +4,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QIcon,
@@ -32,7 +32,7 @@ from sinew.sim.scene.playback import LoopMode
 from sinew.widgets.icons import PaletteEngine, draw_glyph, glyph, icon
 from sinew.widgets.parts import packed
 from sinew.widgets.texts import label_text, tip_text
-from sinew.widgets.theme import SPACE, SPACE_WIDE, blend, colours, tabular
+from sinew.widgets.theme import SPACE, SPACE_WIDE, colours, tabular
 from sinew.widgets.timeline.ruler_paint import small_font
 from sinew.widgets.timeline.ruler_scale import ClipEntry
 
@@ -276,6 +276,7 @@ class TransportButton(QToolButton):
 
     def __init__(self, name: str, tip: str, shown: QIcon, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setAutoRaise(True)
         self.setIconSize(QSize(_ICON_SIDE, _ICON_SIDE))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.show_as(name, tip, shown)
@@ -284,24 +285,6 @@ class TransportButton(QToolButton):
         self.setAccessibleName(name)
         self.setToolTip(tip)
         self.setIcon(shown)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        palette, role = self.palette(), QPalette.ColorRole
-        window, text, accent = (palette.color(part) for part in (role.Window, role.WindowText, role.Highlight))
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(accent if self.hasFocus() else Qt.PenStyle.NoPen)
-            if self.isEnabled() and (self.isChecked() or self.isDown() or self.underMouse()):
-                tint = blend(window, accent, 0.45) if self.isChecked() else window
-                painter.setBrush(blend(tint, text, 0.16 if self.isDown() else 0.08))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
-            place = QRect(QPoint(0, 0), self.iconSize())
-            place.moveCenter(self.rect().center())
-            mode = QIcon.Mode.Normal if self.isEnabled() else QIcon.Mode.Disabled
-            self.icon().paint(painter, place, Qt.AlignmentFlag.AlignCenter, mode)
-
-    def sizeHint(self) -> QSize:
-        return self.iconSize() + QSize(8, 6)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _ARROWS:
