@@ -330,6 +330,38 @@ class QuestionBar(QFrame):
         self.setVisible(bool(text))
 
 
+class ElidedLabel(QWidget):
+    """One line of text, elided to the width; the tooltip shows all of it."""
+
+    def __init__(self, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._mode = mode
+        self._text = ""
+        self._placeholder = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def text(self) -> str:
+        return self._text
+
+    def set_text(self, text: str, placeholder: str = "") -> None:
+        """Shows a text, or a dim placeholder if it is empty."""
+        self._text, self._placeholder = text, placeholder
+        self.setToolTip(text)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        return QSize(metrics.horizontalAdvance(self._text or self._placeholder), metrics.height() + 2 * SPACE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        shown = self._text or self._placeholder
+        role = QPalette.ColorRole.WindowText if self._text else QPalette.ColorRole.PlaceholderText
+        with QPainter(self) as painter:
+            painter.setPen(self.palette().color(role))
+            text = self.fontMetrics().elidedText(shown, self._mode, self.width())
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+
 _FILL_ALPHA = 110
 _RADIUS = 3.0
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QMargins, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
+from sinew.widgets.parts import ElidedLabel, packed
 from sinew.widgets.plots import Plot
 from sinew.widgets.theme import SPACE, tabular
 from sinew.widgets.timings.texts import ago
@@ -124,39 +125,29 @@ class PlotHeader(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.title, self.reading = "", ""
         self.setFont(tabular(self.font()))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._title, self._reading = ElidedLabel(parent=self), QLabel(self)
+        packed(QHBoxLayout(self), (self._title, 1), self._reading, spacing=_GAP, margins=QMargins(SPACE, 0, SPACE, 0))
+
+    @property
+    def title(self) -> str:
+        return self.accessibleName()
+
+    @property
+    def reading(self) -> str:
+        return self._reading.text()
 
     def set_title(self, title: str) -> None:
         if title != self.title:
-            self.title = title
             self.setAccessibleName(title)
-            self.update()
+            self._title.set_text("", placeholder=title)
 
     def set_reading(self, reading: str) -> None:
-        if reading != self.reading:
-            self.reading = reading
-            self.update()
+        self._reading.setText(reading)
 
     def sizeHint(self) -> QSize:
         return QSize(0, self.fontMetrics().height() + SPACE)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        metrics = self.fontMetrics()
-        area = self.rect().adjusted(SPACE, 0, -SPACE, 0)
-        width = metrics.horizontalAdvance(self.reading)
-        room = area.width() - (width + _GAP if self.reading else 0)
-        with QPainter(self) as painter:
-            painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
-            title = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, max(room, 0))
-            painter.drawText(area, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
-            painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
-            reading = metrics.elidedText(self.reading, Qt.TextElideMode.ElideRight, area.width())
-            place = QRect(
-                area.right() - min(width, area.width()), area.top(), min(width, area.width()) + 1, area.height()
-            )
-            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, reading)
 
 
 class TimeBox(pg.ViewBox):  # type: ignore[misc]
