@@ -60,14 +60,13 @@ def test_a_field_drag_is_one_entry(inspector, target):
     select(inspector, node="a")
     field = row(inspector, POSITION).editor.fields[1]
     drag(field, 10, 60, field.height() / 2)
-    assert len(target.calls) > 3
     assert [entry.ref for entry in target.history] == [POSITION]
     x, y, z = target.scene.node("a").transform.position
     assert (x, z) == (0.0, 0.0)
     assert y > 0.0
 
 
-def test_escape_takes_a_slider_drag_back(inspector, target):
+def test_escape_and_undo_restore_what_a_slider_changed(inspector, target):
     select(inspector, node="c")
     item = row(inspector, INTENSITY)
     slider = item.editor.slider
@@ -78,9 +77,13 @@ def test_escape_takes_a_slider_drag_back(inspector, target):
     assert target.history == []
     assert item.editor.field.value() == 1.6
     assert not item.binding.is_held
+    drag(slider, 8, slider.width() - 8, slider.height() / 2)
+    target.undo()
+    assert item.editor.field.value() == 1.6
+    assert target.history == []
 
 
-def test_a_gesture_is_not_disturbed_by_news_of_its_own_value(inspector, target):
+def test_a_gesture_is_not_disturbed_by_changes_of_its_value(inspector, target):
     select(inspector, node="c")
     item = row(inspector, INTENSITY)
     slider = item.editor.slider
@@ -102,31 +105,21 @@ def test_undo_restores_the_editor(inspector, target):
     assert target.history == []
 
 
-@pytest.mark.parametrize(
-    ("wanted", "value"),
-    [
-        (POSITION, (1.0, 2.0, 3.0)),
-        (ref("a", "node", "name"), "hero"),
-        (ref("a", "node", "visible"), False),
-        (ref("a", "model", "skinning"), SkinningMethod.DQS),
-        (ref("a", "model", "interpolation"), Interpolation.NEAREST),
-        (ref("a", "model", "clip"), "pose"),
-        (ref("a", "model", "path"), "other.ezm"),
-        (ref("a", "model", "unit_scale"), 0.01),
-    ],
-)
-def test_news_of_the_scene_is_shown_and_edits_nothing(inspector, target, wanted, value):
+def test_changes_of_the_scene_are_shown_and_edit_nothing(inspector, target):
+    changes = {
+        POSITION: (1.0, 2.0, 3.0), ref("a", "node", "name"): "hero", ref("a", "node", "visible"): False,
+        ref("a", "model", "skinning"): SkinningMethod.DQS, ref("a", "model", "interpolation"): Interpolation.NEAREST,
+        ref("a", "model", "clip"): "pose", ref("a", "model", "path"): "other.ezm",
+        ref("a", "model", "unit_scale"): 0.01,
+    }  # fmt: skip
     select(inspector, node="a")
-    target.set_value(wanted, value)
-    assert target.calls == [(wanted, value)]
-    assert row(inspector, wanted).value == value
-
-
-def test_showing_a_selection_edits_nothing(inspector, target):
+    for wanted, value in changes.items():
+        target.set_value(wanted, value)
+        assert row(inspector, wanted).value == value
     for selection in (Selection(node="a"), Selection(node="c"), Selection(view=True), Selection(node="b"), Selection()):
         inspector.set_selection(selection)
     inspector.rebuild()
-    assert target.calls == []
+    assert target.calls == list(changes.items())
 
 
 def test_a_combo_and_a_check_box_edit_once(inspector, target):
@@ -153,7 +146,7 @@ def test_clips_of_the_model_can_be_chosen(inspector, target):
     assert combo.currentText() == "gone (missing)"
 
 
-def test_a_name_is_taken_on_return(inspector, target):
+def test_a_name_is_set_by_return_and_restored_by_escape(inspector, target):
     select(inspector, node="a")
     line = row(inspector, ref("a", "node", "name")).editor.line
     line.setFocus()
@@ -164,20 +157,14 @@ def test_a_name_is_taken_on_return(inspector, target):
     assert target.scene.node("a").name == "hero"
     assert len(target.history) == 1
     assert inspector.header.title.text() == "hero"
-
-
-def test_escape_in_a_name_restores_it(inspector, target):
-    select(inspector, node="a")
-    line = row(inspector, ref("a", "node", "name")).editor.line
-    line.setFocus()
     QTest.keyClicks(line, "x")
     QTest.keyClick(line, Qt.Key.Key_Escape)
     line.clearFocus()
-    assert line.text() == "dude"
-    assert target.calls == []
+    assert line.text() == "hero"
+    assert len(target.calls) == 1
 
 
-def test_a_refused_value_is_told_and_the_editor_goes_back(inspector, target, qtbot):
+def test_a_refused_value_is_reported_and_the_editor_restored(inspector, target, qtbot):
     select(inspector, node="c")
     item = row(inspector, INTENSITY)
     with qtbot.waitSignal(inspector.refused) as refused:
@@ -252,7 +239,7 @@ def test_rows_in_sight_have_widgets_at_once_and_the_others_soon(inspector, qtbot
     assert bar.value() == 0
 
 
-def test_news_that_come_together_make_the_rows_once(inspector, target, qtbot, monkeypatch):
+def test_changes_that_come_together_make_the_rows_once(inspector, target, qtbot, monkeypatch):
     made = []
     show_sections = FormTree.show_sections
     monkeypatch.setattr(FormTree, "show_sections", lambda *given: made.append(given) or show_sections(*given))
@@ -270,7 +257,7 @@ def test_news_that_come_together_make_the_rows_once(inspector, target, qtbot, mo
     assert len(made) == 2
 
 
-def test_rows_of_what_is_gone_do_nothing_until_others_are_shown(inspector, target):
+def test_rows_of_a_removed_node_edit_nothing(inspector, target):
     inspector.resize(inspector.width(), 300)
     select(inspector, node="c")
     binding, tree, count = row(inspector, INTENSITY).binding, inspector.tree, len(bare(inspector))
@@ -299,48 +286,30 @@ def heading_rows(inspector, number):
     return [heading.child(index) for index in range(heading.childCount())]
 
 
-def test_the_menu_of_a_row_goes_with_the_row(inspector):
+def test_the_menu_of_a_row_closes_with_the_row_and_names_cannot_be_reset(inspector):
     select(inspector, node="c")
     menu = inspector.tree.menu_for(row(inspector, INTENSITY))
     menu.popup(QPoint(0, 0))
     assert menu.isVisible()
     select(inspector, node="a")
     assert not menu.isVisible()
-
-
-def test_path_and_name_offer_no_reset(inspector):
-    select(inspector, node="a")
     for wanted in (ref("a", "model", "path"), ref("a", "node", "name")):
         texts = [action.text() for action in inspector.tree.menu_for(row(inspector, wanted)).actions()]
         assert "Reset to default" not in texts
         assert row(inspector, wanted).reset_button.isHidden()
 
 
-def test_tooltips_are_those_of_the_declaration(inspector):
-    select(inspector, node="c")
-    item = row(inspector, INTENSITY)
-    assert item.toolTip(0) == item.editor.toolTip() == item.record.tooltip
-    assert "Default: 1.6" in item.toolTip(0)
-
-
-@pytest.mark.parametrize("part", ["slider", "field"])
-def test_the_wheel_over_an_unfocused_editor_scrolls_the_panel(target, statuses, show, part):
+def test_the_wheel_over_an_unfocused_editor_scrolls_the_panel(target, statuses, show):
     inspector = show(Inspector(target, statuses.get), height=220)
     select(inspector, node="a")
-    item = row(inspector, ref("a", "model", "unit_scale"))
-    inspector.tree.scrollToItem(item)
-    bar = inspector.tree.verticalScrollBar()
-    before = bar.value()
-    assert before > 0
-    widget = getattr(item.editor, part)
-    widget.clearFocus()
-    wheel(widget, 1)
-    assert bar.value() < before
-    assert target.calls == []
-
-
-def test_the_wheel_over_an_unfocused_combo_changes_nothing(inspector, target):
-    select(inspector, node="a")
+    item, bar = row(inspector, ref("a", "model", "unit_scale")), inspector.tree.verticalScrollBar()
+    for widget in (item.editor.slider, item.editor.field):
+        inspector.tree.scrollToItem(item)
+        before = bar.value()
+        assert before > 0
+        widget.clearFocus()
+        wheel(widget, 1)
+        assert bar.value() < before
     combo = row(inspector, ref("a", "model", "skinning")).editor.combo
     combo.clearFocus()
     wheel(combo, -1)
@@ -362,15 +331,13 @@ def test_facts_of_a_model(inspector):
     assert notes == ["Two bones share a name."]
 
 
-def test_a_missing_model_says_so_and_keeps_its_settings(inspector):
+def test_a_missing_model_is_explained_and_one_that_arrives_is_shown(qtbot, inspector, statuses):
     select(inspector, node="b")
     notes = [item.label.text() for item in inspector.tree.all_items() if isinstance(item, NoteRow)]
     assert notes == ["cape.ezm: no such file"]
     assert "File" in titles(inspector)
-
-
-def test_a_model_that_arrives_is_shown_but_progress_disturbs_nothing(qtbot, inspector, statuses):
     statuses["b"] = ModelStatus(ModelState.LOADING, progress=0.1)
+    inspector.model_changed("b")
     select(inspector, node="b")
     item = row(inspector, ref("b", "node", "name"))
     statuses["b"] = ModelStatus(ModelState.LOADING, progress=0.2)
@@ -381,7 +348,7 @@ def test_a_model_that_arrives_is_shown_but_progress_disturbs_nothing(qtbot, insp
     qtbot.waitUntil(lambda: facts(inspector).get("Bones") == "7")
 
 
-def test_rows_are_made_once_where_a_scene_its_model_and_a_selection_come_together(
+def test_rows_are_made_once_when_a_scene_its_model_and_a_selection_arrive(
     qtbot, inspector, statuses, target, monkeypatch
 ):
     select(inspector, node="a")
@@ -437,7 +404,7 @@ def test_nothing_selected_shows_the_view(inspector, target):
     assert "The scene is empty" in inspector.header.subtitle.text()
 
 
-def test_a_removed_node_gives_way_to_the_view(inspector, target):
+def test_after_a_removed_node_the_view_is_shown(inspector, target):
     select(inspector, node="c")
     slider = row(inspector, INTENSITY).editor.slider
     drag(slider, 8, slider.width() / 2, slider.height() / 2, release=False)
@@ -446,21 +413,14 @@ def test_a_removed_node_gives_way_to_the_view(inspector, target):
     assert titles(inspector)[0] == "Surface"
 
 
-def test_folded_sections_stay_folded(inspector):
+def test_a_click_on_a_heading_folds_it_for_every_node(inspector, qtbot):
     select(inspector, node="a")
-    inspector.tree.topLevelItem(1).setExpanded(False)
+    place = inspector.tree.visualItemRect(inspector.tree.topLevelItem(1)).center()
+    qtbot.mouseClick(inspector.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(60, place.y()))
     select(inspector, node="c")
     assert titles(inspector)[1] == "Transform"
     assert not inspector.tree.topLevelItem(1).isExpanded()
     assert inspector.tree.topLevelItem(0).isExpanded()
-
-
-def test_a_click_on_a_heading_folds_it(inspector, qtbot):
-    select(inspector, node="c")
-    heading = inspector.tree.topLevelItem(1)
-    place = inspector.tree.visualItemRect(heading).center()
-    qtbot.mouseClick(inspector.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(60, place.y()))
-    assert not heading.isExpanded()
 
 
 def test_the_colour_dialog_is_one_gesture(inspector, target):
@@ -475,26 +435,11 @@ def test_the_colour_dialog_is_one_gesture(inspector, target):
     editor.dialog.reject()
     assert target.history == []
     assert target.scene.node("c").settings.colour == (1.0, 0.96, 0.9)
-
-
-def test_leaving_a_selection_keeps_the_colour_chosen_so_far(inspector, target):
-    select(inspector, node="c")
-    editor = row(inspector, ref("c", "light", "colour")).editor
     editor.open_dialog()
     editor.dialog.setCurrentColor("#00ff00")
     select(inspector, node="a")
     assert len(target.history) == 1
-    assert target.scene.node("c").settings.colour == (0.0, 1.0, 0.0)
-
-
-def test_thousands_of_refreshes_and_rebuilds(inspector, target):
-    select(inspector, node="c")
-    for count in range(3000):
-        target.set_value(INTENSITY, count % 7 / 2.0)
-    assert row(inspector, INTENSITY).editor.field.value() == 2999 % 7 / 2.0
-    for count in range(30):
-        select(inspector, node="ac"[count % 2])
-    assert inspector.header.title.text() == "lamp"
+    assert target.scene.node("c").settings.colour == (0.0, 1.0, 0.0), "another selection accepts it"
 
 
 def test_a_node_without_a_name_is_called_unnamed(target, statuses, show):

@@ -51,38 +51,31 @@ def test_past_values_are_shown_marked_and_cannot_be_edited(inspector):
     assert (reset.text(), reset.isEnabled()) == ("Reset to default", False)
 
 
-def test_back_to_now(inspector):
-    inspector.show_past(THEN)
-    inspector.show_now()
-    assert not inspector.past.isVisible()
-    assert row(inspector).value == LightSettings().intensity
-    assert row(inspector).text(0) == "Intensity"
-    assert row(inspector).editor.isEnabled()
-
-
-def test_edits_of_now_change_marks_not_values(inspector, target):
+def test_edits_of_the_present_change_marks_not_values(inspector, target):
     inspector.show_past(THEN)
     target.set_value(INTENSITY, 0.25)
     assert row(inspector).text(0) == "Intensity"
     target.set_value(INTENSITY, 0.5)
     assert row(inspector).text(0) == "≠ Intensity"
     assert row(inspector).value == 0.25
+    inspector.show_now()
+    assert not inspector.past.isVisible()
+    assert (row(inspector).value, row(inspector).text(0)) == (0.5, "Intensity")
+    assert row(inspector).editor.isEnabled()
 
 
-def test_a_node_that_was_not_there_says_so(inspector):
+def test_other_selections_are_shown_as_they_were(inspector):
+    inspector.show_past(msgspec.structs.replace(THEN, view=msgspec.structs.replace(THEN.view, grid=not THEN.view.grid)))
+    inspector.set_selection(Selection(view=True))
+    assert row(inspector, "grid").text(0) == "≠ Grid"
+    inspector.set_selection(Selection(node="lamp"))
     inspector.show_past(Scene())
     assert inspector.header.title.text() == "Lamp"
     assert inspector.header.subtitle.text() == "It did not exist at this time."
     assert not inspector.tree.settings()
 
 
-def test_another_selection_is_shown_as_it_was(inspector):
-    inspector.show_past(msgspec.structs.replace(THEN, view=msgspec.structs.replace(THEN.view, grid=not THEN.view.grid)))
-    inspector.set_selection(Selection(view=True))
-    assert row(inspector, "grid").text(0) == "≠ Grid"
-
-
-def test_the_buttons_tell(inspector, qtbot):
+def test_the_buttons_emit_signals(inspector, qtbot):
     inspector.show_past(THEN)
     inspector.past.report("As it was", "Why", restorable=True)
     with qtbot.waitSignal(inspector.past.back_requested):

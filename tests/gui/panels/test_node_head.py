@@ -1,4 +1,4 @@
-"""The head of the inspector: the same for every kind, with what the room of a kind adds."""
+"""The head of the inspector: the same for every kind, with the parts that the panel of a kind adds."""
 
 import dataclasses
 
@@ -17,7 +17,7 @@ from tests.gui.panels.fakes import FakeTarget, SignalLog, sample_scene
 
 
 class Room(Panel):
-    """What a kind may have beside rows."""
+    """All parts that a kind may add."""
 
     def __init__(self):
         self.head, self.button, self.forgotten = QLabel("42 of them"), head_button("seed", "Again"), 0
@@ -58,27 +58,12 @@ def select(inspector, node):
     assert inspector.tree  # brings it up to date
 
 
-@pytest.mark.parametrize("node", ["e", "f"])
-def test_everything_that_is_simulated_has_the_same_head(inspector, node):
-    select(inspector, node)
+def test_every_simulated_kind_has_a_head_and_a_panel_adds_to_its_own_kind_alone(inspector, room):
     head = inspector.head
-    assert all(part.isVisible() for part in (head, head.mute_button, head.solo_button, head.presets))
-    select(inspector, "c")
-    assert not head.isVisible()
-
-
-def test_what_a_room_adds_is_shown_for_its_kind_alone(inspector, room):
-    select(inspector, "f")
-    assert room.head.isVisible()
-    assert room.button.isVisible()
-    select(inspector, "e")
-    assert inspector.head.isVisible()
-    assert not room.head.isVisible()
-    assert not room.button.isVisible()
-
-
-def test_rows_and_facts_of_a_room_are_made_anew_with_the_others(inspector, room):
-    select(inspector, "f")
+    for node in ("e", "f"):
+        select(inspector, node)
+        assert all(part.isVisible() for part in (head, head.mute_button, head.solo_button, head.presets))
+        assert room.head.isVisible() == room.button.isVisible() == (node == "f")
     item = next(item for item in inspector.tree.all_items() if isinstance(item, WidgetRow))
     assert item.parent().child(item.parent().indexOfChild(item) - 1).ref.name == "substeps"
     facts = {item.text(0): item.text(1) for item in inspector.tree.all_items() if isinstance(item, FactRow)}
@@ -87,9 +72,11 @@ def test_rows_and_facts_of_a_room_are_made_anew_with_the_others(inspector, room)
     select(inspector, "e")
     assert room.forgotten > forgotten
     assert not any(isinstance(item, WidgetRow) for item in inspector.tree.all_items())
+    select(inspector, "c")
+    assert not head.isVisible()
 
 
-def test_what_stands_still_says_why_and_offers_what_can_be_done(inspector):
+def test_a_stopped_node_is_explained_with_buttons(inspector):
     select(inspector, "f")
     head = inspector.head
     log = SignalLog(head, "reset_requested", "resume_requested")
@@ -134,21 +121,20 @@ def test_counts_move_nothing_and_make_no_rows(inspector, room, qtbot):
     assert [item for item in inspector.tree.all_items() if isinstance(item, SettingRow)] == rows
 
 
-@pytest.mark.parametrize("node", ["e", "f"])
-def test_mute_and_solo_are_edits_that_can_be_undone(inspector, target, node):
-    before = target.scene.node(node)
-    select(inspector, node)
+def test_mute_and_solo_are_edits_that_can_be_undone(inspector, target):
+    before = target.scene.node("e")
+    select(inspector, "e")
     head = inspector.head
     head.mute_button.click()
-    assert target.scene.node(node).muted
     head.solo_button.click()
-    assert target.scene.node(node).solo
+    assert target.scene.node("e").muted
+    assert target.scene.node("e").solo
     assert len(target.history) == 2
     target.undo()
     target.undo()
     assert not head.mute_button.isChecked()
     assert not head.solo_button.isChecked()
-    assert target.scene.node(node) == before
+    assert target.scene.node("e") == before
 
 
 def test_the_switches_are_those_of_the_selected_node(inspector, target):
