@@ -97,3 +97,18 @@ def tiny(tmp_path):
 def editor(session, arm):
     """An editor with the arm open."""
     return session.open(arm)
+
+
+@pytest.fixture
+def show(qtbot):
+    """Shows a widget in an active window of its own."""
+
+    def show_widget(widget, width=320, height=900):
+        qtbot.addWidget(widget)
+        widget.resize(width, height)
+        widget.show()
+        qtbot.waitExposed(widget)
+        widget.activateWindow()
+        return widget
+
+    return show_widget
