@@ -79,28 +79,6 @@ def test_tabbed_panels_take_half_of_the_window_and_show_their_texts(editor, qtbo
     assert table.viewport().visibleRegion().boundingRect().contains(line), "a whole line is visible"
 
 
-def test_a_panel_opens_as_high_as_it_was(editor, qtbot):
-    docks = editor.window.docks
-    editor.window.resize(1280, 900)
-    settle(qtbot, 500)
-    docks.reveal("messages")
-    settle(qtbot, 500)
-    editor.window.resizeDocks([docks["messages"]], [180], Qt.Orientation.Vertical)
-    settle(qtbot, 500)
-    before = heights(editor)
-    docks["messages"].close()
-    settle(qtbot)
-    docks.reveal("messages")
-    settle(qtbot)
-    assert docks["messages"].height() == pytest.approx(180, abs=2)
-    assert heights(editor) == before
-    docks.maximise(True)
-    settle(qtbot)
-    docks.maximise(False)
-    settle(qtbot)
-    assert heights(editor) == before
-
-
 def in_front(editor):
     """Visible panels below the timeline."""
     docks = editor.window.docks
@@ -133,24 +111,6 @@ def test_a_button_shows_its_panel_in_front_and_hides_it(editor, qtbot):
     entries[behind].trigger()
     settle(qtbot)
     assert in_front(editor) == [behind.lower()], "the entry of the menu does the same"
-
-
-def test_buttons_of_the_status_bar_do_not_move(editor, qtbot):
-    window = editor.window
-    window.show_progress("model.ezm", 0.5)
-    settle(qtbot)
-    before = {text: button.pos() for text, button in buttons(editor).items()}
-    assert {"Cancel", "Messages"} < before.keys()
-    window.show_autosave("autosaved 12 s ago")
-    settle(qtbot)
-    assert {text: button.pos() for text, button in buttons(editor).items()} == before
-    window.show_unread(12)
-    window.show_hint("Drag to orbit")
-    window.show_autosave("autosaved 3 min ago")
-    settle(qtbot)
-    after = {text: button.pos() for text, button in buttons(editor).items()}
-    assert after.pop("12 new messages").x() > after["Timings"].x()
-    assert after == before
 
 
 def test_messages_of_another_project_are_removed(session, tmp_path, arm, qtbot):

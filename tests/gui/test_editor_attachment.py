@@ -8,7 +8,7 @@ from sinew.sim.kinds import KINDS
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import Mouse, messages, picture, place_of
+from tests.gui.editor_harness import messages, picture
 
 
 @pytest.fixture
@@ -118,19 +118,3 @@ def test_new_nodes_are_attached_to_the_selected_bone(editor):
         editor.window.actions_table[f"add.{entry_id}"].trigger()
         assert document.selected.attachment == Attachment(node=model, bone=bone), entry_id
         assert document.selected.transform.position == (0.0, 0.0, 0.0)
-
-
-def test_a_light_on_a_bone_is_dragged_in_the_plane_of_the_view(editor):
-    document, model = editor.document, editor.document.scene.characters[0].id
-    document.select(Selection(node=model, bone=editor.active.model.skeleton.names[1]))
-    light = editor.edits.add("light")
-    document.undo_stack.clear()
-    picture(editor)
-    editor.frame_all()
-    picture(editor)
-    start = place_of(editor, placement(editor, light)[:3, 3])
-    end = start + start.__class__(25.0, -15.0)
-    Mouse(editor.viewport).drag(start, end)
-    picture(editor)
-    assert (place_of(editor, placement(editor, light)[:3, 3]) - end).manhattanLength() < 0.5
-    assert document.undo_stack.count() == 1

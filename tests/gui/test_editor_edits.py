@@ -7,7 +7,6 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from sinew.app.files.project_file import load_project
-from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from tests.gui.editor_harness import Mouse, picture, place_of
@@ -45,23 +44,6 @@ def trigger(editor, action_id):
     action = editor.window.actions_table[action_id]
     assert action.isEnabled(), action_id
     action.trigger()
-
-
-def test_every_edit_is_one_entry_that_can_be_undone(editor):
-    before, stack = editor.document.scene, editor.document.undo_stack
-    for action_id in ACTIONS:
-        if action_id == "edit.show_all":
-            continue  # it changes nothing here
-        editor.edits.select("model-1")
-        trigger(editor, action_id)
-        assert stack.count() == 1, action_id
-        assert editor.document.scene != before, action_id
-        picture(editor)  # every state can be drawn
-        stack.undo()
-        assert editor.document.scene == before
-        stack.redo()
-        assert editor.document.scene != before
-        stack.undo()
 
 
 def test_undoing_and_redoing_everything_restores_scene_and_image(editor, qtbot):
@@ -192,15 +174,6 @@ def test_the_heat_map_shows_the_selected_bone(editor):
         pictures.append(picture(editor))
     assert any(not np.array_equal(pictures[0], other) for other in pictures[1:])
     assert editor.overlays.legend.isVisible()
-
-
-def test_choosing_a_skinning_method_ends_the_comparison(editor):
-    editor.edits.compare(SkinningComparison.SPLIT)
-    trigger(editor, "skin.dqs")
-    assert editor.document.scene.view.comparison is SkinningComparison.OFF
-    assert editor.document.scene.node("model-1").settings.skinning is SkinningMethod.DQS
-    assert editor.window.actions_table["skin.dqs"].isChecked()
-    assert not editor.window.actions_table["compare.split"].isChecked()
 
 
 VIEW_KEYS = {Qt.Key.Key_1: (0.0, 0.0), Qt.Key.Key_3: (90.0, 0.0), Qt.Key.Key_7: (0.0, 90.0)}

@@ -243,14 +243,6 @@ def test_missing_and_broken_images_are_one_message_each(stage, tmp_path, qtbot):
         assert errors[-1].endswith("; the particles of Emitter are round spots instead")
 
 
-def test_a_density_map_is_read_for_a_surface(on_skin, image, qtbot):
-    stage = on_skin
-    stage.set(density_texture=str(image))
-    qtbot.waitUntil(lambda: image in stage.editor.scene_files.images, timeout=60000)
-    stage.set(source=EmitterSource.POINT)
-    assert stage.editor.scene_files.images == {}
-
-
 # --- files --------------------------------------------------------------------------------------------
 
 

@@ -149,23 +149,6 @@ def test_a_knob_is_dragged_as_one_edit_that_escape_cancels(fresh):
     assert "speed" not in fresh.window._hint.text()
 
 
-def test_only_the_selected_visible_emitter_has_handles(fresh):
-    stage = Handled(fresh)
-    overlay = fresh.kind_panels["emitter"].tool._overlay
-    assert overlay.isVisible()
-    stage.document.set_value(ParamRef(stage.node, "node", "visible"), False)
-    assert not overlay.isVisible()
-    stage.document.undo_stack.undo()
-    assert overlay.isVisible()
-    stage.document.select(Selection())
-    assert not overlay.isVisible()
-    # A flat one has no handles, and breaks nothing.
-    stage.document.select(Selection(node=stage.node))
-    stage.document.set_value(ParamRef(stage.node, "transform", "scale"), (1.0, 0.0, 1.0))
-    stage.mouse.hover(QPointF(50, 50))
-    assert not overlay.isVisible()
-
-
 def test_a_message_in_the_status_bar_disappears(fresh, qtbot):
     window = fresh.window
     window._passing.setInterval(50)

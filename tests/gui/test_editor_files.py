@@ -94,16 +94,6 @@ def test_unsaved_changes_are_asked_about(editor, tmp_path):
         assert editor.document.scene == (scene if answer is UnsavedAnswer.CANCEL else Scene())
 
 
-def test_nothing_is_asked_where_nothing_is_lost(editor):
-    editor.edits.add("light")
-    editor.document.undo_stack.undo()
-    editor.edits.orbit_camera(10.0, 0.0)
-    trigger(editor, "file.new")
-    assert editor.dialogs.asked == []
-    picture(editor)
-    assert editor.overlays.empty.isVisible()
-
-
 def broken_files(folder, whole):
     Image.new("RGB", (8, 8)).save(folder / "picture.png")
     (folder / "picture.png").rename(folder / "picture.ezm")

@@ -176,16 +176,3 @@ def test_a_dropped_file_is_read_saved_and_located_again(editor, tmp_path, qtbot,
     remedy.run()
     qtbot.waitUntil(lambda: tmp_path / "other.hair" in editor.scene_files.strands, timeout=60000)
     assert strands_of(editor, node).growth.guides.count == 5
-
-
-def test_reading_a_file_is_cancelled(editor, tmp_path, qtbot):
-    path = tmp_path / "curls.hair"
-    path.write_bytes(hair_bytes(list(arcs())))
-    shown = []
-    editor.scene_files.progress.connect(lambda *reported: shown.append(reported))
-    editor.files.drop([path])
-    editor.cancel()
-    assert shown == [(str(path), 0.0), ("", 1.0)]
-    assert editor.scene_files.fault_of(str(path)).endswith("reading was cancelled")
-    editor.scene_files.retry(str(path))
-    qtbot.waitUntil(lambda: path in editor.scene_files.strands, timeout=60000)

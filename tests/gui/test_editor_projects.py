@@ -69,18 +69,6 @@ def test_a_project_is_read_with_progress_and_cancelled(fresh, project, slow, qtb
     assert not fresh.window._cancel.isVisible()
 
 
-def test_the_later_of_two_projects_is_shown(fresh, project, slow, qtbot):
-    other = project.with_name("other.sinew")
-    save_project(other, Scene(), ViewState())
-    fresh.files.open(other)
-    fresh.files.open(project)
-    slow.set()
-    qtbot.waitUntil(lambda: not fresh.files.busy, timeout=60000)
-    qtbot.wait(50)
-    assert fresh.document.path == project
-    assert messages(fresh) == []
-
-
 def test_an_invalid_project_is_reported_and_the_scene_stays(fresh, project, qtbot):
     fresh.document.add_node(Node(id="", name="mine", settings=EmitterSettings()))
     project.write_text(project.read_text().replace('"rate": 500.0', '"rate": "much"'))

@@ -159,39 +159,6 @@ def test_a_click_on_a_frame_shows_its_time_and_its_settings(editor, play):
     assert inspector.past.isHidden()
 
 
-def test_pausing_the_view_does_not_pause_playback(editor, play):
-    editor.timings.measure(True)
-    editor.window.docks.reveal("timings")
-    play(5)
-    editor.window.actions_table["timing.pause"].trigger()
-    assert editor.timings.view.is_held
-    held = len(editor.timings.view.frames_page.area.frames)
-    play(5)
-    assert editor.playback.playhead.playing
-    assert len(editor.timings.view.frames_page.area.frames) == held
-    assert len(editor.timings.history) >= held + 5
-    editor.window.actions_table["timing.pause"].trigger()
-    assert not editor.timings.view.is_held
-    assert not editor.window.actions_table["timing.pause"].isChecked()
-
-
-def test_two_methods_are_compared(editor, play):
-    editor.window.docks.reveal("timings")
-    for name, skinning in (("LBS", SkinningMethod.LBS), ("DQS", SkinningMethod.DQS)):
-        editor.edits.skin_by(skinning)
-        editor.timings.record(name)
-        assert editor.window.actions_table["timing.record"].isChecked()
-        play(24)
-        editor.timings.recordings.stop()
-    assert [one.name for one in editor.timings.recordings.all] == ["LBS", "DQS"]
-    assert all(len(one.samples) >= 20 for one in editor.timings.recordings.all)
-    page = editor.timings.view.compare_page
-    editor.timings.view.compare("LBS", "DQS")
-    assert page.pair.a.name == "LBS"
-    assert "DQS" in page.sentence.text()
-    assert "95 % CI" in page.sentence.text()
-
-
 def test_timings_are_exported_and_imported(editor, play, qtbot, tmp_path):
     with qtbot.waitSignal(editor.timings.hint, timeout=60000) as caught:
         editor.window.actions_table["timing.export_csv"].trigger()

@@ -1,14 +1,10 @@
-import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
+from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource, PinTarget
 from sinew.sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
-from sinew.sim.scene.change import Change, ChangeKind
-from sinew.sim.scene.params import Effect
 from sinew.sim.scene.scene import Node, ParamRef, Scene
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.form import SettingRow
@@ -81,13 +77,6 @@ def test_a_collider_shows_the_sizes_of_its_shape_only(inspector, target):
         assert shown(inspector) & {"radius", "length", "semi_axes", "half_sizes"} == set(SIZES_OF_SHAPE[shape])
 
 
-def test_every_hidden_name_is_a_parameter():
-    for look in ClothLook:
-        for mode in ClothMode:
-            names = KINDS["cloth"].idle(Node(id="f", settings=ClothSettings(look=look, mode=mode)))
-            assert names <= {field.name for field in msgspec.structs.fields(ClothSettings)}
-
-
 # --- names --------------------------------------------------------------------------------------------
 
 
@@ -128,23 +117,6 @@ def test_bones_of_carriers_that_lack_them_are_marked(inspector, target):
     assert row(inspector, "node").editor.combo.currentText() == "hero"
     ride(target, "b")
     assert choices(inspector, "bone") == ["No bones"]
-
-
-def test_a_removed_model_is_marked(inspector, target):
-    select(inspector, "s")
-    ride(target, "a", "hips")
-    rest = tuple(node for node in target.scene.nodes if node.id != "a")
-    change = Change(ChangeKind.REMOVED, ParamRef("a", "node", ""), Effect.REBUILD)
-    target.replace(msgspec.structs.replace(target.scene, nodes=rest), change)
-    assert row(inspector, "node").editor.combo.currentText() == "a (missing)"
-    assert is_shown(inspector, "bone")
-
-
-def test_sections_come_from_the_file(inspector, target):
-    inspector.names.section_names = {"/cape.obj": ("hem", "collar", "hem")}.get
-    set_cloth(target, source=ClothSource.MESH, mesh_path="/cape.obj")
-    select(inspector, "f")
-    assert choices(inspector, "mesh_section") == ["Whole file", "hem", "collar"]
 
 
 # --- presets ------------------------------------------------------------------------------------------

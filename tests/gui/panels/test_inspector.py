@@ -10,13 +10,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from sinew.sim.assets.model import Interpolation
-from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.params import Effect
-from sinew.sim.scene.scene import Node, ParamRef, Scene
+from sinew.sim.scene.scene import ParamRef, Scene, with_value
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.form import FactRow, NoteRow, SettingRow
-from sinew.widgets.inspector.form_tree import FormTree
 from sinew.widgets.inspector.inspector import Inspector
 from sinew.widgets.protocols import ModelState, ModelStatus
 from tests.gui.panels.fakes import bind_pose, character, drag, ref, wheel
@@ -56,16 +55,6 @@ def test_a_slider_drag_is_one_entry_and_live(inspector, target):
     assert target.scene.node("c").settings.intensity == target.calls[-1][1] > 4.0
 
 
-def test_a_field_drag_is_one_entry(inspector, target):
-    select(inspector, node="a")
-    field = row(inspector, POSITION).editor.fields[1]
-    drag(field, 10, 60, field.height() / 2)
-    assert [entry.ref for entry in target.history] == [POSITION]
-    x, y, z = target.scene.node("a").transform.position
-    assert (x, z) == (0.0, 0.0)
-    assert y > 0.0
-
-
 def test_escape_and_undo_restore_what_a_slider_changed(inspector, target):
     select(inspector, node="c")
     item = row(inspector, INTENSITY)
@@ -93,16 +82,6 @@ def test_a_gesture_is_not_disturbed_by_changes_of_its_value(inspector, target):
     assert slider.value() == place
     QTest.mouseRelease(slider, Qt.MouseButton.LeftButton)
     assert item.editor.field.value() == 0.25
-
-
-def test_undo_restores_the_editor(inspector, target):
-    select(inspector, node="c")
-    item = row(inspector, INTENSITY)
-    slider = item.editor.slider
-    drag(slider, 8, slider.width() - 8, slider.height() / 2)
-    target.undo()
-    assert item.editor.field.value() == 1.6
-    assert target.history == []
 
 
 def test_changes_of_the_scene_are_shown_and_edit_nothing(inspector, target):
@@ -239,40 +218,6 @@ def test_rows_in_sight_have_widgets_at_once_and_the_others_soon(inspector, qtbot
     assert bar.value() == 0
 
 
-def test_changes_that_come_together_make_the_rows_once(inspector, target, qtbot, monkeypatch):
-    made = []
-    show_sections = FormTree.show_sections
-    monkeypatch.setattr(FormTree, "show_sections", lambda *given: made.append(given) or show_sections(*given))
-    for node in ("a", "c", "a"):
-        inspector.set_selection(Selection(node=node))
-    target.replace(target.scene)
-    assert not made
-    qtbot.waitUntil(lambda: bool(made))
-    QApplication.processEvents()
-    assert len(made) == 1
-    inspector.set_selection(Selection(node="c"))
-    assert row(inspector, INTENSITY)
-    assert len(made) == 2
-    QApplication.processEvents()
-    assert len(made) == 2
-
-
-def test_rows_of_a_removed_node_edit_nothing(inspector, target):
-    inspector.resize(inspector.width(), 300)
-    select(inspector, node="c")
-    binding, tree, count = row(inspector, INTENSITY).binding, inspector.tree, len(bare(inspector))
-    assert count
-    remaining = tuple(node for node in target.scene.nodes if node.id != "c")
-    target.replace(msgspec.structs.replace(target.scene, nodes=remaining))
-    binding.set_value(2.0)
-    assert not target.calls
-    tree.scrollToBottom()
-    found = (item for item in tree.all_items() if isinstance(item, SettingRow) and not item.isHidden() and item.is_bare)
-    assert len(list(found)) == count
-    QApplication.processEvents()
-    assert INTENSITY not in [parameter.ref for parameter in tree.settings()]
-
-
 def focus_chain(widget):
     """What Tab comes to, from the next widget on."""
     while True:
@@ -384,18 +329,6 @@ def test_facts_and_transforms_of_a_bone(inspector, statuses):
     assert facts(inspector)["Influences"] == "no vertices"
 
 
-def test_the_pose_is_asked_for_only_while_a_bone_is_visible(inspector, statuses, qtbot):
-    asked = []
-    inspector.set_pose(lambda node_id: asked.append(node_id))
-    select(inspector, node="a")
-    assert not inspector._pose_timer.isActive()
-    select(inspector, node="a", bone="hips")
-    qtbot.waitUntil(lambda: len(asked) >= 3)
-    assert inspector._pose_timer.interval() >= 66
-    inspector.hide()
-    assert not inspector._pose_timer.isActive()
-
-
 def test_nothing_selected_shows_the_view(inspector, target):
     assert titles(inspector) == ["Surface", "Overlays", "Onion skinning", "Camera", "Light", "Background"]
     assert "Nothing is selected" in inspector.header.subtitle.text()
@@ -442,13 +375,6 @@ def test_the_colour_dialog_is_one_gesture(inspector, target):
     assert target.scene.node("c").settings.colour == (0.0, 1.0, 0.0), "another selection accepts it"
 
 
-def test_a_node_without_a_name_is_called_unnamed(target, statuses, show):
-    target.scene = Scene(nodes=(Node(id="a", settings=ModelSettings()),))
-    inspector = show(Inspector(target, statuses.get))
-    select(inspector, node="a")
-    assert inspector.header.title.text() == "unnamed"
-
-
 def test_rows_that_were_replaced_are_freed(inspector):
     def cached():
         QApplication.processEvents()
@@ -462,3 +388,31 @@ def test_rows_that_were_replaced_are_freed(inspector):
             select(inspector, node=node)
         counts.append(cached())
     assert counts[1] == counts[2]
+
+
+def test_past_values_are_shown_marked_and_cannot_be_edited(inspector, target):
+    select(inspector, node="c")
+    now, past = target.scene, with_value(target.scene, INTENSITY, 0.25)
+    inspector.show_past(msgspec.structs.replace(past, view=msgspec.structs.replace(now.view, grid=not now.view.grid)))
+    inspector.past.report("As it was", "Why", restorable=True)
+    assert (inspector.past.isVisible(), inspector.past.label.text()) == (True, "As it was")
+    changed = row(inspector, INTENSITY)
+    assert (changed.value, changed.text(0)) == (0.25, "≠ Intensity")
+    assert "Now: 1.6" in changed.toolTip(0)
+    assert row(inspector, ref("c", "node", "visible")).text(0) == "Visible"
+    assert not any(item.editor.isEnabled() for item in inspector.tree.settings())
+    reset = inspector.tree.menu_for(changed).actions()[0]
+    assert (reset.text(), reset.isEnabled()) == ("Reset to default", False)
+    target.set_value(INTENSITY, 0.25)
+    assert row(inspector, INTENSITY).text(0) == "Intensity"
+    select(inspector, view=True)
+    assert row(inspector, ref("view", "view", "grid")).text(0) == "≠ Grid"
+    select(inspector, node="c")
+    inspector.show_past(Scene())
+    assert inspector.header.subtitle.text() == "It did not exist at this time."
+    assert not inspector.tree.settings()
+    inspector.past.report("As it was", "Why", restorable=False)
+    assert not inspector.past.restore_button.isEnabled()
+    inspector.show_now()
+    assert not inspector.past.isVisible()
+    assert row(inspector, INTENSITY).editor.isEnabled()

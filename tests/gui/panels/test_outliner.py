@@ -112,13 +112,6 @@ def test_rows_show_states_of_models_and_counts_of_bones(outliner, statuses):
     assert model.entry_of(("a", "material", "coat")).note == "no image"
 
 
-def test_clicks_select(outliner):
-    click(outliner, "c")
-    click(outliner, "a", "bone", "hips")
-    click(outliner, "view")
-    assert outliner.log == [("node_selected", "c", None), ("node_selected", "a", "hips"), ("view_selected",)]
-
-
 def test_a_selection_is_shown_with_its_parents_unfolded_and_emits_nothing(outliner):
     outliner.view.collapseAll()
     for selection in (Selection(node="a", bone="r_hand"), Selection(node="b"), Selection(view=True)):
@@ -243,24 +236,6 @@ def test_menu_actions_leave_through_signals(outliner):
     entry = outliner.model.entry_of(("a",))
     {action.text(): action for action in outliner.menu_for(entry).actions()}["Hide"].trigger()
     assert outliner.log[-1] == ("visibility_requested", "a", False)
-
-
-def test_two_thousand_bones_in_one_chain(target, statuses, show):
-    count = 2000
-    names = [f"bone_{index}" for index in range(count)]
-    parents = [-1, *range(count - 1)]
-    outliner = show(Outliner(target, statuses.get))
-    statuses["b"] = ModelStatus(ModelState.READY, character(names, parents))
-    outliner.model_changed("b")
-    outliner.set_selection(Selection(node="b", bone="bone_1500"))
-    assert outliner.view.selected_entry().name == "bone_1500"
-    outliner.filter_line.setText("bone_1999")
-    assert outliner.proxy.rowCount() == 1
-    deepest = proxy_index(outliner, "b", "bone", "bone_1999")
-    assert deepest.isValid()
-    outliner.filter_line.clear()
-    # Rows are painted, not built of widgets.
-    assert len(outliner.view.viewport().children()) < 5
 
 
 def test_every_kind_of_node_has_an_icon_and_a_row(target, statuses, show):

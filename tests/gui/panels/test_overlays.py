@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from sinew.sim.maths.ramps import Ramp, ramp_colours
 from sinew.sim.scene.camera import Camera
 from sinew.widgets.axis_gizmo import VIEWS, AxisGizmo
-from sinew.widgets.overlay import Divider, Legend, StatisticsOverlay
+from sinew.widgets.overlay import Divider, Legend
 from tests.gui.panels.fakes import SignalLog, drag, mouse
 
 
@@ -33,15 +33,6 @@ def test_the_legend_shows_the_ramp_and_its_ends(ground):
     left, right = (picture.pixelColor(round(x * ratio), row) for x in (9, legend.width() - 10))
     for seen, wanted in ((left, ramp_colours(Ramp.VIRIDIS)[0]), (right, ramp_colours(Ramp.VIRIDIS)[255])):
         assert np.abs(np.array([seen.red(), seen.green(), seen.blue()]) - wanted.astype(int)).max() <= 8
-
-
-def test_statistics_grow_with_their_rows(ground):
-    overlay = put(StatisticsOverlay(ground))
-    overlay.set_rows([("Vertices", "60")])
-    one = overlay.height()
-    overlay.set_rows([("Vertices", "60"), ("Frame", "1.00")])
-    assert overlay.height() > one
-    assert overlay.rows() == (("Vertices", "60"), ("Frame", "1.00"))
 
 
 def test_axes_are_shown_as_the_camera_sees_them_and_a_click_asks_for_a_view(ground):
@@ -85,18 +76,3 @@ def test_a_drag_of_the_divider_is_one_gesture(ground):
     assert divider.value == pytest.approx(0.375)
     drag(divider, 6, 900, 50)
     assert divider.value == 1.0
-
-
-def test_escape_restores_the_divider(ground):
-    divider = put(Divider(ground))
-    log = SignalLog(divider, *DIVIDER)
-    drag(divider, 6, 40, 50, release=False)
-    assert divider.value > 0.5
-    divider.set_value(0.1)
-    assert divider.value > 0.5
-    QTest.keyClick(divider, Qt.Key.Key_Escape)
-    assert divider.value == 0.5
-    assert log[-1] == ("edit_cancelled",)
-    divider.set_value(0.1)
-    assert divider.value == 0.1
-    assert log[-1] == ("edit_cancelled",)

@@ -2,8 +2,8 @@ import dataclasses
 
 import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QIcon, QImage, QPalette, QRegion
-from PySide6.QtWidgets import QComboBox, QTreeView, QWidget
+from PySide6.QtGui import QColor, QIcon, QImage, QPalette, QRegion
+from PySide6.QtWidgets import QWidget
 
 from sinew.widgets import theme
 from sinew.widgets.icons import GLYPHS, GlyphLabel, glyph, icon
@@ -93,27 +93,6 @@ def test_every_icon_exists_and_an_unknown_one_is_refused(qapp):
         assert len(glyph(name)) == 1
     with pytest.raises(KeyError, match="'no-such-icon'"):
         icon("no-such-icon")
-
-
-def test_digits_have_equal_widths(qapp):
-    metrics = QFontMetricsF(theme.tabular(QFont()))
-    assert {round(metrics.horizontalAdvance(character), 3) for character in "0123456789"} == {
-        round(metrics.horizontalAdvance("0"), 3)
-    }
-
-
-def test_bars_and_headers_follow_the_theme_and_combo_boxes_have_no_style_sheet(restored_app, qtbot):
-    look = Theme(restored_app, ThemeMode.DARK)
-    view, combo = QTreeView(), QComboBox()
-    qtbot.addWidget(view)
-    qtbot.addWidget(combo)
-    theme.dress(view)
-    for mode, scheme in ((ThemeMode.LIGHT, LIGHT), (ThemeMode.DARK, DARK)):
-        look.set_mode(mode)
-        for part in (view.verticalScrollBar(), view.horizontalScrollBar(), view.header()):
-            assert scheme.handle in part.styleSheet()
-    assert not restored_app.styleSheet()
-    assert combo.style().metaObject().className() == restored_app.style().metaObject().className()
 
 
 def test_icons_contrast_with_selected_rows_and_marks(restored_app, qtbot):

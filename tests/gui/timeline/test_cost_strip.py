@@ -47,15 +47,6 @@ def colours_at(timeline, seconds):
     return [picture.pixelColor(x, y).name() for y in rows]
 
 
-def test_the_strip_makes_the_timeline_higher_while_it_is_shown(timeline, strip):
-    before = timeline.minimumSizeHint().height()
-    strip.show_costs(costs_of(flat), TimeSource.CLOCK)
-    assert timeline.minimumSizeHint().height() >= before + 34
-    strip.hide()
-    assert timeline.minimumSizeHint().height() == before
-    assert not strip.is_shown
-
-
 def test_passes_are_stacked_in_their_colours_and_share_of_the_height(timeline, strip):
     strip.show_costs(costs_of(flat), TimeSource.CLOCK)
     QApplication.processEvents()
@@ -77,16 +68,6 @@ def test_expensive_frames_are_at_their_times_at_every_zoom(timeline, strip):
         QApplication.processEvents()
         heights = [colours_at(timeline, k * STEP).count(draw) for k in (18, 20, 22)]
         assert heights[1] > 4 * max(heights[0], heights[2])
-
-
-def test_the_worst_frame_is_a_line_above_the_median(timeline, strip):
-    costs = costs_of(lambda k, loop: {"draw": 8.0 if loop == 1 else 4.0})
-    strip.show_costs(costs, TimeSource.CLOCK)
-    QApplication.processEvents()
-    column = colours_at(timeline, 0.55)
-    ink = timeline.palette().text().color().name()
-    expected = len(column) * 8e-3 / scale_top(costs)
-    assert any(abs(row - expected) <= 2.0 for row, name in enumerate(column) if name == ink)
 
 
 def test_the_tooltip_shows_values_and_source(timeline, strip):

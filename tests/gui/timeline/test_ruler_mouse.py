@@ -83,13 +83,6 @@ def test_escape_cancels_the_drag_of_a_marker(timeline, log, mouse, x_of, lane_y)
     assert timeline.ruler.point("out_point") == 0.8
 
 
-def test_losing_the_keyboard_ends_the_gesture_once(timeline, log, mouse, x_of, lane_y):
-    mouse.drag(x_of(0.0), x_of(0.4), lane_y, release=False)
-    timeline.speed_field.setFocus()
-    mouse.release(x_of(0.4), lane_y)
-    assert log.names().count("edit_finished") == 1
-
-
 def test_a_double_click_on_a_marker_clears_it(timeline, log, mouse, x_of, lane_y):
     timeline.set_playback(PlaybackSettings(in_point=0.2, out_point=0.8))
     mouse.double_click(x_of(0.2), lane_y)
@@ -128,17 +121,6 @@ def test_the_view_is_zoomed_and_panned_and_a_double_click_fits_it(timeline, log,
     assert timeline.ruler.scale.start > start, "a scrub beyond the edge pulls the view along"
 
 
-def test_a_fitted_view_stays_fitted_and_a_closer_one_keeps_its_start(timeline, mouse, qtbot):
-    timeline.resize(1000, 118)
-    qtbot.waitUntil(lambda: timeline.ruler.width() < 1000)
-    assert timeline.ruler.scale.x_of(1.0) < timeline.ruler.width()
-    mouse.wheel(300.0, TOP, 4)
-    left = timeline.ruler.scale.start
-    timeline.resize(900, 118)
-    qtbot.waitUntil(lambda: timeline.ruler.width() < 900)
-    assert timeline.ruler.scale.start == left
-
-
 def test_the_view_turns_the_page_while_playing_only(timeline, mouse):
     mouse.wheel(50.0, TOP, 8)
     shown = timeline.ruler.scale
@@ -150,14 +132,6 @@ def test_the_view_turns_the_page_while_playing_only(timeline, mouse):
     timeline.set_playing(True, 1)
     timeline.set_time(0.9)
     assert timeline.ruler.scale.shows(0.9)
-
-
-def test_a_ruler_without_a_clip_ignores_the_mouse(timeline, log, mouse):
-    timeline.set_clips([], "")
-    mouse.drag(100.0, 300.0, TOP)
-    mouse.wheel(100.0, TOP, 1)
-    mouse.double_click(100.0, TOP)
-    assert log == []
 
 
 def test_a_clip_of_one_pose_has_one_time(timeline, log, mouse, lane_y):

@@ -132,12 +132,6 @@ def test_the_keys_work_in_every_part_of_the_timeline(timeline, log):
         assert event.isAccepted() == (modifier == Qt.KeyboardModifier.NoModifier), "shortcuts of the window"
 
 
-def test_a_click_on_a_button_does_not_move_the_focus(timeline):
-    timeline.ruler.setFocus()
-    press(timeline.transport.buttons[4])
-    assert QApplication.focusWidget() is timeline.ruler
-
-
 def test_without_a_clip_everything_is_disabled(timeline, log, clips):
     timeline.set_clips([], "")
     assert timeline.clip_chooser.currentText() == "No animation"

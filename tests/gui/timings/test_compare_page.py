@@ -1,6 +1,5 @@
 """Two recordings against each other."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from sinew.sim.profile.comparison import compare, verdict
 from sinew.sim.profile.history import Quantity, TimingRecording
 from sinew.sim.profile.sample import TimeSource
-from sinew.widgets.timings.frames import TOTAL, FrameTable, Level
+from sinew.widgets.timings.frames import FrameTable
 from sinew.widgets.timings.view import TimingsView
 from tests.gui.timings.fake_frames import STATUS, recording, sample
 
@@ -36,15 +35,6 @@ def page(show):
 def rows(page):
     return {page.table.topLevelItem(row).text(0): page.table.topLevelItem(row) for row in range(
         page.table.topLevelItemCount())}  # fmt: skip
-
-
-def test_without_recordings_it_says_how_to_make_them(show):
-    view = show(TimingsView(), 1200, 320)
-    view.toolbar.compare_button.click()
-    assert view.compare_page.empty.isVisible()
-    assert "two recordings" in view.compare_page.empty.hint.text()
-    view.toolbar.compare_button.click()
-    assert view.empty.isVisible()
 
 
 def test_a_difference_is_reported_with_its_interval(page):
@@ -76,26 +66,6 @@ def test_the_table_has_medians_and_differences_of_every_pass(page, qtbot):
     assert not rows(page)["draw/ground"].font(3).bold()
 
 
-def test_choosing_a_pass_shows_its_distributions(page):
-    page.table.setCurrentItem(rows(page)["draw/models"])
-    assert page.pass_box.currentData() == "draw/models"
-    assert page.sentence.text().startswith("draw/models: DQS is")
-    a, b = page.plot.series
-    assert (a.name, b.name) == ("LBS", "DQS")
-    np.testing.assert_array_equal(b.times, page.recordings[1].history.inclusive("draw/models", Quantity.GPU))
-    assert [sum(heights) for heights in page.plot.heights] == pytest.approx([100.0, 100.0])
-
-
-def test_levels_and_processor_times_can_be_compared(page):
-    page.level_box.setCurrentIndex(page.level_box.findData(Level.GROUPS))
-    assert list(rows(page)) == ["Total", "draw"]
-    page.quantity_box.setCurrentIndex(page.quantity_box.findData(Quantity.CPU))
-    assert "CPU" in page.plot.header.title
-    assert page.pair.times(TOTAL)[0].max() == pytest.approx(
-        0.4 * FrameTable(page.recordings[0].history).total(Quantity.GPU).max()
-    )
-
-
 def test_recordings_that_do_not_match_are_warned_of(page):
     clock = replace(noisy("clock", 2.0), samples=noisy("clock", 2.0, source=TimeSource.CLOCK).samples)
     page.set_recordings([*page.recordings, clock])
@@ -122,14 +92,6 @@ def test_the_choice_stays_when_recordings_are_added_and_removed(page, qtbot):
     assert removed.args == ["again"]
     page.set_recordings([])
     assert page.empty.isVisible()
-
-
-def test_lost_times_are_left_out(show):
-    view = show(TimingsView(), 1200, 320)
-    a = noisy("a", 2.0)
-    lost = replace(a.samples[0], slices=tuple(replace(one, gpu=math.nan) for one in a.samples[0].slices))
-    view.set_recordings([replace(a, samples=(lost, *a.samples[1:])), noisy("b", 2.0, seed=5)])
-    assert view.compare_page.comparisons[TOTAL].frames_a == 199
 
 
 def test_a_listed_recording_is_chosen_and_exported_by_its_menu(page, qtbot):

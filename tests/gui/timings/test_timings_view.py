@@ -10,13 +10,12 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 
-from sinew.sim.profile.history import Quantity, QuantityHistory
+from sinew.sim.profile.history import Quantity
 from sinew.sim.profile.sample import TimerStatus, TimeSource, Vsync
 from sinew.widgets.theme import tabular
 from sinew.widgets.timings.frames import TOTAL, FrameTable, Level, PlottedTimes, TimingsOptions, Unit
 from sinew.widgets.timings.plot_parts import TimeWindow
 from sinew.widgets.timings.view import TimingsView
-from tests.gui.panels.fakes import send_wheel
 from tests.gui.timings.fake_frames import LEAVES, STATUS, history_of, sample, walk
 
 
@@ -125,22 +124,6 @@ def test_a_drag_pauses_and_scrolls_back_within_the_minute(view):
     assert area(view).window_shown.right == 0.0
 
 
-def wheel(view, time, notches):
-    send_wheel(plot(view).viewport(), QPointF(place_of(view, time)), notches)
-
-
-def test_the_wheel_zooms_at_the_mouse_while_held_and_at_the_newest_frame_while_live(view):
-    wheel(view, -5.0, 4)
-    assert area(view).window_shown.right == 0.0
-    assert area(view).window_shown.span < 6.0
-    view.hold()
-    area(view).set_window(TimeWindow(-10.0, 0.0))
-    wheel(view, -5.0, 4)
-    window = area(view).window_shown
-    assert window.span < 6.0
-    assert (-5.0 - window.left) / window.span == pytest.approx(0.5, abs=0.02)
-
-
 # --- numbers ------------------------------------------------------------------------------------------
 
 
@@ -189,17 +172,6 @@ def test_shares_add_up_and_lost_times_are_left_out(view, history):
     assert not math.isnan(times.p99)
 
 
-def test_columns_sort_below_the_total(view):
-    table = view.frames_page.table
-    table.header().setSortIndicator(2, Qt.SortOrder.DescendingOrder)
-    rows = table.rows
-    assert rows[0].path == TOTAL
-    medians = [one.times.p50 for one in rows[1:]]
-    assert medians == sorted(medians, reverse=True)
-    table.header().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
-    assert table.rows[1].path == "apply"
-
-
 def test_the_table_shows_the_values_under_the_mouse(view, history):
     view.hold()
     QTest.mouseMove(plot(view).viewport(), place_of(view, -3.0))
@@ -234,16 +206,6 @@ def test_clicking_a_spike_chooses_its_frame(view, history, qtbot):
     assert TimeSource.TIMER.value in panel.facts.text()
 
 
-def test_passes_of_the_chosen_frame_are_sorted_by_cost(view, history):
-    view.frames_page.choose_index(440)
-    tree = view.frames_page.frame_panel.passes
-    costs = [float(tree.topLevelItem(number).text(1)) for number in range(tree.topLevelItemCount())]
-    assert costs == sorted(costs, reverse=True)
-    assert tree.topLevelItem(0).text(0) == "simulate"
-    assert tree.topLevelItem(0).text(1) == f"{history.inclusive('simulate', Quantity.GPU)[440] * 1e3:.2f}"
-    assert tree.topLevelItemCount() == len(history.paths)
-
-
 def test_buttons_choose_the_worst_frame_and_its_neighbours(view, history, qtbot):
     area(view).set_window(TimeWindow(-5.0, 0.0))
     view.frames_page.frame_panel.worst_button.click()
@@ -255,17 +217,6 @@ def test_buttons_choose_the_worst_frame_and_its_neighbours(view, history, qtbot)
     assert chosen.args[0] is history[worst + 1]
     view.frames_page.frame_panel.previous_button.click()
     assert view.frames_page.chosen is history[worst]
-
-
-def test_a_frame_chosen_elsewhere_is_marked_without_a_signal(view, history, qtbot):
-    view.hold()
-    area(view).set_window(TimeWindow(-2.0, 0.0))
-    with qtbot.assertNotEmitted(view.frame_chosen):
-        view.choose_frame(history[100])
-    window, time = area(view).window_shown, history.begins()[100] - history.begins()[-1]
-    assert window.left < time < window.right
-    view.choose_frame(None)
-    assert not plot(view).chosen_line.isVisible()
 
 
 # --- switches -----------------------------------------------------------------------------------------
@@ -332,16 +283,6 @@ def test_times_of_both_processors_and_shares_are_plotted(view):
     assert not any(line.isVisible() for line in plot(view).targets)
 
 
-def test_target_lines_are_drawn_at_60_and_30_fps(view, history):
-    append(history, 5, scale=4.0)
-    view.redraw()
-    assert [line.value() for line in plot(view).targets] == pytest.approx([1000 / 60, 1000 / 30])
-    assert all(line.isVisible() for line in plot(view).targets)
-    append(history, 3, scale=40.0)
-    view.redraw()
-    assert [line.label.isVisible() for line in plot(view).targets].count(True) <= 1, "names do not overlap"
-
-
 def test_options_are_restored_in_another_session(view, show):
     view.set_choice(TimingsOptions(PlottedTimes.BOTH, Unit.SHARE, Level.PASSES))
     area(view).set_window(TimeWindow(-30.0, 0.0))
@@ -368,19 +309,6 @@ def test_the_label_describes_the_timer(view):
     status = replace(STATUS, source=TimeSource.CLOCK, own_cost_us_per_frame=95_200.0, waiting_us_per_frame=95_000.0)
     view.set_status(status)
     assert view.honesty.text().endswith("own cost 200 µs a frame, 95.0 ms waiting")
-
-
-def test_every_axis_and_tooltip_names_the_source(view):
-    view.set_choice(replace(view.choice, shown=PlottedTimes.BOTH))
-    for quantity, source in ((Quantity.GPU, "GPU timer"), (Quantity.CPU, "CPU clock")):
-        assert source in area(view).headers[quantity].title
-        assert source in plot(view, quantity).toolTip()
-    assert "GPU timer" in view.frames_page.histogram.header.title
-    assert "GPU timer" in view.frames_page.histogram.toolTip()
-    model = view.frames_page.table.model()
-    for column in range(model.columnCount()):
-        assert "GPU timer" in model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
-        assert "GPU timer" in model.index(1, column).data(Qt.ItemDataRole.ToolTipRole)
 
 
 # --- signals ------------------------------------------------------------------------------------------
@@ -413,15 +341,6 @@ def test_buttons_and_menu_emit_requests(view, qtbot):
         bar.record_button.click()
 
 
-def test_another_history_is_shown_from_its_start(view):
-    view.hold()
-    view.set_history(history_of(walk(50, scale=2.0)))
-    assert not view.is_held
-    assert row(view, TOTAL).times.count == 50
-    view.set_history(QuantityHistory())
-    assert view.empty.isVisible()
-
-
 # --- size ---------------------------------------------------------------------------------------------
 
 
@@ -440,15 +359,3 @@ def test_no_control_is_clipped(show, qtbot):
         for label in (view.honesty, *view.frames_page.findChildren(QLabel)):
             if label.isVisible() and label.text():
                 qtbot.waitUntil(lambda one=label: one.height() >= one.heightForWidth(one.width()), timeout=60000)
-
-
-def test_it_fits_into_a_low_dock(view):
-    assert view.minimumSizeHint().height() <= 180
-    assert view.minimumSizeHint().width() <= 640
-
-
-def test_a_pass_that_ran_several_times_is_counted(view):
-    one = sample(7, 50.0, {"draw": 1e-3})
-    view.choose_frame(replace(one, slices=one.slices * 3))
-    item = view.frames_page.frame_panel.passes.topLevelItem(0)
-    assert [item.text(column) for column in range(2)] == ["draw ×3", "3.00"]
