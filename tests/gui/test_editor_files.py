@@ -187,6 +187,11 @@ def drop(editor, *paths):
 
 def test_dropped_models_are_opened_and_recent(qtbot, session, arm, tiny):
     editor = session.start()
+    editor.files.open(arm)
+    session.load(editor, tiny)
+    assert [node.name for node in editor.document.scene.of_kind("model")] == ["tiny"]
+    assert messages(editor) == ["loading was cancelled"], "the file that was being read"
+    editor.files.new()
     drop(editor, tiny)
     qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")), timeout=60000)
     assert editor.document.scene.of_kind("model")[0].settings.path == str(tiny)
@@ -199,10 +204,6 @@ def test_dropped_models_are_opened_and_recent(qtbot, session, arm, tiny):
     qtbot.waitUntil(lambda: len(editor.document.scene.of_kind("model")) == 2, timeout=60000)
     assert [node.name for node in editor.document.scene.of_kind("model")] == ["arm", "tiny"]
     assert messages(editor) == []
-    editor.files.open(arm)
-    session.load(editor, tiny)
-    assert [node.name for node in editor.document.scene.of_kind("model")] == ["tiny"]
-    assert messages(editor) == ["loading was cancelled"], "the file that was being read"
 
 
 def test_an_import_is_one_entry(qtbot, editor, tiny):
