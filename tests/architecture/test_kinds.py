@@ -76,7 +76,7 @@ def test_a_named_kind_is_found() -> None:
         assert len(named_kinds(Source("app/a.py", text))) == 1, text
 
 
-def test_what_names_no_kind_is_free() -> None:
+def test_plain_words_and_the_contract_name_no_kind() -> None:
     """Documentation, words that are no kinds where they stand, and the contract."""
     text = '''"""Cloth and emitters."""
 from sinew.sim.kinds.contract import Kind

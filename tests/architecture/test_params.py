@@ -105,7 +105,7 @@ def test_ranges_roles_and_effects_are_consistent() -> None:
             assert record.type is str
 
 
-def test_every_number_has_a_hard_range_that_is_kept() -> None:
+def test_every_number_has_a_hard_range_and_no_value_beyond_it() -> None:
     fractions = (Role.COLOUR, Role.GRADIENT, Role.HIDDEN, Role.LIST)
     for cls, record in RECORDS:
         declared, default = record.declared, record.default

@@ -41,7 +41,7 @@ PROGRAM = [
 ]
 
 
-def test_no_suffix_is_named_beside_the_registries() -> None:
+def test_no_suffix_is_named_outside_the_registries() -> None:
     found = {source.name: named_suffixes(source) for source in PROGRAM}
     assert {name: texts for name, texts in found.items() if texts} == {}
 

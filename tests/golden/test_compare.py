@@ -1,4 +1,4 @@
-"""The comparison of pictures tells changes that matter from those that do not."""
+"""The comparison of images accepts rounding and finds changes."""
 
 import numpy as np
 

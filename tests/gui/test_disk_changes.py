@@ -150,7 +150,7 @@ def test_a_change_is_offered_once_when_the_window_is_activated(editor, project, 
     press(editor, "Keep Mine")
     turn_to(editor)
     qtbot.wait(400)
-    assert captions(editor) == [], "the same content is asked about once"
+    assert captions(editor) == [], "one question for the same content"
     editor.document.set_value(INTENSITY, 3.0)
     assert not editor.files.save(), "but is not overwritten"
 

@@ -315,7 +315,7 @@ def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot,
 def test_an_edit_is_autosaved_and_a_normal_end_leaves_no_file(qtbot, session, own_editor):
     editor = own_editor
     editor.autosave._delay = 0.05
-    with qtbot.waitSignal(editor.autosave.saved):
+    with qtbot.waitSignal(editor.autosave.saved, timeout=60000):
         editor.edits.add("light")
     assert list((data_folder() / "recovery").glob("*/project.sinew"))
     session.close(editor)

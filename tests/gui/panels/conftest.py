@@ -8,10 +8,7 @@ from tests.gui.panels.fakes import FakeTarget, sample_scene, sample_statuses
 
 @pytest.fixture(autouse=True)
 def deleted_widgets(qapp):
-    """Widgets of a test are gone before the next one; Qt takes the square of their number for a crowd.
-
-    Garbage goes first: a collection in the middle of the deletion of a widget would free wrappers of its children.
-    """
+    """Deletes the widgets of a test before the next one, garbage first: Qt is slow with many widgets."""
     yield
     gc.collect()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -89,7 +89,7 @@ def is_shown(inspector, name):
     return not row(inspector, name).isHidden()
 
 
-def test_what_a_node_rides_on_is_chosen_from_the_scene(inspector, target):
+def test_the_carrier_is_chosen_from_the_scene(inspector, target):
     select(inspector, "s")
     assert choices(inspector, "node") == ["None", "dude", "cape", "lamp", "flag"]
     assert not is_shown(inspector, "bone")
@@ -109,7 +109,7 @@ def test_a_carrier_cannot_be_one_of_its_riders(inspector, target):
     assert choices(inspector, "node") == ["None", "dude", "cape", "lamp"]
 
 
-def test_bones_of_carriers_that_lack_them_are_marked(inspector, target):
+def test_missing_bones_of_carriers_are_marked(inspector, target):
     select(inspector, "s")
     ride(target, "a", "tail")
     assert row(inspector, "bone").editor.combo.currentText() == "tail (missing)"

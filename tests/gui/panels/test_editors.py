@@ -117,7 +117,7 @@ def test_arrow_keys_and_the_wheel_with_focus_are_gestures_of_their_own(show, qtb
     slider = show(ValueSlider((0.0, 1.0), Scale.LINEAR, 0.1), 212, 30)
     slider.set_shown(0.5)
     slider.setFocus()
-    qtbot.waitUntil(slider.hasFocus)
+    qtbot.waitUntil(slider.hasFocus, timeout=60000)
     log = SignalLog(slider, "edit_started", "edited", "edit_finished")
     QTest.keyClick(slider, Qt.Key.Key_Right)
     assert log == [("edit_started",), ("edited", 0.6), ("edit_finished",)]

@@ -96,7 +96,7 @@ def test_only_rows_that_apply_are_visible():
         assert visible(**values) & rows == set(expected), values
 
 
-def test_rows_come_and_go_with_the_settings_and_work(inspector, target):
+def test_rows_are_shown_and_hidden_with_the_settings(inspector, target):
     assert "source_size" not in shown(inspector)
     set_emitter(target, source=EmitterSource.BOX)
     assert "source_size" in shown(inspector)

@@ -290,7 +290,7 @@ def test_a_missing_model_is_explained_and_one_that_arrives_is_shown(qtbot, inspe
     assert row(inspector, ref("b", "node", "name")) is item
     statuses["b"] = ModelStatus(ModelState.READY, character())
     inspector.model_changed("b")
-    qtbot.waitUntil(lambda: facts(inspector).get("Bones") == "7")
+    qtbot.waitUntil(lambda: facts(inspector).get("Bones") == "7", timeout=60000)
 
 
 def test_rows_are_made_once_when_a_scene_its_model_and_a_selection_arrive(

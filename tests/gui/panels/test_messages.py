@@ -43,7 +43,7 @@ def test_visible_or_selected_messages_are_copied_and_all_cleared(messages, qtbot
     flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
     messages.view.selectionModel().select(messages.proxy.index(1, 0), flags)
     messages.view.setFocus()
-    qtbot.waitUntil(messages.view.hasFocus)
+    qtbot.waitUntil(messages.view.hasFocus, timeout=60000)
     QTest.keyClick(messages.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QApplication.clipboard().text() == SECOND.line()
     messages.clear_button.click()

@@ -32,7 +32,7 @@ def inspector(target, statuses, show, qtbot):
     inspector.set_selection(Selection(node="e"))
     for index in range(inspector.tree.topLevelItemCount() - 1):
         inspector.tree.topLevelItem(index).setExpanded(False)
-    qtbot.waitUntil(lambda: row(inspector, COLOUR).editor.view.width() > 200)
+    qtbot.waitUntil(lambda: row(inspector, COLOUR).editor.view.width() > 200, timeout=60000)
     return inspector
 
 

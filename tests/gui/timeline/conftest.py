@@ -69,7 +69,7 @@ def timeline(qtbot):
     widget.show()
     qtbot.waitExposed(widget)
     widget.activateWindow()
-    qtbot.waitUntil(widget.isActiveWindow)
+    qtbot.waitUntil(widget.isActiveWindow, timeout=60000)
     widget.set_clips([WALK, RUN], "walk")
     QApplication.processEvents()
     return widget
