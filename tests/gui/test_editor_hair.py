@@ -11,7 +11,7 @@ from sinew.sim.kinds.hair import generation as growing
 from sinew.sim.kinds.hair.settings import HairDisplay, HairSolver, HairSource
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Session, picture
+from tests.gui.editor_harness import Session, picture, set_values, trigger
 from tests.strand_samples import arcs, hair_bytes
 
 
@@ -23,7 +23,9 @@ def editor(fresh, tiny, qtbot):
 
 
 def added(editor, action="add.hair"):
-    editor.window.actions_table[action].trigger()
+    """Adds hair, with few strands; returns its node."""
+    trigger(editor, action)
+    set_values(editor, editor.document.selection.node, guides=20, children=60)
     QApplication.processEvents()
     return editor.document.selected
 
@@ -48,6 +50,7 @@ def test_it_grows_on_the_selection(editor):
     assert all(strands_of(editor, node) is not None for node in (on_ball, on_model, on_bone))
     editor.kind_panels["hair"].add_on_section(editor.store.loaded(character.id).model.mesh.sections[0].name)
     on_section = editor.document.selected
+    set_values(editor, on_section.id, guides=20, children=60)
     assert strands_of(editor, on_section) is not None
     assert on_section.settings.density_section
     assert not editor.panels.messages.model.messages
