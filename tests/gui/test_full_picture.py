@@ -15,6 +15,12 @@ from tests.gui.editor_harness import picture
 
 
 @pytest.fixture
+def editor(own_editor):
+    """An editor of its own: tests change how long its images take."""
+    return own_editor
+
+
+@pytest.fixture
 def calls(monkeypatch):
     """Calls of the scheduler in order: "draft", "full", "begin" and "show", with a model or without."""
     made = []
@@ -142,7 +148,6 @@ def test_measured_images_are_drawn_at_once(drafted, calls, qtbot):
     calls.clear()
     qtbot.waitUntil(lambda: "full" in calls, timeout=60000)
     assert "begin" not in calls
-    drafted.client.set_timing(False)
 
 
 def test_a_new_model_is_drawn_in_pieces(session, arm, calls, monkeypatch, qtbot):
