@@ -287,14 +287,14 @@ def test_an_image_named_in_settings_is_read_again(session, model, tmp_path, qtbo
     project = tmp_path / "work" / "a.sinew"
     save_project(project, Scene(nodes=nodes), ViewState())
     editor = session.open(project)
-    qtbot.waitUntil(lambda: image in editor.scene_files.images, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: image in editor.scene_files.assets.images, timeout=PATIENCE)
     left = editor.scene_files._budget._left
     Image.new("L", (4, 4), 7).save(image)
-    qtbot.waitUntil(lambda: editor.scene_files.images[image].min() == 7, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: editor.scene_files.assets.images[image].min() == 7, timeout=PATIENCE)
     assert editor.scene_files._budget._left == left, "pixels are counted once"
     image.write_bytes(b"no image")
     qtbot.waitUntil(lambda: bool(editor.panels.messages.model.messages), timeout=PATIENCE)
-    assert editor.scene_files.images[image].min() == 7
+    assert editor.scene_files.assets.images[image].min() == 7
 
 
 def test_a_saved_shader_is_reported(session, tmp_path, monkeypatch, qtbot):

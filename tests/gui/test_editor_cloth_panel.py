@@ -165,7 +165,7 @@ def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
     path.write_text(SHEET, encoding="utf-8")
     set_cloth(editor, mesh_path=str(path))
     assert status(editor).note == f"Reading {path}"
-    qtbot.waitUntil(lambda: str(path) in editor.scene_files.meshes, timeout=60000)
+    qtbot.waitUntil(lambda: path in editor.scene_files.assets.meshes, timeout=60000)
     draw(editor)
     assert status(editor).note == ""
     assert system(editor).model.particle_count == 5
@@ -178,7 +178,7 @@ def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
     set_cloth(editor, texture="")
     assert messages(editor, Severity.ERROR) == ["line 1: v has 2 numbers, 3 are needed"], "once"
     set_cloth(editor, source=ClothSource.GRID)
-    assert editor.scene_files.meshes == {}
+    assert editor.scene_files.assets.meshes == {}
 
 
 def test_a_section_of_the_model_becomes_cloth(qtbot, fresh, arm):

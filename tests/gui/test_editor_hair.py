@@ -155,7 +155,7 @@ def test_a_dropped_file_is_read_saved_and_located_again(editor, tmp_path, qtbot,
     editor.files.drop([path])
     node = editor.document.selected
     assert (node.settings.source, node.attachment.node, node.name) == (HairSource.FILE, character.id, "curls")
-    qtbot.waitUntil(lambda: path in editor.scene_files.strands, timeout=60000)
+    qtbot.waitUntil(lambda: path in editor.scene_files.assets.strands, timeout=60000)
     assert strands_of(editor, node).growth.guides.count == 5
     assert {"guides", "comb", "density_texture"} <= KINDS["hair"].idle(node)
     project = tmp_path / "a.sinew"
@@ -177,5 +177,5 @@ def test_a_dropped_file_is_read_saved_and_located_again(editor, tmp_path, qtbot,
     assert remedy.text == "Locate…"
     monkeypatch.setattr(editor.dialogs, "strands_path", lambda _: tmp_path / "other.hair")
     remedy.run()
-    qtbot.waitUntil(lambda: tmp_path / "other.hair" in editor.scene_files.strands, timeout=60000)
+    qtbot.waitUntil(lambda: tmp_path / "other.hair" in editor.scene_files.assets.strands, timeout=60000)
     assert strands_of(editor, node).growth.guides.count == 5

@@ -10,6 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from sinew import resources
+from sinew.sim.assets.scene_assets import SceneAssets
+from sinew.sim.gl.task import finish
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
@@ -112,7 +114,7 @@ def test_a_texture_is_replaced_removed_and_restored(editor, qtbot, folder):
     assert item.editor.facts.placeholder == "Removed"
     assert files(editor) == {"skin": ""}
     assert red_share(editor) < red - 0.002
-    assert editor.scene_files.textures == {}, "an unused texture is released"
+    assert editor.scene_files.assets.textures == {}, "an unused texture is released"
     editor.document.undo_stack.undo()
     editor.document.undo_stack.undo()
     assert item.editor.facts.name == "humanoid_skin.png"
@@ -132,7 +134,7 @@ def test_a_large_texture_is_uploaded_in_steps(editor, qtbot, folder, monkeypatch
     )
     monkeypatch.setattr(editor.task_loop, "_wait", lambda: None)  # turns are taken here
     editor.document.set_value(ref, str(chosen))
-    qtbot.waitUntil(lambda: chosen in editor.scene_files.textures, timeout=60000)
+    qtbot.waitUntil(lambda: chosen in editor.scene_files.assets.textures, timeout=60000)
     assert editor.task_loop.uploading
     turns = 0
     while editor.task_loop.uploading:
@@ -146,10 +148,12 @@ def test_a_large_texture_is_uploaded_in_steps(editor, qtbot, folder, monkeypatch
     assert red_share(editor) > before + 0.002
     engine = editor.client.engine
     with editor.viewport.gl_current():  # all of it in one go, as without a window
-        engine.set_files({}, {}, {})
+        engine.set_assets(SceneAssets())
         engine.apply(editor.document.scene)
-        assert not any(engine.textures.has(chosen, image) for image in editor.scene_files.textures.values())
-        engine.set_files({}, {}, editor.scene_files.textures)
+        assert not any(engine.textures.has(chosen, image) for image in editor.scene_files.assets.textures.values())
+        for path, image in editor.scene_files.assets.textures.items():
+            finish(engine.textures.upload(path, image))
+        engine.set_assets(editor.scene_files.assets)
         engine.apply(editor.document.scene)
     assert np.array_equal(picture(editor), after)
     editor.document.undo_stack.undo()
