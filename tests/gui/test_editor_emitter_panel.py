@@ -226,15 +226,15 @@ def image(tmp_path):
 
 
 def test_an_image_is_read_while_it_is_used(stage, image, qtbot):
-    textures = stage.editor.scene_files.textures
+    files = stage.editor.scene_files
     stage.set(texture=str(image))
-    assert textures == {}  # round spots need none
+    assert files.assets.textures == {}  # round spots need none
     stage.set(look=ParticleLook.TEXTURED)
-    qtbot.waitUntil(lambda: image in textures, timeout=60000)
+    qtbot.waitUntil(lambda: image in files.assets.textures, timeout=60000)
     stage.document.undo_stack.undo()
-    assert textures == {}
+    assert files.assets.textures == {}
     stage.document.undo_stack.redo()
-    qtbot.waitUntil(lambda: image in textures, timeout=60000)
+    qtbot.waitUntil(lambda: image in files.assets.textures, timeout=60000)
 
 
 def test_missing_and_broken_images_are_one_message_each(stage, tmp_path, qtbot):
