@@ -13,6 +13,7 @@ import pytest
 from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.assets.strands import StrandSet
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod, UpAxis
@@ -46,7 +47,7 @@ def engine(context: Context) -> Iterator[Engine]:
 def stepped(engine: Engine, character: ModelSettings, hair: HairSettings, strands: StrandSet | None = None) -> Strands:
     """Strands on a model after a few steps."""
     engine.set_model("character", model_of(character.path), {})
-    engine.set_files({}, {}, strands={FILE: strands} if strands is not None else {})
+    engine.set_assets(SceneAssets(strands={FILE: strands} if strands is not None else {}))
     nodes = (
         Node(id="character", name="Character", settings=character),
         Node(id="h", name="Hair", attachment=Attachment(node="character"), settings=hair),
@@ -140,7 +141,7 @@ def test_strands_of_a_file_keep_their_shape_without_a_model(engine: Engine) -> N
     lines = np.stack([np.zeros((8, 30)) + np.arange(8)[:, None], np.tile(np.sin(turn), (8, 1)),
                       np.tile(1.0 - np.cos(turn), (8, 1))], axis=2)  # fmt: skip
     strands = replace(strand_set(lines), thickness=np.arange(1.0, 9.0, dtype=np.float32))
-    engine.set_files({}, {}, strands={FILE: strands})
+    engine.set_assets(SceneAssets(strands={FILE: strands}))
     hair = HairSettings(source=HairSource.FILE, file=str(FILE), file_up=UpAxis.Y, file_scale=0.1, file_every=2,
                         children=16, carried=1.0, noise=0.0, clump=0.0, bending_length=1.0)  # fmt: skip
     engine.apply(Scene(nodes=(Node(id="h", name="Hair", settings=hair),)))

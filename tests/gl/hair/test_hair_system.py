@@ -12,6 +12,7 @@ import pytest
 from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.deformers.settings import Twist, Wave
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.engine import Engine
@@ -209,7 +210,7 @@ def test_unstable_hair_stops_at_its_last_finite_positions(engine: Engine) -> Non
 
 def test_missing_models_bones_and_images_are_reported(engine: Engine, tmp_path: Path) -> None:
     black = tmp_path / "black.png"
-    engine.set_files({}, {black: np.zeros((2, 2, 4), np.uint8)})
+    engine.set_assets(SceneAssets(images={black: np.zeros((2, 2, 4), np.uint8)}))
     for node, line in (
         (hair(on="gone"), "Hair: the model that it grows on is not in the scene; nothing grows"),
         (hair(density_bone="tail"), "Hair: Character has no bone 'tail' to say where it grows; it grows everywhere"),

@@ -11,6 +11,7 @@ import pytest
 from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.deformers.settings import Twist, Wave
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.state import ColliderShape
@@ -180,7 +181,7 @@ def test_emission_can_be_limited_by_an_image_that_loads_later(engine: Engine, hu
     assert texts(engine) == []
     pixels = np.zeros((4, 64, 4), np.uint8)
     pixels[:, :32, :3] = 255
-    engine.set_files({}, {path: pixels})
+    engine.set_assets(SceneAssets(images={path: pixels}))
     take(engine, CHARACTER, node)
     engine.teleport(0.0)
     run(engine, 0, 30)
@@ -196,7 +197,7 @@ def test_emission_can_be_limited_by_an_image_that_loads_later(engine: Engine, hu
     born = alive(engine)[-10:]["position"][:, :3]
     nearest = [int(np.argmin(np.linalg.norm(skinned - place, axis=1))) for place in born]
     assert np.mean(chosen[nearest]) > 0.7
-    engine.set_files({}, {path: np.zeros_like(pixels)})
+    engine.set_assets(SceneAssets(images={path: np.zeros_like(pixels)}))
     take(engine, CHARACTER, node)
     assert texts(engine) == ["no vertex of the surface is left where the image would have it"]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sinew.sim.assets.images import mip_image
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
 from sinew.sim.render.projection import Projection
 from sinew.sim.scene.camera import Camera
@@ -186,7 +187,7 @@ def atlas(edge: int = 8) -> np.ndarray:
 
 
 def test_atlas_images_are_played_over_the_life_without_their_neighbours(stage: Stage) -> None:
-    stage.engine.set_files({}, {}, {Path("atlas.png"): mip_image(atlas(256))})
+    stage.engine.set_assets(SceneAssets(textures={Path("atlas.png"): mip_image(atlas(256))}))
     settings = {"texture": "atlas.png", "atlas_columns": 2, "atlas_mode": AtlasMode.OVER_LIFE}
     stage.look(emitter_node(look=ParticleLook.TEXTURED, blending=Blending.ALPHA, **settings))
     for share, channel in ((0.2, 0), (0.8, 1)):
