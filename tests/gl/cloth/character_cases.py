@@ -81,13 +81,8 @@ class ClothedCharacter:
         self.character_node = Node(id="character", name="Character", settings=ModelSettings(path=str(path), **settings))
         self.cloth_node: Node | None = None
         self.engine = Engine(context)
-<<<<<<< HEAD:tests/gl/cloth/character_cases.py
         self.engine.set_model("character", self.model, {})
-        self.engine.set_files({str(path): upright_mesh(self.model)}, {})
-=======
-        self.engine.set_model("figure", self.model, {})
         self.engine.set_assets(SceneAssets(meshes={path: upright_mesh(self.model)}))
->>>>>>> main:tests/gl/cloth/wearers.py
         self.playhead = Playhead(0.0, True, 1)
 
     @property
