@@ -222,7 +222,7 @@ def test_missing_models_bones_and_images_are_reported(engine: Engine, tmp_path: 
             "Hair: no face with an area is left where the image would have it; nothing grows",
         ),
     ):
-        engine.apply(Scene())
+        engine.apply(Scene(nodes=(CHARACTER,)))
         engine.apply(Scene(nodes=(CHARACTER, node)))
         engine.apply(Scene(nodes=(CHARACTER, node)))
         assert [problem.text for problem in engine.simulation.take_problems()] == [line]
