@@ -147,7 +147,7 @@ def test_gltf_has_a_morph_target_for_every_frame(project: Path, steps: dict[str,
         found = rows(sheet["attributes"]["NORMAL"]) + rows(sheet["targets"][frame - 1]["NORMAL"])
         cosines = (found * normals).sum(axis=1) / np.linalg.norm(found, axis=1) / np.linalg.norm(normals, axis=1)
         assert cosines.mean() > 0.9999
-    small = exported(project, tmp_path / "small.glb", "--node", "Sheet", "--option", "normals=no")
+    small = exported(project, tmp_path / "small.glb", "--node", "Sheet", "--option", "normals=false")
     (part,) = Checked(small.read_bytes()).document["meshes"][0]["primitives"]
     assert "NORMAL" in part["attributes"]
     assert all(set(target) == {"POSITION"} for target in part["targets"])

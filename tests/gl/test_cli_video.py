@@ -117,10 +117,10 @@ def test_animated_images_keep_transparency(tmp_path: Path) -> None:
 def test_videos_are_read_back_and_their_error_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("av")
     for suffix in (".mkv", ".mp4", ".webp", ".gif"):
-        path = rendered(tmp_path / f"a{suffix}", "--frames", "0:2", "--rate", "30")
+        path = rendered(tmp_path / f"a{suffix}", "--frames", "0:5", "--rate", "30")
         line = capsys.readouterr().out.strip()
         found = re.fullmatch(
-            r".*: 3 frames, 96 × 64, 0\.10 s, [\w.]+, ([\d.]+) (?:KiB|bytes), max read-back error ([\d.]+) of 255", line
+            r".*: 6 frames, 96 × 64, 0\.20 s, [\w.]+, ([\d.]+) (?:KiB|bytes), max read-back error ([\d.]+) of 255", line
         )
         assert found is not None, line
         assert line.startswith(str(path))
