@@ -13,8 +13,8 @@ import pytest
 from sinew.app.cli.bench_launch import launch_rows
 from sinew.app.cli.failure import CommandError
 from sinew.app.cli.main import main
+from sinew.sim.bench import cloth, frames, hair, plain, runner
 from sinew.sim.bench import compile as compiling
-from sinew.sim.bench import frames, runner
 from sinew.sim.bench.cloth import cloth_rows
 from sinew.sim.bench.frames import frame_rows, muted_gl, timed_scene, timing_rows
 from sinew.sim.bench.hair import hair_rows
@@ -35,6 +35,7 @@ from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.scene.scene import Scene
 
 
@@ -249,3 +250,35 @@ def test_an_editor_that_cannot_start_is_reported(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("QT_QPA_PLATFORM", "no-such-platform")
     with pytest.raises(CommandError, match=r"^launch: the editor ended with status -?\d+: "):
         launch_rows(1)
+
+
+def test_plain_kernels_move_as_the_solvers(context: Context, library: ShaderLibrary) -> None:
+    settings = cloth.bench_settings(8)
+    model = build_cloth(settings, None, np.eye(4))
+    model.positions[:] += np.random.default_rng(1).normal(scale=1e-3, size=model.positions.shape)
+    sheet, arrays = plain.PlainCloth(context, library, model, settings), plain.NumpyCloth(model, settings)
+    solver = cloth.SolverCloth(context, library, model, settings, collide=False)
+    solver.step()
+    for _ in range(cloth.SUBSTEPS):
+        sheet.step()
+        arrays.step()
+    places = arrays.position.reshape(-1, 3)
+    np.testing.assert_allclose(solver.positions()[: len(places)], places, atol=2e-5)
+    np.testing.assert_allclose(sheet.positions(), places, atol=5e-4)
+    settings = hair.bench_settings(30)
+    bench = hair.BenchHair(context, library, settings)
+    start = bench.strands.growth.guides.places[:, None] + bench.strands.offsets()
+    strands = plain.PlainHair(context, library, start, settings)
+    for _ in range(10):
+        bench.step()
+        for _ in range(settings.substeps):
+            strands.step()
+    np.testing.assert_allclose(strands.positions(), bench.strands.positions().reshape(-1, 3), atol=1e-4)
+    fountain, numpy_fountain = plain.PlainParticles(context, library, 900), plain.NumpyParticles(900)
+    alive = fountain.read()[:, 3] > 12.0
+    for _ in range(10):
+        fountain.step()
+        numpy_fountain.step()
+    np.testing.assert_allclose(fountain.read()[alive, :3], numpy_fountain.place.T[alive], atol=1e-4)
+    for owned in (sheet, solver, strands, bench, fountain):
+        owned.release()

@@ -32,17 +32,6 @@ def test_headless_context_is_core_and_has_a_framebuffer(context: Context) -> Non
     assert GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) == GL.GL_FRAMEBUFFER_COMPLETE
 
 
-def test_an_adopted_context_reports_the_same_driver(context: Context) -> None:
-    adopted = Context.current()
-    assert adopted.capabilities == context.capabilities
-    buffer = Buffer(adopted, 16, label="adopted")
-    assert adopted.live == ["Buffer:adopted"]
-    adopted.release()
-    assert not GL.glIsBuffer(buffer._name)
-    context.bind_default_framebuffer()
-    assert GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) == GL.GL_FRAMEBUFFER_COMPLETE
-
-
 def test_an_impossible_version_is_one_clear_error(context: Context) -> None:
     with pytest.raises(GLError, match=r"OpenGL 9\.9"):
         Context.headless((9, 9))

@@ -64,11 +64,6 @@ def test_a_full_emitter_is_always_full(context: Context, library: ShaderLibrary)
         assert alive(system)["velocity"][:, 3].max() >= 1.0
 
 
-def test_an_emitter_of_rate_zero_is_empty(context: Context, library: ShaderLibrary) -> None:
-    system = run(Emitter(context, library, changed(BASE, rate=0.0)), 10)
-    assert (system.slot_count, system.count(), system.spawned) == (0, 0, 0)
-
-
 def test_too_small_a_capacity_is_reported(context: Context, library: ShaderLibrary) -> None:
     system = Emitter(context, library, changed(BASE, capacity=100))
     assert "601" in system.warning

@@ -85,6 +85,19 @@ def test_joints_are_where_the_pose_puts_them(stage: Stage, assets) -> None:
     np.testing.assert_array_equal(stage.engine.views.characters["model"].pose.palette, pose.palette)
 
 
+def test_bounds_of_a_joint_contain_its_vertices(stage: Stage, assets) -> None:
+    model = load_model(assets / "ezm" / "dude" / "dude.ezm")
+    stage.show({"model": model}, model_node(), time=0.4)
+    vertices = shown_vertices(stage, "model")
+    alone = (model.skin.weights[:, 0] > 0.999).nonzero()[0]
+    for joint in np.unique(model.skin.joints[alone, 0]):
+        box = stage.engine.views.characters["model"].joint_bounds(int(joint))
+        own = vertices[alone[model.skin.joints[alone, 0] == joint]]
+        slack = 1e-4 * box.extent
+        assert (own >= box.lo - slack).all()
+        assert (own <= box.hi + slack).all()
+
+
 def test_queries_of_missing_nodes_return_none(stage: Stage) -> None:
     engine = stage.engine
     views = engine.views
