@@ -1,15 +1,21 @@
+"""Files of timings: tables and traces."""
+
 import csv
 import dataclasses
+import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sinew.sim.assets.raw import LoadCancelled, LoadWatch
+from sinew.sim.profile.chrome_trace import CPU, GPU, write_chrome_trace
 from sinew.sim.profile.csv_file import COLUMNS, TimingsFileError, read_csv, write_csv
 from sinew.sim.profile.history import TimingRecording
 from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimerStatus, TimeSource, Vsync
+from tests.json_schema import complaints
 
 STATUS = TimerStatus(True, TimeSource.TIMER, "agrees: 102 %", "Mesa, a card", 3, 2, 4, Vsync.ON, 12.5, 7.5)
 
@@ -54,16 +60,6 @@ def test_a_row_for_each_frame_and_pass(tmp_path: Path) -> None:
     assert (rows[2]["gpu_ms"], rows[2]["cpu_ms"], rows[2]["animation_frame"]) == ("", "1.000000", "")
 
 
-def test_the_head_says_how_it_was_measured(tmp_path: Path) -> None:
-    head = [line for line in written(tmp_path).read_text().splitlines() if line.startswith("#")]
-    assert head[0] == "# sinew-timings 1"
-    assert "# renderer: Mesa, a card" in head
-    assert "# vsync: on" in head
-    assert "# latency: 3 frames" in head
-    assert "# dropped: 2 GPU times" in head
-    assert "# warm-up: 4 frames discarded" in head
-
-
 def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     path, before = written(tmp_path), recording()
     found = read_csv(path)
@@ -83,23 +79,16 @@ def test_a_file_that_a_spreadsheet_stored_again_is_read(tmp_path: Path) -> None:
     path.write_text("\ufeff" + "\r\n".join(f"{line},,," if line.startswith("#") else line for line in lines) + "\r\n")
     assert len(read_csv(path).samples) == 3
     assert read_csv(path).status.vsync is Vsync.ON
-
-
-def test_columns_may_be_fewer_more_and_elsewhere(tmp_path: Path) -> None:
-    path = tmp_path / "old.csv"
     path.write_text("note,cpu_ms,gpu_ms,pass,source,begin_s,frame\nhello,1,2.5,draw,GPU timer,0.5,7\n")
-    found = read_csv(path)
-    assert found.name == "old"
-    assert found.samples[0].slices[0].gpu == pytest.approx(2.5e-3)
-    assert found.samples[0].number == 7
+    (found,) = read_csv(path).samples
+    assert (found.number, found.slices[0].gpu) == (7, pytest.approx(2.5e-3))
 
 
 HEAD = "frame,begin_s,pass,gpu_ms,cpu_ms,source\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "reported"),
-    [
+def test_foreign_and_broken_files_are_refused_in_one_line(tmp_path: Path) -> None:
+    for text, reported in (
         ("", "row 0: is no file of timings: there is no column 'frame'"),
         ("a;b;c\n1;2;3\n", "row 1: is no file of timings: there is no column 'frame'"),
         (HEAD, "row 1: there are no frames"),
@@ -115,24 +104,18 @@ HEAD = "frame,begin_s,pass,gpu_ms,cpu_ms,source\n"
         (HEAD + "0,0," + "x" * 600 + ",1,1,GPU timer\n", "is no name of a pass"),
         (HEAD + "".join(f"0,0,p{i},1,1,GPU timer\n" for i in range(501)), "row 502: more than 500 passes"),
         (HEAD + "".join(f"{i},{i},p,1,1,GPU timer\n" for i in range(14401)), "row 14402: more than 14400 frames"),
-    ],
-)
-def test_foreign_and_broken_files_are_told_in_one_line(tmp_path: Path, text: str, reported: str) -> None:
-    path = tmp_path / "broken.csv"
-    path.write_text(text)
-    with pytest.raises(TimingsFileError) as caught:
-        read_csv(path)
-    assert str(caught.value).startswith(f"{path}: row ")
-    assert reported in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_pictures_and_missing_files_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
-    with pytest.raises(TimingsFileError, match="is no text in UTF-8"):
-        read_csv(tmp_path / "picture.csv")
-    with pytest.raises(TimingsFileError, match="No such file"):
-        read_csv(tmp_path / "nothing.csv")
+    ):
+        path = tmp_path / "broken.csv"
+        path.write_text(text)
+        with pytest.raises(TimingsFileError) as caught:
+            read_csv(path)
+        assert str(caught.value).startswith(f"{path}: row ")
+        assert reported in str(caught.value)
+        assert "\n" not in str(caught.value)
+        (tmp_path / "image.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
+        for name, reason in (("image.csv", "is no text in UTF-8"), ("nothing.csv", "No such file")):
+            with pytest.raises(TimingsFileError, match=reason):
+                read_csv(tmp_path / name)
 
 
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
@@ -158,7 +141,7 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
     assert not any("\n" in text for text in refusals)
 
 
-def test_progress_is_told_and_giving_up_leaves_no_file(tmp_path: Path) -> None:
+def test_progress_rises_and_cancelling_leaves_no_file(tmp_path: Path) -> None:
     reported: list[float] = []
     write_csv(tmp_path / "a.csv", recording(50), LoadWatch(reported.append))
     assert reported[-1] == 1.0
@@ -168,11 +151,6 @@ def test_progress_is_told_and_giving_up_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(LoadCancelled):
         read_csv(tmp_path / "a.csv", LoadWatch(cancelled=lambda: True))
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
-
-
-def test_a_folder_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="is a folder"):
-        write_csv(tmp_path, recording())
 
 
 def test_names_are_no_formulas_for_a_spreadsheet(tmp_path: Path) -> None:
@@ -187,3 +165,83 @@ def test_names_are_no_formulas_for_a_spreadsheet(tmp_path: Path) -> None:
     again = read_csv(tmp_path / "a.csv").samples[0]
     assert again.moment.clip == clip
     assert [one.path for one in again.slices] == list(passes)
+
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "data" / "chrome_trace.schema.json").read_text())
+
+
+def nested_frame(number: int, random: np.random.Generator) -> FrameSample:
+    """Three levels of passes, whose parts fill them up to the last bit."""
+    slices: list[Slice] = []
+
+    def add(path: str, begin: float, length: float, depth: int) -> None:
+        slices.append(Slice(path, begin, length, begin + 1e-3, length))
+        cuts = np.sort(random.uniform(0.0, 1.0, 2)) * length
+        ends = [0.0, *cuts, length]
+        for i in range(3 if depth else 0):
+            add(f"{path}/part{i}", begin + ends[i], ends[i + 1] - ends[i], depth - 1)
+
+    add("simulate", 0.0, random.uniform(1e-5, 5e-3), 2)
+    add("draw", slices[0].cpu, random.uniform(1e-5, 5e-3), 2)
+    moment = SceneMoment(2 * number, number / 30.0, "walk", number % 31 + 0.25)
+    return FrameSample(number, 12345.678 + number / 60.0, 1 / 60.0, moment, tuple(slices), TimeSource.TIMER)
+
+
+def traced(path: Path, *samples: FrameSample) -> dict[str, Any]:
+    write_chrome_trace(path / "trace.json", TimingRecording("walk", samples))
+    return json.loads((path / "trace.json").read_text())
+
+
+def unnested(trace: dict[str, Any]) -> list[str]:
+    """Slices that leave the one they began in, by whole nanoseconds as Perfetto reads them."""
+    found = []
+    for track in (CPU, GPU):
+        open_ends: list[int] = []
+        slices = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["tid"] == track]
+        for event in sorted(slices, key=lambda event: event["ts"]):
+            begin = round(event["ts"] * 1000)
+            end = begin + round(event["dur"] * 1000)
+            while open_ends and open_ends[-1] <= begin:
+                open_ends.pop()
+            if open_ends and end > open_ends[-1]:
+                found.append(f"{event['args']['pass']} at {begin} ends at {end}, after {open_ends[-1]}")
+            open_ends.append(end)
+    return found
+
+
+def test_a_trace_has_the_format_and_its_slices_nest(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    trace = traced(tmp_path, *(nested_frame(i, random) for i in range(40)))
+    assert complaints(trace, SCHEMA) == []
+    assert unnested(trace) == []
+    assert sum(event["ph"] == "X" for event in trace["traceEvents"]) == 40 * 2 * 26
+    assert sum(event["ph"] == "i" for event in trace["traceEvents"]) == 40
+
+
+def test_overlapping_times_are_made_to_nest(tmp_path: Path) -> None:
+    slices = (
+        Slice("draw", 0.0, 2e-3, 5e-3, 1e-3),
+        Slice("draw/models", 0.0, 1e-3, 4e-3, 3e-3),
+        Slice("draw/ground", 0.5e-3, 5e-3, 4e-3, 3e-3),
+        Slice("simulate", 1e-3, 1e-3, 5e-3, 1e-3),
+    )
+    frame = FrameSample(0, 0.0, math.nan, SceneMoment(), slices, TimeSource.TIMER)
+    trace = traced(tmp_path, frame, frame)
+    assert unnested(trace) == []
+    assert complaints(trace, SCHEMA) == []
+    slices = (Slice("draw", 0.0, 2e-3), Slice("draw/models", 0.0, 1e-3, 1e-3, 1e-3))
+    trace = traced(tmp_path, FrameSample(0, 0.0, math.nan, SceneMoment(), slices, TimeSource.TIMER))
+    tracks = [(event["args"]["pass"], event["tid"]) for event in trace["traceEvents"] if event["ph"] == "X"]
+    assert tracks == [("draw", CPU), ("draw/models", CPU), ("draw/models", GPU)], "the first has no time of the GPU"
+
+
+def test_a_slice_names_its_pass_and_frame(tmp_path: Path) -> None:
+    trace = traced(tmp_path, nested_frame(7, np.random.default_rng(2)))
+    found = next(event for event in trace["traceEvents"] if event["name"] == "part1" and event["tid"] == GPU)
+    assert found["args"] | {"gpu_ms": 0, "cpu_ms": 0} == {
+        "pass": "simulate/part0/part1", "frame": 7, "step": 14, "animation_frame": 7.25, "source": "GPU timer",
+        "gpu_ms": 0, "cpu_ms": 0,
+    }  # fmt: skip
+    assert found["dur"] == pytest.approx(found["args"]["gpu_ms"] * 1000, abs=2e-3)
+    names = {event["tid"]: event["args"]["name"] for event in trace["traceEvents"] if event["name"] == "thread_name"}
+    assert names[GPU] == "GPU (GPU timer)"
