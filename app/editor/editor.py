@@ -38,6 +38,7 @@ from sinew.app.files.scene_files import SceneFiles
 from sinew.app.files.settings_store import app_settings, config_folder, data_folder, program_cache_folder
 from sinew.app.help import GUIDE, TOUR_SAMPLE, guide_texts, place_of
 from sinew.app.output.controller import Output
+from sinew.app.tasks import Priority, TaskQueue
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.binding import StripsBinding, TimelineBinding
 from sinew.app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
@@ -99,6 +100,7 @@ class Editor:
     ) -> None:
         self.settings = app_settings()
         self.dialogs = dialogs or Dialogs()
+        self.tasks = TaskQueue()
         self.document = Document()
         images = ImageBudget()
         self.loader = ModelLoader(budget=images)
@@ -110,7 +112,9 @@ class Editor:
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
         self.scene_files = SceneFiles(self.document, self.store, self.access, images)
-        self.client = ViewportRenderer(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
+        self.client = ViewportRenderer(
+            self.tasks, self.document, self.scene_files, self.playback, self.active, debug=debug_gl
+        )
         self.preferences = Preferences(
             self.settings, application_theme(), self.client, back_end, lambda: self.viewport.update()
         )
@@ -142,6 +146,7 @@ class Editor:
     def _build_window(self) -> None:
         controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
+        self.tasks.bind(self.viewport.gl_current)
         self.stepper.bind(self.client, self.viewport)
         self._build_simulation()
         self.task_loop = TaskLoop(self.document, self.store, self.scene_files, self.client, self.viewport)
@@ -211,7 +216,7 @@ class Editor:
         window.set_actions(table, lambda: self.edits.place)
 
     def _build_simulation(self) -> None:
-        self.work = SimulationWork(self.document, self.access, self.playback, self.stepper, self.client, self.viewport)
+        self.work = SimulationWork(self.tasks, self.document, self.access, self.playback, self.stepper, self.client)
         self.seek, self.baking, self.verifying = self.work.seek, self.work.baking, self.work.verifying
         second, another = (
             SecondEngine(self.document, self.scene_files, self.playback, self.store.loaded) for _ in range(2)
@@ -227,6 +232,8 @@ class Editor:
         self.window.may_close = lambda: self.files.may_discard(self.output.queue.unfinished)
         self.window.closing = self.close
         self.window.cancel_requested.connect(self.cancel)
+        self.tasks.progressed.connect(self.window.show_task)
+        self.tasks.failed.connect(lambda text: self.panels.fail("", text))
         self.work.connect_to(self.window, self.panels)
         self.cached_bars.outdated.connect(self.panels.outliner.model.set_outdated)
         self.document.changed.connect(self._on_changed)
@@ -246,7 +253,7 @@ class Editor:
         self.client.drawn.connect(self._on_drawn, _LATER)
         self.client.troubled.connect(self._on_troubled, _LATER)
         self.client.switched.connect(self.window.show_news, _LATER)
-        self.client.preparing.connect(self.window.show_preparing, _LATER)
+        self.client.preparing.connect(lambda *progress: self.window.show_task(*progress, Priority.PREPARE), _LATER)
         self.playback.simulated.connect(self.window.show_simulation)
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)

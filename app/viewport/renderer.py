@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from sinew.app.document.document import Document
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.scene_files import SceneFiles
+from sinew.app.tasks import TaskQueue
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.bake_comparison import BakeComparison
@@ -82,6 +83,7 @@ class ViewportRenderer(QObject):
 
     def __init__(
         self,
+        tasks: TaskQueue,
         document: Document,
         files: SceneFiles,
         playback: Playback,
@@ -92,7 +94,7 @@ class ViewportRenderer(QObject):
         super().__init__()
         self._timing = ViewportTiming(playback, active)
         self._document, self._playback, self._debug = document, playback, debug
-        self._files = files
+        self._tasks, self._files = tasks, files
         self.engine: Engine | None = None
         self.back_end = BackEndChoice.AUTO
         self.cache_budget = CacheBudget.USUAL
@@ -245,6 +247,7 @@ class ViewportRenderer(QObject):
             self.engine.pictures.lose()
 
     def gl_release(self) -> None:
+        self._tasks.release()
         if self._log is not None:
             self._log.release()
             self._log = None
