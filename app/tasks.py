@@ -81,7 +81,7 @@ class TaskQueue(QObject):
     Signals:
         progressed: What the most urgent task does that reports progress, the fraction 0 to 1, and the priority; an
             empty text if there is none.
-        failed: One line about a task that raised and has no `on_error`.
+        failed: One line about a task that raised and has no `on_error`; each line once.
     """
 
     progressed = Signal(str, float, int)
@@ -94,6 +94,7 @@ class TaskQueue(QObject):
         self._entries: list[_Entry] = []
         self._running: _Entry | None = None
         self._reported = _NO_PROGRESS
+        self._failures: set[str] = set()
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._turn)
 
@@ -119,6 +120,10 @@ class TaskQueue(QObject):
         self._entries.append(_Entry(handle, task, priority, on_done, on_error or self._fail))
         self._schedule()
         return handle
+
+    def has(self, priority: Priority) -> bool:
+        """Whether a task of a priority has not ended."""
+        return any(entry.priority == priority for entry in self._entries)
 
     def release(self) -> None:
         """Cancels all tasks, because the context is lost."""
@@ -190,7 +195,10 @@ class TaskQueue(QObject):
 
     def _fail(self, error: Exception) -> None:
         _log.error("task", exc_info=error)
-        self.failed.emit(f"{type(error).__name__}: {printable(str(error), _TEXT_MAX)}")
+        text = f"{type(error).__name__}: {printable(str(error), _TEXT_MAX)}"
+        if text not in self._failures:
+            self._failures.add(text)
+            self.failed.emit(text)
 
     def _report(self) -> None:
         reporting = [entry for entry in self._entries if entry.progress.text]

@@ -44,8 +44,8 @@ class Precompiling:
         scene = self._document.scene
         return self._compiler.admit(scene) if self._compiler is not None else scene
 
-    def turn(self) -> bool:
-        """Starts compiling once all files are loaded; returns whether the scene must be applied again."""
+    def begin(self) -> bool:
+        """Starts to compile once all files are loaded; returns whether the scene must be applied again."""
         compiler, files = self._compiler, self._files
         if compiler is None or self._store.loading or files.is_reading:
             return False

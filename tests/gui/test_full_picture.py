@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from sinew.app.tasks import Priority
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds.emitter.settings import Blending, EmissionMode, EmitterSettings
@@ -75,7 +76,7 @@ def begun(drafted, monkeypatch, qtbot):
 
 def test_a_draft_is_followed_by_the_picture_in_full(drafted, calls, monkeypatch, qtbot):
     qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"])
-    qtbot.waitUntil(lambda: pictures_of(drafted).delay is None)
+    qtbot.waitUntil(lambda: not drafted.tasks.has(Priority.DRAW))
     shown = on_screen(drafted)
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SLOW_PICTURE", math.inf)
     np.testing.assert_array_equal(shown[..., :3], picture(drafted)[..., :3])
@@ -99,7 +100,7 @@ def test_painted_before_it_is_done_the_window_keeps_what_it_shows(begun, calls, 
     assert calls == made
     monkeypatch.setattr(PendingImage, "done", True)
     qtbot.waitUntil(lambda: calls[-1] == "show")
-    qtbot.waitUntil(lambda: pictures_of(begun).delay is None)
+    qtbot.waitUntil(lambda: not begun.tasks.has(Priority.DRAW))
 
 
 def test_another_size_is_drawn_anew(begun, calls, qtbot):

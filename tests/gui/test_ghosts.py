@@ -75,7 +75,7 @@ def changed(one, other):
 def test_what_moves_is_seen_before_and_after_and_leaves_no_trace(stage):
     editor, character, cloth, sparks = stage
     plain, state = picture(editor), bits(editor)
-    assert editor.client.second.engine is None, "costs nothing while it is off"
+    assert editor.client.ghosts._second.engine is None, "costs nothing while it is off"
     undo = editor.document.undo_stack.count()
     everything = show(editor, ghosts=True)
     assert changed(everything, plain) > 200
@@ -95,7 +95,7 @@ def test_what_moves_is_seen_before_and_after_and_leaves_no_trace(stage):
     assert changed(more, everything) > 0
     assert bits(editor) == state
     assert changed(show(editor, ghosts=False), plain) == 0
-    assert editor.client.second.engine is None
+    assert editor.client.ghosts._second.engine is None
     assert bits(editor) == state
     assert editor.document.undo_stack.count() == undo, "how it looks is not in the history"
 
@@ -173,7 +173,7 @@ def test_the_bake_is_drawn_over_what_is_simulated_and_the_distance_is_told(stage
     assert len(later.times) == STEP, "what follows an edit is not known any more"
     show(editor, bake_ghost=False)
     assert editor.client.compared.curves() == ()
-    assert editor.client.second.engine is None
+    assert editor.client.ghosts._second.engine is None
 
 
 def test_ghosts_while_it_plays_stand_where_they_are(stage, qtbot):
@@ -218,7 +218,7 @@ def test_distances_stay_on_what_is_shown_while_ghosts_are_drawn(stage, tmp_path,
         return plain(render_view)
 
     monkeypatch.setattr(compared, "coloured", coloured)
-    monkeypatch.setattr(client.second, "ready", lambda _: None)
+    monkeypatch.setattr(client.ghosts._second, "ready", lambda _: None)
     editor.playback.toggle()
     for _ in range(30):
         editor.playback._clock.now += 1 / 60
@@ -242,6 +242,6 @@ def test_particles_have_their_pictures_there_too(stage, tmp_path, qtbot):
     editor.document.set_values({ParamRef(sparks, "emitter", name): value for name, value in look.items()})
     qtbot.waitUntil(lambda: path in editor.scene_files.textures, timeout=60000)
     show(editor, ghosts=True)
-    engine = editor.client.second.engine
+    engine = editor.client.ghosts._second.engine
     assert engine is not editor.client.engine
     assert engine.world.textures == editor.scene_files.textures

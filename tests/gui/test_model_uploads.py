@@ -12,7 +12,7 @@ from tests.gui.editor_harness import picture
 @pytest.fixture
 def slow(editor, monkeypatch):
     """An editor whose turns end after one small step; the turns are taken by the test."""
-    monkeypatch.setattr("sinew.app.viewport.task_loop.TURN", 0.0)
+    monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
     monkeypatch.setattr(buffers, "UPLOAD_STEP", 512)
     return editor
 
@@ -21,16 +21,16 @@ def upload_again(editor):
     """Takes the model of the arm from the engine and wants it back; no turn was taken yet."""
     with editor.viewport.gl_current():
         editor.client.engine.remove_model("model-1")
-    editor.task_loop.follow()
+    editor.uploads.follow()
 
 
 def test_a_model_takes_several_turns_and_looks_the_same(slow):
     editor = slow
     before, turns = picture(editor), 0
     upload_again(editor)
-    while editor.task_loop.uploading:
+    while editor.uploads.uploading:
         assert editor.client.engine.model_of("model-1") is None
-        editor.task_loop._turn()
+        editor.tasks._turn()
         turns += 1
     assert turns > 5
     assert editor.client.engine.model_of("model-1") is editor.store.loaded("model-1").model
@@ -40,16 +40,16 @@ def test_a_model_takes_several_turns_and_looks_the_same(slow):
 def test_a_node_that_is_deleted_on_the_way_is_given_up(slow):
     editor = slow
     upload_again(editor)
-    editor.task_loop._turn()
-    assert editor.task_loop.uploading
+    editor.tasks._turn()
+    assert editor.uploads.uploading
     editor.document.remove_node("model-1")
     for _ in range(3):
-        editor.task_loop._turn()
-    assert not editor.task_loop.uploading
+        editor.tasks._turn()
+    assert not editor.uploads.uploading
     assert editor.client.engine.model_of("model-1") is None
     editor.document.undo_stack.undo()
-    while editor.task_loop.uploading:
-        editor.task_loop._turn()
+    while editor.uploads.uploading:
+        editor.tasks._turn()
     assert editor.client.engine.model_of("model-1") is not None
 
 
@@ -60,24 +60,24 @@ def test_a_model_that_the_driver_refuses_is_reported_once(slow, monkeypatch):
         raise GLLimitError("texture 'a': too large")
         yield
 
-    editor.task_loop.failed.connect(lambda path, text: reported.append((path, text)))
+    editor.uploads.failed.connect(lambda path, text: reported.append((path, text)))
     monkeypatch.setattr(editor.client.engine, "model_upload", refused)
     upload_again(editor)
     for _ in range(3):
-        editor.task_loop.follow()
-        editor.task_loop._turn()
+        editor.uploads.follow()
+        editor.tasks._turn()
     assert reported == [(editor.store._paths["model-1"], "texture 'a': too large")]
-    assert not editor.task_loop.uploading
+    assert not editor.uploads.uploading
 
 
 def test_a_model_is_ready_when_it_is_drawn_and_not_before(slow):
     editor = slow
     upload_again(editor)
     editor.store._set("model-1", ModelStatus(ModelState.UPLOADING, editor.store.loaded("model-1").model, "arm.ezm"))
-    while editor.task_loop.uploading:
+    while editor.uploads.uploading:
         assert editor.store.uploading == ("model-1",)
         assert editor.window._loading.text() == "Loading arm.ezm"
-        editor.task_loop._turn()
+        editor.tasks._turn()
     assert editor.store.status("model-1").state is ModelState.READY
     assert editor.window._loading.text() == ""
 
@@ -91,7 +91,8 @@ def test_a_model_that_the_driver_refuses_is_not_ready(slow, monkeypatch):
 
     monkeypatch.setattr(editor.client.engine, "model_upload", refused)
     upload_again(editor)
-    editor.task_loop._turn()
+    while editor.uploads.uploading:
+        editor.tasks._turn()
     status = editor.store.status("model-1")
     assert (status.state, status.text) == (ModelState.FAILED, "texture 'a': too large")
 
@@ -100,7 +101,7 @@ def test_an_arriving_model_stays_on_its_way_until_its_last_step(session, arm):
     editor = session.start()
     states = []
     editor.store.changed.connect(lambda node_id: states.append(editor.store.status(node_id).state))
-    editor.task_loop.finished.connect(lambda: states.append("finished"))
+    editor.uploads.finished.connect(lambda: states.append("finished"))
     session.load(editor, arm)
     arrived = states[states.index(ModelState.UPLOADING) :]
     assert arrived == [ModelState.UPLOADING, ModelState.READY, "finished"]

@@ -132,7 +132,7 @@ def test_a_cape_through_two_strips_goes_to_another_driver(session, qtbot, tmp_pa
             patch.setattr(type(system), "step", lambda *_: pytest.fail("it was simulated"))
         again = {frame: scrub(editor, frame) for frame in FRAMES}
         editor.document.set_value(ParamRef(VIEW, VIEW, "ghosts"), True)
-        qtbot.waitUntil(lambda: editor.client._beside is None and len(editor.client.ghosts._made) > 2, timeout=60000)
+        qtbot.waitUntil(lambda: not editor.client.ghosts.is_due and len(editor.client.ghosts._made) > 2, timeout=60000)
         shots(editor, tmp_path, "baked")
     editor.document.select(Selection())
     assert {frame for frame in FRAMES if np.count_nonzero(again[frame] != visited[frame])} == set()
