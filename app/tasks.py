@@ -6,13 +6,14 @@ import functools
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from sinew.sim.gl.task import Progress, Task
+from sinew.sim.gl.task import Delay
 from sinew.sim.printable import printable
 
 Result = TypeVar("Result")
@@ -20,7 +21,6 @@ Result = TypeVar("Result")
 TURN = 0.02
 """Time budget of a turn of the event loop [s]; a turn ends after the first step that exceeds it."""
 
-_NO_PROGRESS = Progress("", 1.0)
 _TEXT_MAX = 200
 _log = logging.getLogger(__name__)
 
@@ -35,38 +35,47 @@ class Priority(enum.IntEnum):
     COMPARE = 4
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Yielded by a task that the user waits for: what is done, and the fraction 0 to 1; an empty text hides it."""
+
+    text: str
+    share: float
+
+
+QueueTask = Generator[Delay | Progress | None, None, Result]
+"""Yields after every small step, and returns the result."""
+
+
 class TaskHandle:
-    """A task of a queue; without arguments one that has ended.
+    """A task of a queue; without a queue one that has ended.
 
     Attributes:
         busy: Whether the task has neither ended nor was cancelled.
     """
 
-    def __init__(self, cancel: "Callable[[TaskHandle], None] | None" = None) -> None:
-        self._cancel = cancel
-        self.busy = cancel is not None
+    def __init__(self, queue: "TaskQueue | None" = None) -> None:
+        self._queue = queue
+        self.busy = queue is not None
 
     def cancel(self) -> None:
         """Ends the task without calling `on_done`; safe to call twice."""
-        if self.busy and self._cancel is not None:
+        if self._queue is not None and self.busy:
             self.busy = False
-            self._cancel(self)
+            self._queue.drop(self)
 
 
+@dataclass(eq=False)
 class _Entry:
     """A task in the queue; its next step is due at monotonic time `wakes` [s]."""
 
-    def __init__(
-        self,
-        handle: TaskHandle,
-        task: Task[Any],
-        priority: Priority,
-        on_done: Callable[[Any], object],
-        on_error: Callable[[Exception], object],
-    ) -> None:
-        self.handle, self.task, self.priority = handle, task, priority
-        self.on_done, self.on_error = on_done, on_error
-        self.progress, self.wakes = _NO_PROGRESS, -math.inf
+    handle: TaskHandle
+    task: QueueTask[Any]
+    priority: Priority
+    on_done: Callable[[Any], object]
+    on_error: Callable[[Exception], object]
+    progress: Progress = Progress("", 1.0)
+    wakes: float = -math.inf
 
 
 class TaskQueue(QObject):
@@ -93,7 +102,7 @@ class TaskQueue(QObject):
         self._gl_current: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
         self._entries: list[_Entry] = []
         self._running: _Entry | None = None
-        self._reported = _NO_PROGRESS
+        self._reported = Progress("", 1.0)
         self._failures: set[str] = set()
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._turn)
@@ -104,7 +113,7 @@ class TaskQueue(QObject):
 
     def add(
         self,
-        task: Task[Result],
+        task: QueueTask[Result],
         priority: Priority,
         *,
         on_done: Callable[[Result], object] = lambda _: None,
@@ -116,7 +125,7 @@ class TaskQueue(QObject):
             on_done: Takes the result.
             on_error: Takes the exception that a step raised.
         """
-        handle = TaskHandle(self._drop)
+        handle = TaskHandle(self)
         self._entries.append(_Entry(handle, task, priority, on_done, on_error or self._fail))
         self._schedule()
         return handle
@@ -130,7 +139,8 @@ class TaskQueue(QObject):
         for entry in list(self._entries):
             entry.handle.cancel()
 
-    def _drop(self, handle: TaskHandle) -> None:
+    def drop(self, handle: TaskHandle) -> None:
+        """Removes a cancelled task."""
         for entry in [entry for entry in self._entries if entry.handle is handle]:
             self._entries.remove(entry)
             if entry is not self._running:  # else it is closed after its step
@@ -203,7 +213,7 @@ class TaskQueue(QObject):
     def _report(self) -> None:
         reporting = [entry for entry in self._entries if entry.progress.text]
         first = min(reporting, key=lambda entry: entry.priority, default=None)
-        progress = first.progress if first is not None else _NO_PROGRESS
+        progress = first.progress if first is not None else Progress("", 1.0)
         if progress != self._reported:
             self._reported = progress
             self.progressed.emit(progress.text, progress.share, first.priority if first is not None else -1)

@@ -11,14 +11,13 @@ from sinew.app.files.access import FileAccess
 from sinew.app.files.project_file import cache_folder
 from sinew.app.files.project_json import ProjectError
 from sinew.app.output.jobs import RUNNING, JobQueue, OutputJob
-from sinew.app.tasks import Priority, TaskHandle, TaskQueue
+from sinew.app.tasks import Priority, Progress, QueueTask, TaskHandle, TaskQueue
 from sinew.app.timeline.playback import Playback
 from sinew.app.timeline.seek import SimulationSeek
 from sinew.app.timeline.simulation_stepper import SimulationStepper
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, is_bake
 from sinew.sim.cache.keys import is_current, node_keys
-from sinew.sim.gl.task import Progress, Task
 from sinew.sim.kinds.contract import has_state
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.change import Change, ChangeKind
@@ -177,7 +176,7 @@ class BakeTask(QObject):
             on_done=lambda is_complete: self._on_written(wanted, last, is_complete), on_error=self._on_failed,
         )  # fmt: skip
 
-    def _write(self, folder: Path, runner: SimulationRunner, nodes: Sequence[NodeId], last: int) -> Task[bool]:
+    def _write(self, folder: Path, runner: SimulationRunner, nodes: Sequence[NodeId], last: int) -> QueueTask[bool]:
         """Writes the cached steps up to the last; returns False if one was evicted."""
         engine = runner.engine
         keys = {node: key for node, key in node_keys(engine.world).items() if node in nodes}

@@ -5,10 +5,10 @@ import time
 from PySide6.QtCore import QObject, Qt, Signal
 
 from sinew.app.document.document import Document
-from sinew.app.tasks import Priority, TaskHandle, TaskQueue
+from sinew.app.tasks import Priority, Progress, QueueTask, TaskHandle, TaskQueue
 from sinew.app.timeline.playback import Playback
 from sinew.app.timeline.simulation_stepper import SimulationStepper
-from sinew.sim.gl.task import Delay, Progress, Task
+from sinew.sim.gl.task import Delay
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.clock import STEP_TIME
@@ -83,7 +83,7 @@ class SimulationSeek(QObject):
         self._count, self._done = runner.missing(wanted), 0
         self._first = wanted - self._count
 
-    def _simulate(self, runner: SimulationRunner) -> Task[bool]:
+    def _simulate(self, runner: SimulationRunner) -> QueueTask[bool]:
         """Simulates the missing steps; returns False if nothing is simulated any more.
 
         Finishes each step on the GPU, so that the queue can keep to its time budget.

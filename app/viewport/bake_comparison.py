@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.app.document.document import Document
+from sinew.app.tasks import QueueTask
 from sinew.app.viewport.frame_info import nice_ceiling
 from sinew.app.viewport.second_engine import SecondEngine
 from sinew.sim.engine import Engine
-from sinew.sim.gl.task import Task
 from sinew.sim.kinds.contract import ColourKey
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.render.coloured import ColouredArrays, ColouredView
@@ -169,7 +169,7 @@ class BakeComparison:
         ]
         return replace(render_view, views=tuple(views))
 
-    def _compare(self, live: Engine, runner: SimulationRunner) -> Task[None]:
+    def _compare(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
         """Compares the steps that are left; requests a frame when its colours change."""
         engine = yield from self._second.bring(live)
         while self._left:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import msgspec
 
 from sinew.app.document.document import Document
+from sinew.app.tasks import QueueTask
 from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.second_engine import SecondEngine
 from sinew.sim.engine import Engine
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.gl.task import Delay, Task
+from sinew.sim.gl.task import Delay
 from sinew.sim.kinds import KINDS
 from sinew.sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
 from sinew.sim.render.progressive.scheduler import POLL, TURN, PendingImage
@@ -124,7 +125,7 @@ class Ghosts:
             self._depth = Framebuffer(live.context, output.size, (), label="depth behind ghosts")
         return ImageWithDepth(self._depth, live.copy_depth(self._depth))
 
-    def _render(self, live: Engine, runner: SimulationRunner) -> Task[None]:
+    def _render(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
         """Renders the missing ghosts."""
         while self.is_due:
             engine = yield from self._second.bring(live)

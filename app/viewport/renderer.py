@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from sinew.app.document.document import Document
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.scene_files import SceneFiles
-from sinew.app.tasks import Priority, TaskHandle, TaskQueue
+from sinew.app.tasks import Priority, Progress, QueueTask, TaskHandle, TaskQueue
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.bake_comparison import BakeComparison
@@ -27,7 +27,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.debug import DebugLog
 from sinew.sim.gl.errors import ShaderError
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.gl.task import Delay, Progress, Task
+from sinew.sim.gl.task import Delay
 from sinew.sim.printable import printable
 from sinew.sim.profile.sample import TimerStatus
 from sinew.sim.render.frame import joined
@@ -152,7 +152,7 @@ class ViewportRenderer(QObject):
     def _is_preparing(self, engine: Engine) -> bool:
         return bool(engine.simulation.progress) or engine.simulation.is_due or self.is_compiling
 
-    def _prepare_systems(self, engine: Engine) -> Task[None]:
+    def _prepare_systems(self, engine: Engine) -> QueueTask[None]:
         """Runs the GPU work of preparing systems and starts compiling; requests a frame when one is ready."""
         begun = time.monotonic()
         while self._is_preparing(engine):
@@ -244,7 +244,7 @@ class ViewportRenderer(QObject):
         if self.runner is not None:
             self.runner.cache.limit(room.size)
 
-    def _switch(self, engine: Engine) -> Task[None]:
+    def _switch(self, engine: Engine) -> QueueTask[None]:
         try:
             yield from engine.library.prepare(self.back_end)
             engine.context.back_ends.choice = self.back_end

@@ -7,11 +7,11 @@ from pathlib import Path
 from sinew.app.document.document import Document
 from sinew.app.files.model_loader import LoadedModel
 from sinew.app.files.scene_files import SceneFiles
-from sinew.app.tasks import Priority, TaskHandle, TaskQueue
+from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskQueue
 from sinew.app.timeline.playback import Playback
 from sinew.sim.assets.images import MipImage
 from sinew.sim.engine import Engine
-from sinew.sim.gl.task import Delay, Task
+from sinew.sim.gl.task import Delay
 from sinew.sim.scene.scene import NodeId, Scene
 
 Key = NodeId | Path
@@ -47,7 +47,7 @@ class SecondEngine:
         self._task = TaskHandle()
         self._failed: dict[Key, Content] = {}
 
-    def start(self, task: Task[None], redraw: Callable[[], None]) -> None:
+    def start(self, task: QueueTask[None], redraw: Callable[[], None]) -> None:
         """Starts a task that uses the engine, unless one is running; frames come first unless they never end.
 
         Args:
@@ -59,13 +59,13 @@ class SecondEngine:
     def cancel(self) -> None:
         self._task.cancel()
 
-    def _after_frames(self, task: Task[None]) -> Task[None]:
+    def _after_frames(self, task: QueueTask[None]) -> QueueTask[None]:
         for step in task:
             yield step
             while self._tasks.has(Priority.DRAW) and not self._playback.playhead.playing:
                 yield Delay(LOOK)
 
-    def bring(self, live: Engine) -> Task[Engine]:
+    def bring(self, live: Engine) -> QueueTask[Engine]:
         """Applies the current scene; returns the engine once it has everything that the scene shows."""
         while True:
             engine = self._follow(live)
@@ -109,7 +109,7 @@ class SecondEngine:
         engine.apply(self._document.scene)
         return engine
 
-    def _missing(self, engine: Engine) -> Iterator[tuple[Key, Content, Task[None]]]:
+    def _missing(self, engine: Engine) -> Iterator[tuple[Key, Content, QueueTask[None]]]:
         """Uploads of models, without their textures, and of textures of settings."""
         return missing_uploads(engine, self._document.scene, self._loaded, self._files.textures, self._failed)
 
@@ -122,7 +122,7 @@ def missing_uploads(
     failed: Mapping[Key, Content],
     *,
     is_shown: bool = False,
-) -> Iterator[tuple[Key, Content, Task[None]]]:
+) -> Iterator[tuple[Key, Content, QueueTask[None]]]:
     """Models and textures that an engine does not have, with tasks that upload them.
 
     Args:

@@ -8,11 +8,11 @@ from sinew.app.document.document import Document
 from sinew.app.files.model_loader import LoadedModel
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.scene_files import SceneFiles
-from sinew.app.tasks import Priority, TaskHandle, TaskQueue
+from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskQueue
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.app.viewport.second_engine import Content, Key, missing_uploads
 from sinew.sim.engine import Engine
-from sinew.sim.gl.task import Delay, Task
+from sinew.sim.gl.task import Delay
 from sinew.sim.kinds import KINDS
 from sinew.sim.render.pass_context import DONE
 from sinew.sim.scene.scene import NodeId
@@ -70,7 +70,7 @@ class Uploads(QObject):
         self.uploading = False
         self.finished.emit()
 
-    def _upload(self, engine: Engine) -> Task[None]:
+    def _upload(self, engine: Engine) -> QueueTask[None]:
         while True:
             self._client.prepare()
             self._remove(engine)
@@ -83,7 +83,7 @@ class Uploads(QObject):
             yield Delay(0.0)  # receivers of the signals may have made another context current
             yield from self._upload_one(engine, *found)
 
-    def _upload_one(self, engine: Engine, key: Key, content: Content, task: Task[None]) -> Task[None]:
+    def _upload_one(self, engine: Engine, key: Key, content: Content, task: QueueTask[None]) -> QueueTask[None]:
         """Uploads a model or a texture, unless it is replaced or removed meanwhile."""
         try:
             while self._wanted(key) is content:

@@ -7,23 +7,15 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
+Task = Generator[None, None, Result]
+"""Yields after every step and returns the result; dropping it cancels the work."""
+
+
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Yielded by a task that has nothing to do for some time [s]."""
+    """Yielded by a task of the editor that has nothing to do for some time [s]."""
 
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Yielded by a task that the user waits for: what is done, and the fraction 0 to 1; an empty text hides it."""
-
-    text: str
-    share: float
-
-
-Task = Generator[Delay | Progress | None, None, Result]
-"""Yields after every step and returns the result; dropping it cancels the work."""
 
 
 def finish(task: Task[Result]) -> Result:

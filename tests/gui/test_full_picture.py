@@ -148,9 +148,8 @@ def test_one_that_comes_alone_is_a_draft_only_where_it_takes_very_long(editor, c
 
 def test_measured_pictures_are_drawn_at_once(drafted, calls, qtbot):
     drafted.client.set_timing(True)
-    drafted.viewport.update()
-    qtbot.waitUntil(lambda: drafted.client.timer_status.enabled)
     calls.clear()
+    drafted.viewport.update()
     qtbot.waitUntil(lambda: "full" in calls)
     assert "begin" not in calls
 

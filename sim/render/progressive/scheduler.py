@@ -7,6 +7,7 @@ new shader variants are compiled before, one per turn, by drawing into a hidden 
 
 import math
 import time
+from collections.abc import Generator
 from typing import Protocol
 
 from sinew.sim.gl.context import Context
@@ -201,7 +202,7 @@ class RenderScheduler:
         """Whether `paint` left nothing to `complete`."""
         return not self.postponed and math.isinf(self._settles)
 
-    def complete(self, source: ViewSource) -> Task[bool]:
+    def complete(self, source: ViewSource) -> Generator[Delay | None, None, bool]:
         """Compiles new shader variants for a postponed frame, or draws a full image some time after a draft.
 
         Returns:
@@ -221,7 +222,7 @@ class RenderScheduler:
                 return (yield from self._complete_image(source))
         return False
 
-    def _complete_image(self, source: ViewSource) -> Task[bool]:
+    def _complete_image(self, source: ViewSource) -> Generator[Delay, None, bool]:
         """Draws the full image of the last draft; returns whether the window must be painted now."""
         self._settles, self._begun = math.inf, time.monotonic()
         source.set_up(self._begun)

@@ -4,8 +4,8 @@ import contextlib
 
 import pytest
 
-from sinew.app.tasks import TURN, Priority, TaskHandle, TaskQueue
-from sinew.sim.gl.task import Delay, Progress
+from sinew.app.tasks import TURN, Priority, Progress, TaskHandle, TaskQueue
+from sinew.sim.gl.task import Delay
 
 
 class Clock:
