@@ -1,4 +1,4 @@
-"""The task queue of a window: long work on the GUI thread, in small steps, so that the window stays responsive."""
+"""Long work while the window stays responsive: small steps on the GUI thread, and functions on worker threads."""
 
 import contextlib
 import enum
@@ -11,7 +11,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer, Signal
+from shiboken6 import isValid
 
 from sinew.sim.gl.task import Delay
 from sinew.sim.printable import printable
@@ -36,14 +37,14 @@ class Priority(enum.IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TaskProgress:
     """Yielded by a task that the user waits for: what is done, and the fraction 0 to 1; an empty text hides it."""
 
     text: str
     share: float
 
 
-QueueTask = Generator[Delay | Progress | None, None, Result]
+QueueTask = Generator[Delay | TaskProgress | None, None, Result]
 """Yields after every small step, and returns the result."""
 
 
@@ -74,7 +75,7 @@ class _Entry:
     priority: Priority
     on_done: Callable[[Any], object]
     on_error: Callable[[Exception], object]
-    progress: Progress = Progress("", 1.0)
+    progress: TaskProgress = TaskProgress("", 1.0)
     wakes: float = -math.inf
 
 
@@ -102,7 +103,7 @@ class TaskQueue(QObject):
         self._gl_current: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
         self._entries: list[_Entry] = []
         self._running: _Entry | None = None
-        self._reported = Progress("", 1.0)
+        self._reported = TaskProgress("", 1.0)
         self._failures: set[str] = set()
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._turn)
@@ -194,7 +195,7 @@ class TaskQueue(QObject):
             except Exception as error:
                 return functools.partial(entry.on_error, error)
             now = self._clock()
-            if isinstance(step, Progress):
+            if isinstance(step, TaskProgress):
                 entry.progress = step
             elif step is not None:
                 entry.wakes = now + step.seconds
@@ -213,7 +214,30 @@ class TaskQueue(QObject):
     def _report(self) -> None:
         reporting = [entry for entry in self._entries if entry.progress.text]
         first = min(reporting, key=lambda entry: entry.priority, default=None)
-        progress = first.progress if first is not None else Progress("", 1.0)
+        progress = first.progress if first is not None else TaskProgress("", 1.0)
         if progress != self._reported:
             self._reported = progress
             self.progressed.emit(progress.text, progress.share, first.priority if first is not None else -1)
+
+
+class _Relay(QObject):
+    """Lives in the GUI thread, so that signals from workers are queued there."""
+
+    finished = Signal(object)
+
+
+def run_in_background(work: Callable[[], Result], done: Callable[[Result], Any], owner: QObject) -> None:
+    """Calls `work` on a worker thread, then `done` with its result on the calling (GUI) thread if `owner` still exists.
+
+    `work` must not raise: errors are part of its result.
+    """
+    relay = _Relay()
+
+    def deliver(result: Result) -> None:
+        # The closure keeps the relay alive until the result is there.
+        relay.finished.disconnect()
+        if isValid(owner):
+            done(result)
+
+    relay.finished.connect(deliver, Qt.ConnectionType.QueuedConnection)
+    QThreadPool.globalInstance().start(lambda: relay.finished.emit(work()))

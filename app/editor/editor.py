@@ -113,12 +113,12 @@ class Editor:
         )
         self.scene_files = SceneFiles(self.document, self.store, self.access, images)
         self.client = ViewportRenderer(
-            self.tasks, self.document, self.scene_files, self.playback, self.active, debug=debug_gl
-        )
+            self.tasks, self.document, self.store, self.scene_files, self.playback, self.active,
+            debug=debug_gl, programs=programs,
+        )  # fmt: skip
         self.preferences = Preferences(
             self.settings, application_theme(), self.client, back_end, lambda: self.viewport.update()
         )
-        self.client.compile_beside(self.store, programs)
         self.edits = SceneEdits(
             self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_areas
         )

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from sinew.app.background import run_in_background
 from sinew.app.document.document import Document
 from sinew.app.files.access import WITHHELD, FileAccess
 from sinew.app.files.model_store import ModelStore
+from sinew.app.tasks import run_in_background
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, UInt8, load_image, mip_image
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Mesh, upright_mesh

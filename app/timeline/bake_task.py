@@ -11,7 +11,7 @@ from sinew.app.files.access import FileAccess
 from sinew.app.files.project_file import cache_folder
 from sinew.app.files.project_json import ProjectError
 from sinew.app.output.jobs import RUNNING, JobQueue, OutputJob
-from sinew.app.tasks import Priority, Progress, QueueTask, TaskHandle, TaskQueue
+from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQueue
 from sinew.app.timeline.playback import Playback
 from sinew.app.timeline.seek import SimulationSeek
 from sinew.app.timeline.simulation_stepper import SimulationStepper
@@ -187,7 +187,7 @@ class BakeTask(QObject):
                 if state is None:
                     return False
                 writer.add(step, msgspec.msgpack.decode(state)[2])
-                yield Progress(f"Baking step {step} of {last}", step / last)
+                yield TaskProgress(f"Baking step {step} of {last}", step / last)
             writer.finish()
         finally:
             writer.cancel()  # does nothing once it is finished

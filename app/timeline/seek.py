@@ -5,7 +5,7 @@ import time
 from PySide6.QtCore import QObject, Qt, Signal
 
 from sinew.app.document.document import Document
-from sinew.app.tasks import Priority, Progress, QueueTask, TaskHandle, TaskQueue
+from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQueue
 from sinew.app.timeline.playback import Playback
 from sinew.app.timeline.simulation_stepper import SimulationStepper
 from sinew.sim.gl.task import Delay
@@ -108,8 +108,8 @@ class SimulationSeek(QObject):
             yield self._progress()
         return True
 
-    def _progress(self) -> Progress:
-        return Progress(f"Simulating step {self._done} of {self._count}", self._done / max(self._count, 1))
+    def _progress(self) -> TaskProgress:
+        return TaskProgress(f"Simulating step {self._done} of {self._count}", self._done / max(self._count, 1))
 
     def _on_simulated(self, is_active: bool) -> None:
         if is_active:

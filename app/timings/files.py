@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from sinew.app.background import run_in_background
+from sinew.app.tasks import run_in_background
 from sinew.sim.assets.raw import LoadCancelled, LoadWatch
 from sinew.sim.profile.chrome_trace import write_chrome_trace
 from sinew.sim.profile.csv_file import TimingsFileError, read_csv, write_csv

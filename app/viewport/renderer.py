@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from sinew.app.document.document import Document
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.scene_files import SceneFiles
-from sinew.app.tasks import Priority, Progress, QueueTask, TaskHandle, TaskQueue
+from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQueue
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.bake_comparison import BakeComparison
@@ -50,6 +50,10 @@ _LONG = 0.3
 class ViewportRenderer(QObject):
     """Owns the engine; the viewport's context must be current in every call.
 
+    Args:
+        debug: Report OpenGL errors.
+        programs: Folder for shaders compiled by a worker thread; None compiles each when it is first used.
+
     Signals:
         drawn: After each frame; carries a `FrameInfo`.
         ready: The engine was created.
@@ -80,16 +84,18 @@ class ViewportRenderer(QObject):
         self,
         tasks: TaskQueue,
         document: Document,
+        store: ModelStore,
         files: SceneFiles,
         playback: Playback,
-        active: ActiveModel | None = None,
+        active: ActiveModel,
         *,
         debug: bool = False,
+        programs: Path | None = None,
     ) -> None:
         super().__init__()
         self._timing = ViewportTiming(playback, active)
         self._document, self._playback, self._debug = document, playback, debug
-        self._tasks, self._files = tasks, files
+        self._tasks, self._store, self._files, self._programs = tasks, store, files, programs
         self.engine: Engine | None = None
         self.back_end = BackEndChoice.AUTO
         self.cache_budget = CacheBudget.USUAL
@@ -112,8 +118,12 @@ class ViewportRenderer(QObject):
         context = Context.current()
         self._log = DebugLog(context) if self._debug else None
         context.back_ends.choice = self.back_end
-        if self.precompiling is not None:
-            self.precompiling.bind(context)
+        if self._programs is not None:
+            context.keep_binaries(self._programs)
+            if context.binaries is not None:
+                self.precompiling = Precompiling(
+                    context, self._document, self._store, self._files, self._playback, self._programs
+                )
         self.engine = Engine(context, background=True)
         self.runner = SimulationRunner(self.engine, StepStore(self.cache_budget.size))
         self.ready.emit()
@@ -165,14 +175,14 @@ class ViewportRenderer(QObject):
                 yield self._progress(engine)
             yield None if did_work else Delay(_LOOK)
 
-    def _progress(self, engine: Engine) -> Progress:
+    def _progress(self, engine: Engine) -> TaskProgress:
         names, share = self.precompiling.progress if self.precompiling is not None else ("", 1.0)
         if names:
-            return Progress(f"Compiling shaders for {names}", round(share, 2))
+            return TaskProgress(f"Compiling shaders for {names}", round(share, 2))
         shares = engine.simulation.progress
         named = [self._document.scene.by_id[node_id] for node_id in shares if self._document.scene.has(node_id)]
         names = ", ".join(node.name or node.id for node in named)
-        return Progress(f"Preparing {names}" if names else "", round(min(shares.values(), default=1.0), 2))
+        return TaskProgress(f"Preparing {names}" if names else "", round(min(shares.values(), default=1.0), 2))
 
     def cancel_preparing(self) -> None:
         """Cancels preparations; systems keep their earlier settings, shaders are compiled when they are used."""
@@ -210,6 +220,7 @@ class ViewportRenderer(QObject):
             self.runner = None
         if self.precompiling is not None:
             self.precompiling.release()
+            self.precompiling = None
         if self.engine is not None:
             self.engine.release()
             self.engine.context.release()
@@ -233,11 +244,6 @@ class ViewportRenderer(QObject):
         self._switching.cancel()
         if self.engine is not None:
             self._switching = self._tasks.add(self._switch(self.engine), Priority.PREPARE, on_error=self._fail)
-
-    def compile_beside(self, store: ModelStore, folder: Path | None) -> None:
-        """Compiles new shaders on a worker thread, cached in a folder; call before there is an engine."""
-        if folder is not None:
-            self.precompiling = Precompiling(self._document, store, self._files, self._playback, folder)
 
     def limit_steps(self, room: CacheBudget) -> None:
         self.cache_budget = room

@@ -113,13 +113,14 @@ class RenderScheduler:
     Attributes:
         pending: A full image for the window that is not finished or not shown yet.
         postponed: Whether the next frame waits for new shader variants.
+        shader_warmup: Compiles new shader variants.
     """
 
     def __init__(self, picture: FrameRenderer) -> None:
         self._picture, self._context, self._timers = picture, picture.context, picture.context.timers
         self._is_software = picture.context.capabilities.is_software
         self._budget, self._drafts = ChunkBudget(), DraftBudget(self._is_software)
-        self._shader_warmup = ShaderWarmup(picture)
+        self.shader_warmup = ShaderWarmup(picture)
         self.pending: PendingImage | None = None
         self.postponed = False
         self._last_target: tuple[int, tuple[int, int]] | None = None  # framebuffer and size of the last frame
@@ -159,18 +160,6 @@ class RenderScheduler:
     def takes_one_go(self, render_view: RenderView) -> bool:
         """Whether a full image can be drawn in one turn."""
         return not self._is_software or sum(map(load_of, render_view.items)) <= AT_ONCE
-
-    def is_new(self, render_view: RenderView) -> bool:
-        """Whether instances of a view need shader variants that were not drawn yet."""
-        return self._shader_warmup.is_needed(render_view)
-
-    def warm_up(self, render_view: RenderView) -> bool:
-        """Compiles one step of a new variant; returns whether there was one."""
-        return self._shader_warmup.play(render_view)
-
-    def warm_up_all(self, render_view: RenderView) -> Task[None]:
-        """Compiles everything that a view needs, assuming that nothing was drawn yet."""
-        return self._shader_warmup.play_all(render_view)
 
     def paint(self, output: Framebuffer, source: ViewSource) -> bool:
         """Draws the current scene, as a draft in a slow sequence; returns False to keep the previous frame."""
@@ -212,7 +201,7 @@ class RenderScheduler:
             left = self._settles - time.monotonic()
             if self.postponed:
                 source.prepare()
-                self.postponed = self.warm_up(source.render_view())
+                self.postponed = self.shader_warmup.play(source.render_view())
                 if not self.postponed:
                     return True
                 yield
@@ -254,7 +243,7 @@ class RenderScheduler:
 
     def _postpones(self, source: ViewSource) -> bool:
         if self.pending is None and (version := source.prepare()) != self._version:
-            self.postponed, self._version = self.is_new(source.render_view()), version
+            self.postponed, self._version = self.shader_warmup.is_needed(source.render_view()), version
         return self.postponed
 
     def _takes_draft(self, render_view: RenderView) -> bool:

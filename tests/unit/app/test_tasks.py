@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from sinew.app.tasks import TURN, Priority, Progress, TaskHandle, TaskQueue
+from sinew.app.tasks import TURN, Priority, TaskHandle, TaskProgress, TaskQueue
 from sinew.sim.gl.task import Delay
 
 
@@ -141,8 +141,8 @@ def test_progress_of_the_most_urgent_task_is_reported_and_cleared(stage):
     reported = []
     stage.queue.progressed.connect(lambda *progress: reported.append(progress))
     stage.queue.add(stage.work("silent", 1), Priority.PREPARE)
-    first = stage.queue.add(stage.work("a", yields=Progress("A", 0.5)), Priority.DRAW)
-    second = stage.queue.add(stage.work("b", yields=Progress("B", 0.25)), Priority.SIMULATE)
+    first = stage.queue.add(stage.work("a", yields=TaskProgress("A", 0.5)), Priority.DRAW)
+    second = stage.queue.add(stage.work("b", yields=TaskProgress("B", 0.25)), Priority.SIMULATE)
     for _ in range(3):
         stage.turn()
     assert reported == [("A", 0.5, Priority.DRAW)]
