@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from sinew.app.document.document import Document
-from sinew.app.files.model_loader import LoadedModel
 from sinew.app.files.scene_files import SceneFiles
 from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskQueue
 from sinew.app.timeline.playback import Playback
 from sinew.sim.assets.images import MipImage
+from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.engine import Engine
 from sinew.sim.gl.task import Delay
 from sinew.sim.scene.scene import NodeId, Scene
@@ -103,15 +103,13 @@ class SecondEngine:
             engine = self.engine = Engine(live.context, live.library, background=True)
         engine.simulation.start_time = self._playback.settings.simulation_start
         engine.simulation.baked = live.simulation.baked
-        files = self._files
-        textures = {path: image for path, image in files.textures.items() if engine.textures.has(path, image)}
-        engine.set_files(files.meshes, files.images, textures, files.strands)
+        engine.set_assets(self._files.assets)
         engine.apply(self._document.scene)
         return engine
 
     def _missing(self, engine: Engine) -> Iterator[tuple[Key, Content, QueueTask[None]]]:
         """Uploads of models, without their textures, and of textures of settings."""
-        return missing_uploads(engine, self._document.scene, self._loaded, self._files.textures, self._failed)
+        return missing_uploads(engine, self._document.scene, self._loaded, self._files.assets.textures, self._failed)
 
 
 def missing_uploads(

@@ -5,12 +5,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.document import Document
-from sinew.app.files.model_loader import LoadedModel
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.scene_files import SceneFiles
 from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskQueue
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.app.viewport.second_engine import Content, Key, missing_uploads
+from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.engine import Engine
 from sinew.sim.gl.task import Delay
 from sinew.sim.kinds import KINDS
@@ -74,7 +74,7 @@ class Uploads(QObject):
         while True:
             self._client.prepare()
             self._remove(engine)
-            scene, textures = self._document.scene, self._files.textures
+            scene, textures = self._document.scene, self._files.assets.textures
             missing = missing_uploads(engine, scene, self._model, textures, self._failed, is_shown=True)
             found = next(missing, None)
             self._report(engine)
@@ -122,7 +122,7 @@ class Uploads(QObject):
                 self._store.mark_ready(node.id)
 
     def _wanted(self, key: Key) -> Content | None:
-        return self._files.textures.get(key) if isinstance(key, Path) else self._model(key)
+        return self._files.assets.textures.get(key) if isinstance(key, Path) else self._model(key)
 
     def _model(self, node_id: NodeId) -> LoadedModel | None:
         return self._store.loaded(node_id) if self._document.scene.has(node_id) else None
