@@ -143,6 +143,8 @@ def test_a_large_texture_takes_several_turns_and_looks_as_if_it_came_at_once(edi
         assert sum(sizes[already:]) <= step
         turns += 1
     assert turns > 64 * 64 * 4 // step
+    monkeypatch.undo()
+    editor.tasks._schedule()
     after = picture(editor)
     assert red_share(editor) > before + 0.002
     engine = editor.client.engine
@@ -180,7 +182,7 @@ def test_missing_textures_are_messages_with_a_way_to_find_them(editor, qtbot, fo
     assert editor.dialogs.asked[-1] == "image"
     assert files(editor) == dict.fromkeys(("shirt", "trousers", "shoes"), str(editor.dialogs.path))
     assert editor.document.undo_stack.count() == 1
-    qtbot.waitUntil(lambda: "×" in row(editor, "texture").editor.facts.note)
+    qtbot.waitUntil(lambda: "×" in row(editor, "texture").editor.facts.note, timeout=60000)
     assert editor.panels.outliner.view.selected_entry().mark == ""
     editor.document.undo_stack.undo()
     assert files(editor) == {}

@@ -53,6 +53,19 @@ def test_a_node_that_is_deleted_on_the_way_is_given_up(slow):
     assert editor.client.engine.model_of("model-1") is not None
 
 
+def test_a_new_context_drops_an_upload_and_starts_anew(slow):
+    editor = slow
+    upload_again(editor)
+    editor.tasks._turn()
+    editor.tasks._turn()
+    with editor.viewport.gl_current():
+        editor.client.gl_init()
+    while editor.uploads.uploading:
+        assert editor.client.engine.model_of("model-1") is None
+        editor.tasks._turn()
+    assert editor.client.engine.model_of("model-1") is editor.store.loaded("model-1").model
+
+
 def test_a_model_that_the_driver_refuses_is_reported_once(slow, monkeypatch):
     editor, reported = slow, []
 
