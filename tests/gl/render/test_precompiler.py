@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.engine import Engine
 from sinew.sim.gl import program
 from sinew.sim.gl.context import Context
@@ -73,7 +74,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, str]]:
 
 
 def contents(scene: Scene) -> PrecompileScene:
-    return PrecompileScene(scene, {}, ({}, {}, {}, {}), Camera(), 0.0)
+    return PrecompileScene(scene, {}, SceneAssets(), Camera(), 0.0)
 
 
 def compile_it(compiler: Precompiler, scene: Scene) -> Scene:
