@@ -200,7 +200,7 @@ def posed(session, model):
 
 
 def ready(editor):
-    return editor.store.status("model-1").state is ModelState.READY and not editor.task_loop.uploading
+    return editor.store.status("model-1").state is ModelState.READY and not editor.uploads.uploading
 
 
 def test_a_replaced_model_is_read_again_and_the_history_stays(posed, model, qtbot):
@@ -238,11 +238,11 @@ def test_a_model_that_cannot_be_read_stays_as_it_was(posed, model, qtbot):
 
 def test_models_of_one_file_and_their_texture_are_read_again(posed, model, qtbot):
     twin = posed.document.duplicate_node("model-1")
-    qtbot.waitUntil(lambda: not posed.task_loop.uploading and posed.store.loaded(twin) is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not posed.uploads.uploading and posed.store.loaded(twin) is not None, timeout=PATIENCE)
     before = posed.store.loaded(twin).model
     model.write_text(model.read_text() + "\n")
     qtbot.waitUntil(lambda: posed.store.loaded(twin).model is not before, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: not posed.task_loop.uploading, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not posed.uploads.uploading, timeout=PATIENCE)
     engine = posed.client.engine
     assert engine.model_of(twin) is engine.model_of("model-1") is posed.store.loaded("model-1").model
     image = picture(posed)

@@ -65,7 +65,7 @@ class Stage:
         places = self.places()[:, 5]
         for strand in np.argsort(-(places @ toward)):
             place = place_of(self.editor, places[strand])
-            particle = self.panel.tool._picker.particle(place)
+            particle = self.panel.tool.particle_at(place)
             if particle is not None and particle.particle % 8 > 4:
                 return place, particle
         raise AssertionError("no strand is to be seen")

@@ -14,7 +14,7 @@ from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.maths import quaternion, transform
 from sinew.sim.scene.params import Scale, check
 from sinew.sim.scene.vectors import STOP_MAX, check_stops, values_at
-from sinew.widgets.inspector.facts import local_placement, vector_text, world_placement
+from sinew.widgets.inspector.sections import local_placement, vector_text, world_placement
 from sinew.widgets.inspector.stops import gap_beside, inserted, moved, removed, with_share, with_values
 from sinew.widgets.number_text import NumberRange, NumberTextError, format_number, gain, nice_step, parse_number
 
