@@ -344,6 +344,12 @@ class StepInputs:
     time: float
     grab: Grab | None = None
 
+    def grabbed(self, node: Node) -> tuple[int, Vec3]:
+        """The dragged particle of a node and its target [m]; -1 for none."""
+        if self.grab is None or self.grab.node != node.id:
+            return -1, (0.0, 0.0, 0.0)
+        return self.grab.particle, self.grab.hand
+
 
 @dataclass(frozen=True, slots=True)
 class Array:
@@ -400,9 +406,9 @@ class System(Owner, abc.ABC):
 
     def report(self, *lines: str) -> None:
         """Adds lines to `problems`, except empty ones and lines of the previous call, so that each is reported once."""
-        lines = tuple(line for line in lines if line)
-        self.problems += [line for line in lines if line not in self._last_report]
-        self._last_report = lines
+        if lines != self._last_report:
+            self.problems += [line for line in lines if line and line not in self._last_report]
+            self._last_report = lines
 
     @property
     def is_ready(self) -> bool:

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew.sim.kinds.emitter.handles import ARROW_TIME, EmitterHandles, KnobKind, dragged_setting
+from sinew.sim.kinds.emitter.handles import FLIGHT, EmitterHandles, KnobKind, dragged_setting
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.transform import compose
@@ -76,7 +76,7 @@ def test_the_knob_follows_the_mouse(kind, scale, disc):
 
 def test_the_arrow_is_as_long_as_the_way_in_its_time():
     slow, fast = handles(speed=0.0), handles(speed=10.0)
-    assert fast.length - slow.length == pytest.approx(10.0 * ARROW_TIME)
+    assert fast.length - slow.length == pytest.approx(10.0 * FLIGHT)
     assert slow.length > 0.0
 
 

@@ -9,7 +9,7 @@ from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.pin_targets import PinTargetTable
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinTarget
-from sinew.sim.kinds.cloth.skin_binding import SkinBinding
+from sinew.sim.kinds.cloth.teleport import SkinBinding
 from sinew.sim.kinds.contract import World
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.scene import Node, NodeId

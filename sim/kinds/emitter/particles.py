@@ -21,7 +21,6 @@ from sinew.sim.render.pass_context import PassContext
 from sinew.sim.render.pick_pass import PickPass
 from sinew.sim.render.progressive.frame_plan import lod_scale
 from sinew.sim.render.projection import Projection
-from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import check_stops, values_at
 
 Float32 = npt.NDArray[np.float32]
@@ -163,20 +162,10 @@ class Particles(Item):
     picture: Texture2D | None  # The image of textured particles
     reach: Callable[[], Bounds | None]  # Returns their bounds in the world, if known
 
-    @classmethod
-    def of(
-        cls,
-        node: Node,
-        emitter: Emitter,
-        life: Texture2D,
-        picture: Texture2D | None,
-        reach: Callable[[], Bounds | None],
-    ) -> "Particles":
-        settings = emitter.settings
-        is_opaque, is_soft = settings.blending is Blending.OPAQUE, settings.softness > 0.0
-        stages: tuple[Stage, ...] = ("shadow", "opaque", "pick") if is_opaque else ("transparent", "pick")
-        blend = BlendMode(settings.blending is Blending.ADDITIVE, is_soft and not is_opaque)
-        return cls(node=node, stages=stages, blend=blend, emitter=emitter, life=life, picture=picture, reach=reach)
+    def __post_init__(self) -> None:
+        is_opaque, is_soft = self.settings.blending is Blending.OPAQUE, self.settings.softness > 0.0
+        self.stages = ("shadow", "opaque", "pick") if is_opaque else ("transparent", "pick")
+        self.blend = BlendMode(self.settings.blending is Blending.ADDITIVE, is_soft and not is_opaque)
 
     @property
     def instances(self) -> int:

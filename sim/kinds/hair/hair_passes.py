@@ -15,10 +15,9 @@ from sinew.sim.gl.program import Program
 from sinew.sim.gl.state import PipelineState
 from sinew.sim.gl.task import Task
 from sinew.sim.gl.texture import Texture2D
-from sinew.sim.kinds.hair.drawn import DrawnStrands
+from sinew.sim.kinds.hair.drawn import DrawnStrands, Shells
 from sinew.sim.kinds.hair.records import CHILD, strand_record
 from sinew.sim.kinds.hair.settings import HairDisplay, HairLook, HairSettings
-from sinew.sim.kinds.hair.shells import Shells
 from sinew.sim.maths.ramps import Ramp, ramp_colours
 from sinew.sim.owner import Owner
 from sinew.sim.render.frame import SHADOW_SIZE

@@ -10,7 +10,7 @@ from sinew.sim.gl.program import Program
 from sinew.sim.gl.state import PipelineState
 from sinew.sim.gl.task import Task
 from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.kinds.hair.drawn import DrawnStrands
+from sinew.sim.kinds.hair.drawn import DrawnStrands, Shells
 from sinew.sim.kinds.hair.hair_passes import (
     CAST_RADIUS,
     LEAST_RADIUS,
@@ -25,7 +25,6 @@ from sinew.sim.kinds.hair.hair_passes import (
     shown_of,
 )
 from sinew.sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings
-from sinew.sim.kinds.hair.shells import Shells
 from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.maths.srgb import light_of
 from sinew.sim.render.items import WHOLE, DrawChunk, Item, ShaderVariant, Stage

@@ -27,10 +27,9 @@ from sinew.sim.kinds.contract import (
     World,
 )
 from sinew.sim.kinds.hair.comparison_solver import ComparisonSolver, rival_settings
-from sinew.sim.kinds.hair.generation import StrandGeneration
+from sinew.sim.kinds.hair.generation import GrowthSurfaces, StrandGeneration, missing
 from sinew.sim.kinds.hair.groom import SHORTEST, Groom
 from sinew.sim.kinds.hair.growth import Growth, GrowthSurface
-from sinew.sim.kinds.hair.growth_surfaces import GrowthSurfaces, missing
 from sinew.sim.kinds.hair.guide_looks import (
     child_colours,
     drawn_places,

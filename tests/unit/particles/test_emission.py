@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sinew.sim.kinds.emitter.outline import angle_direction
+from sinew.sim.kinds.emitter.handles import angle_direction
 from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.skin.surface_table import face_at, face_table, texture_density, triangle_shares, vertex_table

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew.sim.kinds.emitter.outline import emitter_outline, reach
+from sinew.sim.kinds.emitter.handles import emitter_outline, reach
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 
 
