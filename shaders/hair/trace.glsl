@@ -1,10 +1,10 @@
 // The knots of guides in the world, as they are shown, one after the other.
 // Inputs: the state of the guides and their roots, the number of the first one; with DISTANCE the state that another solver
-// brought them to. Outputs: place [m] of a knot; 1, or with DISTANCE the distance between both [m].
+// brought them to. Outputs: position [m] of a knot; 1, or with DISTANCE the distance between both [m].
 
 #include "common/quaternion.glsl"
 
-uniform samplerBuffer u_state;       // KNOTS texels a guide: place from the root [m]
+uniform samplerBuffer u_state;       // KNOTS texels a guide: position from the root [m]
 uniform samplerBuffer u_roots;       // 4 texels a guide; of its start as it was simulated, of its end as it is shown
 uniform int u_guide;
 #ifdef DISTANCE

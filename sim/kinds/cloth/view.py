@@ -138,7 +138,8 @@ class ClothView(View):
         assert isinstance(self._node.settings, ClothSettings)
         return self._node.settings
 
-    def apply(self, node: Node, subject: ClothSystem | None, world: World) -> None:
+    def apply(self, node: Node, subject: object, world: World) -> None:
+        assert isinstance(subject, ClothSystem | None)
         self._node, self._system = node, subject
         self._items.clear()
         self._texture = world.services.get(SharedTextures).of(world.textures).get(Path(self.settings.texture))

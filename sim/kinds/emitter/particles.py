@@ -79,7 +79,7 @@ class ParticlePrograms(Owner):
         if particles.look is ParticleLook.STREAK:
             program["u_streak_time"] = settings.streak_time
         if particles.look is ParticleLook.TEXTURED:
-            _set_picture(program, particles)
+            _set_image(program, particles)
         return program
 
     def draw(self, program: Program, first: int, count: int) -> None:
@@ -138,14 +138,14 @@ def _set_pass(program: Program, batch: Batch, projection: Projection) -> None:
         program["u_height"] = frame.height_terms
 
 
-def _set_picture(program: Program, particles: "Particles") -> None:
-    settings, picture = particles.settings, particles.picture
-    assert picture is not None
+def _set_image(program: Program, particles: "Particles") -> None:
+    settings, image = particles.settings, particles.image
+    assert image is not None
     over_life = settings.atlas_mode is AtlasMode.OVER_LIFE
-    program["u_picture"] = picture
+    program["u_image"] = image
     program["u_atlas"] = (settings.atlas_columns, settings.atlas_rows, float(over_life))
     program["u_turn"] = np.radians(settings.picture_turn)
-    program.set_if_active("u_inset", (0.5 / picture.size[0], 0.5 / picture.size[1]))
+    program.set_if_active("u_inset", (0.5 / image.size[0], 0.5 / image.size[1]))
 
 
 _PICKED = PipelineState(multisample=False)
@@ -159,7 +159,7 @@ class Particles(Item):
     group: str = "particles"
     emitter: Emitter
     life: Texture2D  # Colour, opacity and size over the life, see `life_table`
-    picture: Texture2D | None  # The image of textured particles
+    image: Texture2D | None  # The image of textured particles
     reach: Callable[[], Bounds | None]  # Returns their bounds in the world, if known
 
     def __post_init__(self) -> None:
@@ -179,7 +179,7 @@ class Particles(Item):
     def look(self) -> ParticleLook:
         """Form of the particles; round if the image is missing."""
         is_textured = self.settings.look is ParticleLook.TEXTURED
-        return ParticleLook.ROUND if is_textured and self.picture is None else self.settings.look
+        return ParticleLook.ROUND if is_textured and self.image is None else self.settings.look
 
     @cached_property
     def form(self) -> tuple[int, int]:

@@ -50,7 +50,8 @@ class EmitterView(View):
         self._mark: Mark | None = None
         self._box: Bounds | None = None
 
-    def apply(self, node: Node, subject: EmitterSystem | None, world: World) -> None:
+    def apply(self, node: Node, subject: object, world: World) -> None:
+        assert isinstance(subject, EmitterSystem | None)
         self._node, self._system, self._world = node, subject, world
         self._guides = self._mark = self._box = None
         settings = self._emitter.settings if self._emitter is not None else self._settings
@@ -66,13 +67,13 @@ class EmitterView(View):
         particles: tuple[Item, ...] = ()
         emitter = self._emitter
         if emitter is not None:
-            node, picture = self._node, self._image
+            node, image = self._node, self._image
 
             def make() -> Particles:
                 life = self._life.texture(emitter.settings)
-                return Particles(node=node, emitter=emitter, life=life, picture=picture, reach=self.reach)
+                return Particles(node=node, emitter=emitter, life=life, image=image, reach=self.reach)
 
-            particles = (self._particles.get((emitter, emitter.settings, picture, node), make),)
+            particles = (self._particles.get((emitter, emitter.settings, image, node), make),)
         if self._node.id not in display.overlay.selected_nodes:
             return particles
         if self._guides is None:

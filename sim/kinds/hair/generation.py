@@ -28,6 +28,7 @@ from sinew.sim.kinds.hair.imported import growth_from_file
 from sinew.sim.kinds.hair.records import GeneratedStrands, StrandBuffers, packed_strands, upload_strands
 from sinew.sim.kinds.hair.settings import MAPPED, ON_SKIN, HairForm, HairSettings, HairSource, ImageChannel, Region
 from sinew.sim.kinds.hair.shaping import edited
+from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node
 from sinew.sim.skin.surface_table import SurfaceTables, TableKey
 
@@ -38,7 +39,7 @@ class GrowthSurfaces:
     """Finds the surface for one node; tables and images keep their identity until they change."""
 
     def __init__(self) -> None:
-        self._channel: tuple[Pixels, ImageChannel, Pixels] | None = None
+        self._channel = Memo[Pixels]()
 
     def find(
         self,
@@ -82,10 +83,10 @@ class GrowthSurfaces:
         self, settings: HairSettings, world: World, character: Character, maps: SurfaceMaps, scalp_up: str
     ) -> GrowthSurface:
         """The skin of a model; only its scalp if its up axis is given."""
-        pixels = maps.images.get("density")
-        if pixels is not None and settings.density_channel is not ImageChannel.BRIGHTNESS:
-            pixels = self._channel_of(pixels, settings.density_channel)
-        wanted = TableKey(
+        pixels, channel = maps.images.get("density"), settings.density_channel
+        if pixels is not None and channel is not ImageChannel.BRIGHTNESS:
+            pixels = self._channel.get((pixels, channel), functools.partial(channel_of, pixels, channel))
+        key = TableKey(
             character.model,
             settings.source is HairSource.VERTICES,
             settings.density_bone,
@@ -94,14 +95,8 @@ class GrowthSurfaces:
             settings.density_section,
             scalp_up,
         )
-        table = world.services.get(SurfaceTables).table(self, wanted)
+        table = world.services.get(SurfaceTables).table(self, key)
         return GrowthSurface(character.world_from_model, character.model, table, maps)
-
-    def _channel_of(self, pixels: Pixels, channel: ImageChannel) -> Pixels:
-        known = self._channel
-        if known is None or known[0] is not pixels or known[1] != channel:
-            known = self._channel = pixels, channel, channel_of(pixels, channel)
-        return known[2]
 
 
 def _of_file(node: Node, world: World, character: Character | None, strands: StrandSet | None) -> GrowthSurface | None:

@@ -32,7 +32,8 @@ class HairView(View):
         self._box = Memo[Bounds]()
         self._items = {False: Memo[tuple[Ribbons, tuple[Item, ...]]](), True: Memo[tuple[Ribbons, tuple[Item, ...]]]()}
 
-    def apply(self, node: Node, subject: HairSystem | None, world: World) -> None:
+    def apply(self, node: Node, subject: object, world: World) -> None:
+        assert isinstance(subject, HairSystem | None)
         self._node, self._system, self._world = node, subject, world
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:

@@ -16,7 +16,7 @@ from sinew.sim.assets.model import Bounds
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.kinds.hair.hair_passes import LAYERS_MAX, HairTarget, shown_of
+from sinew.sim.kinds.hair.hair_passes import LAYERS_MAX, HairTarget
 from sinew.sim.kinds.hair.presets import PRESETS, with_preset
 from sinew.sim.kinds.hair.settings import HairDisplay, HairForm, HairLook, HairSettings, HairSource
 from sinew.sim.kinds.hair.system import HairSystem
@@ -275,8 +275,8 @@ def test_an_undercoat_covers_what_is_between_few_strands_in_the_colour_of_the_ro
 
 
 def _drawn_share(settings: HairSettings, box: Bounds, strands: int) -> float:
-    sheet = HairTarget(Projection(glm.dmat4(1.0), SIZE), box, settings.length)
-    return shown_of(settings, sheet, strands, 1, covers=False) / strands
+    target = HairTarget(settings, Projection(glm.dmat4(1.0), SIZE), box, settings.length)
+    return target.count(strands, 1, covers=False) / strands
 
 
 def test_absurdly_wide_strands_are_limited_by_their_area() -> None:
