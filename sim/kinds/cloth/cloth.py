@@ -19,7 +19,7 @@ from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.cloth.buffers import ClothSheet, ClothTables, SpringLines, rest_records
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
-from sinew.sim.kinds.cloth.pin_targets import ClothPins, PinTargetTable
+from sinew.sim.kinds.cloth.pin_targets import ClothPins
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sinew.sim.kinds.cloth.stability import stop_reason
@@ -316,28 +316,22 @@ class Cloth(Owner):
         self._monitor.reset(records)
         self._drawn = False
 
-    def snapshot(self, ties: PinTargetTable) -> State:
-        """Everything that the next step depends on, including what the pins are attached to."""
-        head = {"steps": self.step_count, "halted": self.stopped, "tied": ties.held is not None}
-        held = [] if ties.held is None else [ties.held]
+    def snapshot(self) -> State:
+        """Everything that the next step depends on."""
+        head = {"steps": self.step_count, "halted": self.stopped, "tied": self.pins.attached is not None}
         spans = (self._state.newest, self._monitor.sound.newest, self.pins.targets)
-        return State(head, *map(BufferSpan, spans), self.pins.flags, ties.in_joint, *held, *ties.feet)
+        return State(head, *map(BufferSpan, spans), self.pins.flags, *self.pins.attachment_state())
 
-    def restore(self, state: bytes) -> PinTargetTable:
-        """Restores a `snapshot`; returns what the pins are attached to.
-
-        Raises SettingsError if the snapshot is of another cloth.
-        """
-        head, (moving, sound, pins, flags, in_joint, *rest) = unpacked_state(state)
+    def restore(self, state: bytes) -> None:
+        """Restores a `snapshot`.  SettingsError if it is of another cloth."""
+        head, (moving, sound, targets, flags, *attachment) = unpacked_state(state)
         if len(flags) != self.model.particle_count or len(moving) != self._state.count:
             raise SettingsError("the state is that of another cloth")
         self._state.write(moving)
         self._monitor.restore(sound)
         self._is_measured = False
-        self.pins.write(flags, pins)
+        self.pins.restore(flags, targets, attachment, is_attached=head["tied"])
         self.step_count, self.stopped, self._drawn = head["steps"], head["halted"], False
-        held = rest.pop(0) if head["tied"] else None
-        return PinTargetTable(held, in_joint, tuple(rest))
 
     def _measure(self) -> None:
         """Measures a state that was not measured by a step."""

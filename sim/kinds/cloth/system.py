@@ -112,8 +112,9 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             self._settings = settings
             self._build(settings, placement)
         if not self._follower.is_of(settings, node.attachment.node):
-            self._follower.detach()
+            self._follower.release()
             self._follower = PinFollower(settings, node.attachment.node)
+            self._built.pins.detach()
         self._built.set_transform(placement)
 
     def step(self, inputs: StepInputs) -> None:
@@ -201,13 +202,14 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         }
 
     def snapshot(self) -> State:
-        snapshot = self._built.snapshot(self._follower.ties())
-        return State({"cloth": snapshot, **self._teleport.state(self._built)}, self._built.start)
+        cloth = self._built
+        return State({"cloth": cloth.snapshot(), **self._teleport.state(cloth)}, cloth.start)
 
     def restore(self, state: bytes, world: World) -> None:
         cloth = self._built
         head, (start,) = unpacked_state(state)
-        self._follower.restore(cloth, cloth.restore(head["cloth"]), world.characters)
+        cloth.restore(head["cloth"])
+        self._follower.take_character(world.characters)
         cloth.start = start
         self._teleport.restore(head, self.node, cloth, world)
 
@@ -216,7 +218,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         return State(head | {"cloth": interpolate_particles(before["cloth"], head["cloth"], share)}, *arrays).packed()
 
     def release(self) -> None:
-        self._follower.detach()
+        self._follower.release()
         super().release()
         self.cloth = None
 
@@ -239,13 +241,11 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
                 if effect is Effect.STEP:
                     self._recovery.changed(self.cloth, before)
                 return
-        self._follower.detach()
         self._recovery = Recovery()
 
     def _restart(self, world: World, time: float | None) -> None:
         """Restarts on the character in its pose at a scene time [s], or in its present pose."""
         if self.cloth is not None:
             self.cloth.reset()
-            self._follower.detach()
             self._recovery = Recovery()
             self._teleport.start(self.node, self.cloth, world, time)

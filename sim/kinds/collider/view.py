@@ -22,7 +22,7 @@ _PLAIN = (0.35, 0.62, 0.90, 0.30)
 _SELECTED = (1.00, 0.62, 0.20, 0.38)
 _MUTED = (0.55, 0.57, 0.60, 0.30)
 _WIRE_SHARE = 0.25  # of the fill of colliders on characters, which are drawn over them
-_PLANE_SHARE = 0.3  # a plane covers half of the picture, and much is seen through it
+_PLANE_SHARE = 0.3  # a plane covers half of the image, and much is seen through it
 
 
 class ColliderPoses(Service):
