@@ -46,7 +46,7 @@ class BrushStroke:
     strength: float
 
     def pixels(self, places: Float64) -> tuple[Float64, Float64, Float64]:
-        """Image positions [px] (..., 2) of points (..., 3), pixels per metre there (0 behind the eye), and depths [m]."""
+        """Image positions [px] (..., 2) of points (..., 3), pixels per metre (0 behind the eye), and depths [m]."""
         right, up, back = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
         from_eye = places - np.array(self.camera.position().to_tuple())
         depth = -(from_eye @ back)
