@@ -104,7 +104,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         self.world = world
         if node is self.node and not node.attachment.node:
             return
-        if settings.source is ClothSource.MESH and settings.mesh_path not in world.meshes:
+        if settings.source is ClothSource.MESH and Path(settings.mesh_path) not in world.assets.meshes:
             return
         self.node = node
         placement = world.places.world_from_node(node)
@@ -190,7 +190,9 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
     @property
     def material(self) -> Material:
         settings = self._built.settings
-        return fabric(settings, textured=bool(settings.texture) and Path(settings.texture) in self.world.textures)
+        return fabric(
+            settings, textured=bool(settings.texture) and Path(settings.texture) in self.world.assets.textures
+        )
 
     def measures(self) -> Mapping[str, float]:
         statistics = self._built.check()
@@ -230,7 +232,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
     def _build(self, settings: ClothSettings, placement: np.ndarray) -> None:
         surface = None
         if settings.source is ClothSource.MESH:
-            mesh = self.world.meshes[settings.mesh_path]
+            mesh = self.world.assets.meshes[Path(settings.mesh_path)]
             surface = surface_of_mesh(mesh, settings.mesh_section, name=settings.mesh_path)
         if self.cloth is None:
             self.cloth = self.owns(Cloth(self.context, self.library, settings, surface, placement))

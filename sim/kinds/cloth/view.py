@@ -142,7 +142,7 @@ class ClothView(View):
         assert isinstance(subject, ClothSystem | None)
         self._node, self._system = node, subject
         self._items.clear()
-        self._texture = world.services.get(SharedTextures).of(world.textures).get(Path(self.settings.texture))
+        self._texture = world.services.get(SharedTextures).of(world.assets.textures).get(Path(self.settings.texture))
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
         cloth = self._cloth

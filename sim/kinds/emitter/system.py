@@ -148,7 +148,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         assert isinstance(settings, EmitterSettings)
         character, parent = world.characters.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
         assert isinstance(character, Character | None)
-        pixels = world.images.get(Path(settings.density_texture)) if settings.density_texture else None
+        pixels = world.assets.images.get(Path(settings.density_texture)) if settings.density_texture else None
         key = (node, character, parent, pixels)
         if same_objects(key, self._key):
             return
