@@ -177,7 +177,7 @@ def test_a_bake_of_other_settings_is_told_and_simulated_anew_and_others_are_kept
     plain = ClothSystem.step
 
     def step(system: ClothSystem, inputs: object) -> None:
-        stepped.add(system._node.id)
+        stepped.add(system.node.id)
         plain(system, inputs)
 
     with monkeypatch.context() as patch:
