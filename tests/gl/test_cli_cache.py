@@ -157,7 +157,7 @@ def test_only_nodes_with_changed_settings_are_simulated_again(
     plain = ClothSystem.step
 
     def step(system: ClothSystem, inputs: object) -> None:
-        stepped.add(system._node.id)
+        stepped.add(system.node.id)
         plain(system, inputs)
 
     with monkeypatch.context() as patch:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.emitter.births import GENERATIONS, Schedule, generation_of, hash_number, slot_of
 from sinew.sim.kinds.emitter.block import Pattern, constants_of, drag_terms, pattern_at
-from sinew.sim.kinds.emitter.outline import angle_direction
+from sinew.sim.kinds.emitter.handles import angle_direction
 from sinew.sim.kinds.emitter.settings import (
     CollisionResponse,
     EmissionAim,

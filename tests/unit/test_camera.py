@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from sinew.sim.kinds.emitter.handles import ARROW_TIME, EmitterHandles, KnobKind, dragged_setting
-from sinew.sim.kinds.emitter.outline import emitter_outline, reach
+from sinew.sim.kinds.emitter.handles import FLIGHT, EmitterHandles, KnobKind, dragged_setting, emitter_outline, reach
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.transform import compose
@@ -207,7 +206,7 @@ def test_by_yaw_and_pitch_the_arrow_points_there_and_there_is_no_cone():
     line, box = handles(source=EmitterSource.LINE), handles(source=EmitterSource.BOX)
     assert [sum(knob.kind is KnobKind.SIZE for knob in one.knobs) for one in (line, box)] == [1, 3]
     slow, fast = handles(speed=0.0), handles(speed=10.0)
-    assert fast.length - slow.length == pytest.approx(10.0 * ARROW_TIME)
+    assert fast.length - slow.length == pytest.approx(10.0 * FLIGHT)
     press, middle = knob(fast, KnobKind.SPEED), fast.view.pixels([fast.base])[0]
     far = tuple(middle + 3.0 * (middle - press))
     assert dragged_setting(fast, fast.hit(press), press, far)["speed"] == 0.0, "nothing becomes negative"

@@ -15,7 +15,7 @@ from sinew.sim.assets.model import Bounds
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.kinds.hair.hair_passes import LAYERS_MAX, HairTarget, shown_of
+from sinew.sim.kinds.hair.hair_passes import LAYERS_MAX, HairTarget
 from sinew.sim.kinds.hair.presets import PRESETS, with_preset
 from sinew.sim.kinds.hair.settings import HairForm, HairLook, HairSettings, HairSource
 from sinew.sim.kinds.hair.system import HairSystem
@@ -164,8 +164,8 @@ def test_an_undercoat_covers_the_surface_in_the_colour_of_the_roots(stage: Stage
 
 
 def _drawn_share(settings: HairSettings, box: Bounds, strands: int) -> float:
-    sheet = HairTarget(Projection(glm.dmat4(1.0), SIZE), box, settings.length)
-    return shown_of(settings, sheet, strands, 1, covers=False) / strands
+    target = HairTarget(settings, Projection(glm.dmat4(1.0), SIZE), box, settings.length)
+    return target.count(strands, 1, covers=False) / strands
 
 
 def test_very_wide_strands_are_limited_by_their_area_and_shipped_ones_are_not(stage: Stage) -> None:

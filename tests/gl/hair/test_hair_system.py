@@ -18,7 +18,7 @@ from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.kinds.hair.highlights import DistancePoints
+from sinew.sim.kinds.hair.highlights import GuidePoints
 from sinew.sim.kinds.hair.presets import with_preset
 from sinew.sim.kinds.hair.settings import ComparisonSolverChoice, HairDisplay, HairSettings, HairSolver, HairSource
 from sinew.sim.kinds.hair.system import HairSystem
@@ -178,13 +178,13 @@ def test_distance_points_have_the_distance_of_each_knot(context: Context, engine
     assert system.strands is not None
     assert system.rival is not None
     engine.refresh(0.0)
-    heat = DistancePoints(context, engine.library, 40, 6)
-    heat.follow(system.strands, system.rival)
-    knots = heat.read()
+    distances = GuidePoints(context, engine.library, 40, 6, is_compared=True)
+    distances.update(system.strands, 0, system.rival)
+    knots = distances.read()
     expected = np.linalg.norm(system.strands.offsets() - system.rival.strands.offsets(), axis=2)
     np.testing.assert_allclose(knots[..., 3], expected, atol=1e-6)
     np.testing.assert_allclose(knots[..., :3], system.strands.positions(), atol=1e-5)
-    heat.release()
+    distances.release()
     found = drawn(engine, output, Scene(nodes=(node,)), camera)
     plain = Scene(nodes=(ball(solver=HairSolver.SPRINGS, knot_mass=0.01, show=HairDisplay.GUIDES),))
     assert (np.abs(found - drawn(engine, output, plain, camera)).max(axis=2) > 20).sum() > 300

@@ -9,7 +9,7 @@ import pytest
 from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
-from sinew.sim.kinds.emitter.outline import angle_direction
+from sinew.sim.kinds.emitter.handles import angle_direction
 from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg, pcg3d, pcg4d, unit_numbers
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.skin.surface_table import (
