@@ -28,7 +28,7 @@ from sinew.sim.gl.task import Task, finish
 from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
 from sinew.sim.kinds.background import Background
-from sinew.sim.kinds.contract import CharacterView, Grab, World
+from sinew.sim.kinds.contract import CharacterView, Grab, Pixels, World
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.ghost_pass import DepthTerms
 from sinew.sim.render.pick_pass import Pick, PickPass
@@ -36,7 +36,7 @@ from sinew.sim.render.progressive.scheduler import PendingImage, RenderScheduler
 from sinew.sim.render.render_view import Overlay, RenderView
 from sinew.sim.render.scene_views import SceneViews
 from sinew.sim.render.surface import Images
-from sinew.sim.render.texture_upload import SharedTextures
+from sinew.sim.render.texture_upload import MipImages, SharedTextures
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, NodeId, Scene
@@ -75,7 +75,7 @@ class Engine(Owner):
         self.pictures = RenderScheduler(self._renderer)
         self._time = 0.0
         self._prefetched: frozenset[float] = frozenset()
-        self._images: dict[Path, Any] = {}
+        self._images: dict[Path, Pixels] = {}
         self._meshes: dict[str, Mesh] = {}
         self._textures: dict[Path, MipImage] = {}
         self._strands: dict[Path, StrandSet] = {}
@@ -88,7 +88,7 @@ class Engine(Owner):
         finish(self.model_upload(node_id, prepare_model(model), mips))
 
     def model_upload(
-        self, node_id: NodeId, prepared: PreparedModel, images: Mapping[Path, MipImage], *, warmed_up: bool = False
+        self, node_id: NodeId, prepared: PreparedModel, images: MipImages, *, warmed_up: bool = False
     ) -> Task[None]:
         """Uploads the model of a character in small steps; the last step replaces the previous model.
 
@@ -107,6 +107,7 @@ class Engine(Owner):
         if self.views.scene.has(node_id):
             node = self._character_node(node_id)
             view.apply(node, view.character, self.world)
+            assert isinstance(node.settings, ModelSettings)
             view.character.primary.prepare(node.settings.skinning)
             yield
             if warmed_up:
@@ -132,7 +133,7 @@ class Engine(Owner):
     def set_files(
         self,
         meshes: Mapping[str, Mesh],
-        images: Images,
+        images: Mapping[Path, Pixels],
         textures: Mapping[Path, MipImage] | None = None,
         strands: Mapping[Path, StrandSet] | None = None,
     ) -> None:

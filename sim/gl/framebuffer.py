@@ -12,7 +12,7 @@ from sinew.sim.gl.bootstrap import GL, glReadPixels
 from sinew.sim.gl.errors import GLError, GLLimitError
 from sinew.sim.gl.objects import GLObject, Owner, new_name
 from sinew.sim.gl.state import PipelineState
-from sinew.sim.gl.texture import PixelFormat, Texture2D, pixel_format
+from sinew.sim.gl.texture import Filter, PixelFormat, Texture2D, pixel_format
 
 if TYPE_CHECKING:
     from sinew.sim.gl.context import Context
@@ -215,7 +215,7 @@ class Framebuffer(Owner):
             GL.glFramebufferRenderbuffer(GL.GL_FRAMEBUFFER, point, GL.GL_RENDERBUFFER, buffer.name)
             return None
         compare = pixel_format(pixels).is_depth and self._depth_compare
-        filtering = "nearest" if pixel_format(pixels).is_depth and not compare else "linear"
+        filtering: Filter = "nearest" if pixel_format(pixels).is_depth and not compare else "linear"
         texture = self.owns(
             Texture2D(self.context, self.size, pixels, filtering=filtering, compare=compare, label=self.label)
         )

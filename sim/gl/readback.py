@@ -47,7 +47,7 @@ class Readback(Owner):
     def __init__(self, context: "Context", *, label: str = "") -> None:
         self._staging = self.owns(Buffer(context, 0, usage="read", label=f"readback {label}"))
         self._fence: Fence | None = None
-        self._dtype = np.dtype(np.uint8)
+        self._dtype: np.dtype = np.dtype(np.uint8)
 
     @property
     def pending(self) -> bool:

@@ -29,7 +29,7 @@ class UniformType:
     upload: Callable[[int, int, npt.NDArray[Any]], None]  # Called with (location, count, array) for the program in use
     sampler_target: int | None = None  # Texture target of samplers, None for everything else
 
-    def encode(self, value: object, size: int) -> npt.NDArray[Any]:
+    def encode(self, value: npt.ArrayLike, size: int) -> npt.NDArray[Any]:
         """Converts a value to a new array of shape (count, *shape), count at most `size`.
 
         Raises ValueError if the shape does not fit.

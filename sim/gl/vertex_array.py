@@ -18,7 +18,7 @@ from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.errors import GLError
 from sinew.sim.gl.kernel_text import in_lanes, is_all_floats, texel_words
 from sinew.sim.gl.objects import GLObject, new_name
-from sinew.sim.gl.record import INPUT_PREFIX
+from sinew.sim.gl.record import INPUT_PREFIX, field_offset
 from sinew.sim.gl.texture import BufferTexture
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def _attach(attribute: "AttributeInfo", stream: Stream, name: str) -> None:
         raise GLError(f"field {name!r} of type {layout[name]} cannot feed a vertex attribute")
     if attribute.integer and base.kind == "f":
         raise GLError(f"attribute {attribute.name!r} is an integer, field {name!r} is {base.name}")
-    pointer = ctypes.c_void_p(stream.offset + int(layout.fields[name][1]))
+    pointer = ctypes.c_void_p(stream.offset + field_offset(layout, name))
     GL.glBindBuffer(GL.GL_ARRAY_BUFFER, stream.buffer.name)
     GL.glEnableVertexAttribArray(attribute.location)
     if attribute.integer:

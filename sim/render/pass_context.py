@@ -14,13 +14,14 @@ from sinew.sim.gl.state import PipelineState
 from sinew.sim.gl.task import Task
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.guard import Guard
+from sinew.sim.owner import Releasable
 from sinew.sim.render.frame import Frame
 from sinew.sim.render.render_view import DisplayOptions
 
 if TYPE_CHECKING:
     from sinew.sim.render.items import DrawChunk, Item, Stage
 
-P = TypeVar("P")
+P = TypeVar("P", bound=Releasable)
 Scissor = tuple[int, int, int, int] | None
 PLAIN = PipelineState()
 DONE = object()

@@ -179,7 +179,8 @@ class Materials(Owner):
             return
         self._applied = looks, others
         materials = overridden_materials(self._model, looks)
-        textures = {**self._own, **{(path, REPEATED): texture for path, texture in others.items()}}
+        textures = dict(self._own)
+        textures.update({(path, REPEATED): texture for path, texture in others.items()})
         self.drawn = tuple(self._uploaded(material, look_of(looks, material.name), textures) for material in materials)
 
     def get(self, index: int, textured: bool) -> GpuMaterial:
