@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.gl.back_end import BackEnd
-from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.errors import GLLimitError
 from sinew.sim.gl.kernel import Kernel
@@ -44,8 +43,6 @@ class PingPong(Owner):
             for side in ("first", "second")
         )
         self._newest = 0
-        first, second = self._sides
-        self._turns = ((first.name, second.buffer.name), (second.name, first.buffer.name))
 
     @property
     def newest(self) -> Buffer:
@@ -67,17 +64,14 @@ class PingPong(Owner):
 
         The samplerBuffer `source` of the kernel reads the newest records; set other uniforms before.
         """
-        program, side = kernel.program, self._newest
-        turns = itertools.cycle(self._turns if side == 0 else self._turns[::-1])
-        with kernel.writing() as capture:
-            bind, send, write = GL.glBindTexture, GL.glUniform2f, capture.writer(self.count)
-            kind, location = GL.GL_TEXTURE_BUFFER, program.location(varying)
-            GL.glActiveTexture(GL.GL_TEXTURE0 + program.unit(source))
-            for (first, second), (old, new) in zip(values, turns, strict=False):
-                bind(kind, old)
-                send(location, first, second)
-                write(new)
-        self._newest = (side + len(values)) % 2
+        program = kernel.program
+        units, location = (program.unit(source),), program.location(varying)
+        read, written = self._sides[self._newest], self._sides[1 - self._newest]
+        textures = itertools.cycle(((read.name,), (written.name,)))
+        targets = itertools.cycle((written.buffer.name, read.buffer.name))
+        with kernel.writing() as run:
+            run.write_each(self.count, units, location, zip(textures, targets, values, strict=False))
+        self._newest = (self._newest + len(values)) % 2
         self.runs += len(values)
 
 
@@ -138,21 +132,14 @@ class BufferRing(Owner):
             self._run_whole(kernel, names, (first, count, of))
             return
         program = kernel.program
-        location = program.location(SPAN)
-        newest_unit, older_unit = (GL.GL_TEXTURE0 + program.unit(name) for name in names)
         textures, targets = [side.name for side in self._sides], [side.buffer.name for side in self._sides]
-        bind, activate, send, kind = GL.glBindTexture, GL.glActiveTexture, GL.glUniform2f, GL.GL_TEXTURE_BUFFER
         now, before, spare = self._newest, self._older, self._spare
-        with kernel.writing() as capture:
-            write = capture.writer(self.count)
-            for index in range(first, first + count):
-                activate(newest_unit)
-                bind(kind, textures[now])
-                activate(older_unit)
-                bind(kind, textures[before])
-                send(location, index / of, (index + 1) / of)
-                write(targets[spare])
-                now, before, spare = spare, now, before
+        substeps = []
+        for index in range(first, first + count):
+            substeps.append(((textures[now], textures[before]), targets[spare], (index / of, (index + 1) / of)))
+            now, before, spare = spare, now, before
+        with kernel.writing() as run:
+            run.write_each(self.count, [program.unit(name) for name in names], program.location(SPAN), substeps)
         self._newest, self._older = now, before
 
     def _run_whole(self, kernel: Kernel, names: tuple[str, str], part: tuple[int, int, int]) -> None:
@@ -163,8 +150,8 @@ class BufferRing(Owner):
         program = kernel.program
         program[names[0]], program[names[1]], program[PART] = self.texture, self.texture_before, part
         now, before = self._spares()
-        with kernel.writing() as dispatch:
-            dispatch.write(self._sides[now].buffer.name, 0, self.count, self._sides[before].buffer.name)
+        with kernel.writing() as run:
+            run.write((self._sides[now].buffer, self._sides[before].buffer), 0, self.count)
         self._newest, self._older = now, before
 
     def correct(self, kernel: Kernel, names: tuple[str, str], span: tuple[float, float]) -> None:

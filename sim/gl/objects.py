@@ -76,6 +76,9 @@ class GLObject:
 
     `release()` deletes the name at once (the context must be current) and may be called twice.  If the object is
     garbage collected instead, `Context.collect` deletes the name.
+
+    Attributes:
+        name: The GL name; after `release` reading it raises GLError.
     """
 
     kind = "Buffer"
@@ -83,27 +86,26 @@ class GLObject:
     def __init__(self, context: "Context", name: int, label: str) -> None:
         self.context = context
         self.label = label
-        self._name = int(name)
-        self._deleted = False
-        context.registry.add(self.kind, self._name, label)
-        self._finaliser = weakref.finalize(self, context.registry.enqueue, self.kind, self._name)
+        self.name = name
+        self.released = False
+        context.registry.add(self.kind, name, label)
+        self._finaliser = weakref.finalize(self, context.registry.enqueue, self.kind, name)
         self._finaliser.atexit = False
 
-    @property
-    def name(self) -> int:
-        if self._deleted:
-            raise GLError(f"{type(self).__name__} {self.label!r} was used after its release")
-        return self._name
-
-    @property
-    def released(self) -> bool:
-        """Whether the name was deleted, by `release` or with its context."""
-        return self._deleted or self.context.released
-
     def release(self) -> None:
+        if self.released:
+            return
         if self._finaliser.detach() is not None and not self.context.released:
-            self.context.registry.delete(self.kind, self._name)
-        self._deleted = True
+            self.context.registry.delete(self.kind, self.name)
+        self.released = True
+        del self.name
+
+    if not TYPE_CHECKING:  # a property would cost a call at every use
+
+        def __getattr__(self, attribute: str) -> object:
+            if attribute == "name":
+                raise GLError(f"{type(self).__name__} {self.label!r} was used after its release")
+            raise AttributeError(f"{type(self).__name__} has no attribute {attribute!r}")
 
 
 def get_integer(parameter: int) -> int:

@@ -40,7 +40,7 @@ def test_an_adopted_context_reports_the_same_driver(context: Context) -> None:
     buffer = Buffer(adopted, 16, label="adopted")
     assert adopted.live == ["Buffer:adopted"]
     adopted.release()
-    assert not GL.glIsBuffer(buffer._name)
+    assert not GL.glIsBuffer(buffer.name)
     context.bind_default_framebuffer()
     assert GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) == GL.GL_FRAMEBUFFER_COMPLETE
 
