@@ -190,7 +190,7 @@ class Engine(Owner):
         self._prefetched = frozenset(times)
         playback = self.views.scene.playback
         for node, character in self.views.posed():
-            if not self._guard.is_out(node.id):
+            if node.id not in self._guard.faulty:
                 with self._guard.of(node):
                     character.prefetch_poses(node, times, (playback.start_time, playback.run_up))
 
@@ -237,7 +237,7 @@ class Engine(Owner):
         poses: Poses = {}
         preroll = scene.playback.start_time, scene.playback.run_up
         for node, character in self.views.posed():
-            if not self._guard.is_out(node.id):
+            if node.id not in self._guard.faulty:
                 try:
                     character.update(node, time, scene.view.comparison, self.views.places, poses, preroll)
                 except Exception as error:

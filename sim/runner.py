@@ -6,7 +6,6 @@ time.
 """
 
 import math
-import operator
 from collections.abc import Hashable
 
 import msgspec
@@ -17,6 +16,7 @@ from sinew.sim.cache.simulation_cache import CachedState, SimulationCache
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.engine import Engine
 from sinew.sim.kinds.contract import Grab
+from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME, step_at, step_end
 
 _NEAR = 1e-3
@@ -84,7 +84,7 @@ class SimulationRunner:
         assets = world.assets
         contents = (*assets.meshes.values(), *assets.images.values(), *assets.strands.values())
         inputs = (world.scene, *world.in_force.values(), *world.characters.values(), *contents)
-        if len(inputs) == len(self._inputs) and all(map(operator.is_, inputs, self._inputs)):
+        if same_objects(inputs, self._inputs):
             return
         self._inputs = inputs
         playback = world.scene.playback

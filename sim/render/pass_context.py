@@ -93,7 +93,7 @@ class PassContext:
 
     def _guarded(self, item: "Item", work: Callable[[], object]) -> object:
         """Result of a call for an item; `DONE` if it raises or has raised before."""
-        if self.passes.guard.is_out(item.node.id):
+        if item.node.id in self.passes.guard.faulty:
             return DONE
         result: object = DONE
         with self.passes.guard.of(item.node) as guarded:

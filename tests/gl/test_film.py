@@ -17,6 +17,7 @@ from sinew import resources
 from sinew.app.cli.run import SceneRun
 from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.files.project_file import save_project
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings
@@ -254,7 +255,7 @@ class Counter:
     def __init__(self, lag: int = 0) -> None:
         self.lag = lag
         self.value = 0
-        self.world = SimpleNamespace(scene=Scene(), characters={}, meshes={}, images={}, strands={}, in_force={})
+        self.world = SimpleNamespace(scene=Scene(), characters={}, assets=SceneAssets(), in_force={})
         self.stopped: dict[str, str] = {}
 
     def step(self, time: float, grab: object = None) -> None:
