@@ -35,6 +35,8 @@ class SimulationRunner:
         store: Where steps are cached; without one, `advance` simulates every step, and only `reset` goes back.
 
     Attributes:
+        start_time: Start of the scene [s]; the pre-roll is over by then.
+        preroll: Steps before the start of the scene.
         shown: The step that is shown, or will be with the next frame.
         is_catching_up: Whether the requested step was evicted and is being simulated again, frame by frame.
     """
@@ -48,29 +50,19 @@ class SimulationRunner:
         self._marks: dict[tuple[CachedState | None, ...], object] = {}
         self._inputs: tuple[object, ...] = ()
         self._start_key: Hashable = None
-        self._start, self._preroll = 0.0, 0
+        self.start_time, self.preroll = 0.0, 0
         self._position: tuple[Branch[CachedState], int, int] | None = None
         """Branch and step of the engine's state, and the step whose baked states it shows."""
         self.shown = 0
         self.is_catching_up = False
 
-    @property
-    def start_time(self) -> float:
-        """Start of the scene [s]; the pre-roll is over by then."""
-        return self._start
-
-    @property
-    def preroll(self) -> int:
-        """Steps before the start of the scene."""
-        return self._preroll
-
     def step_of(self, time: float) -> int:
         """The step nearest to a scene time [s]."""
-        return max(step_at(self._start, time) + self._preroll, 0)
+        return max(step_at(self.start_time, time) + self.preroll, 0)
 
     def time_of(self, step: int) -> float:
         """Scene time at the end of a step [s]."""
-        return step_end(self._start, step - self._preroll)
+        return step_end(self.start_time, step - self.preroll)
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -88,7 +80,7 @@ class SimulationRunner:
             return
         self._inputs = inputs
         playback = world.scene.playback
-        self._start, self._preroll = playback.start_time, round(playback.run_up / STEP_TIME)
+        self.start_time, self.preroll = playback.start_time, round(playback.run_up / STEP_TIME)
         if not self._is_cached:
             return
         self.cache.baked = {node.id for node in world.scene.nodes if node.baked}
@@ -172,7 +164,7 @@ class SimulationRunner:
 
     def show_between(self, time: float) -> float:
         """Like `show`, but interpolates between two cached steps; for looking only."""
-        step = math.floor((time - self._start) / STEP_TIME) + self._preroll
+        step = math.floor((time - self.start_time) / STEP_TIME) + self.preroll
         share = (time - self.time_of(step)) / STEP_TIME if step >= 0 else 0.0
         if not self.engine.simulation.has_state or not _NEAR < share < 1.0 - _NEAR:
             return self.show(time)

@@ -39,8 +39,6 @@ class Buffer(GLObject):
         usage: "static" written once, "dynamic" often, "stream" every frame, "copy" written by the GPU, "read" staging.
     """
 
-    kind = "Buffer"
-
     def __init__(
         self,
         context: "Context",
@@ -50,7 +48,7 @@ class Buffer(GLObject):
         usage: Usage = "static",
         label: str = "",
     ) -> None:
-        super().__init__(context, new_name(GL.glGenBuffers), label)
+        super().__init__(context, "Buffer", new_name(GL.glGenBuffers), label)
         self.usage: Usage = usage
         if dtype is None:
             dtype = data.dtype if isinstance(data, np.ndarray) else np.uint8

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 _COMPARED = NUMBERS | {tuple}
 
 
-class _ProgramName(GLObject):
-    kind = "Program"
-
-
 class Program:
     """A program that can be replaced while others hold it.
 
@@ -50,7 +46,7 @@ class Program:
         self._dirty: set[str] = set()
         self._units: dict[str, int] = {}
         self._textures: dict[str, weakref.ref[Texture]] = {}
-        self._owner: _ProgramName | None = None
+        self._owner: GLObject | None = None
         self.swap(sources)
 
     def swap(self, sources: ProgramSources) -> None:
@@ -70,7 +66,7 @@ class Program:
             raise GLLimitError(f"program {self.label!r}: {len(samplers)} samplers, the limit is {SCRATCH_UNIT}")
         if self._owner is not None:
             self._owner.release()
-        self._owner = _ProgramName(self.context, name, self.label)
+        self._owner = GLObject(self.context, "Program", name, self.label)
         self.reflection = reflection
         self.generation += 1
         self._declared |= sources.uniforms() | set(reflection.uniforms)

@@ -21,11 +21,9 @@ class Fence(GLObject):
         flush: Whether to send the commands to the GPU now; otherwise the first look at `passed` does.
     """
 
-    kind = "Sync"
-
     def __init__(self, context: "Context", *, flush: bool = True, label: str = "") -> None:
         self._sync = GL.glFenceSync(GL.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
-        super().__init__(context, ctypes.cast(self._sync, ctypes.c_void_p).value or 0, label)
+        super().__init__(context, "Sync", ctypes.cast(self._sync, ctypes.c_void_p).value or 0, label)
         self._flags = 0 if flush else GL.GL_SYNC_FLUSH_COMMANDS_BIT
         if flush:
             GL.glFlush()

@@ -81,10 +81,6 @@ class Stream:
         return {self.rename.get(name, INPUT_PREFIX + name): name for name in self.layout.names or ()}
 
 
-class _VertexArrayName(GLObject):
-    kind = "VertexArray"
-
-
 class VertexArray:
     """Streams, an optional index buffer, and constants for attributes without a stream.
 
@@ -114,7 +110,7 @@ class VertexArray:
                 raise GLError(f"vertex array {label!r}: stream {stream.buffer.label!r} has no named fields")
             self._take(stream)
         self.vertex_count = min((stream.record_count for stream in streams if not stream.divisor), default=0)
-        self._owners: dict[int, tuple[_VertexArrayName, list[tuple[float, ...]]]] = {}
+        self._owners: dict[int, tuple[GLObject, list[tuple[float, ...]]]] = {}
         self._texels: dict[tuple[np.dtype, ...], list[BufferTexture]] = {}
         self._element = (0, 0) if indices is None else (ELEMENTS[indices.dtype.name], indices.dtype.itemsize)
 
@@ -177,11 +173,11 @@ class VertexArray:
             texture.release()
         self._texels.clear()
 
-    def _build(self, program: "Program", per_vertex: int) -> _VertexArrayName:
+    def _build(self, program: "Program", per_vertex: int) -> GLObject:
         for stream in self._streams if per_vertex > 1 else ():
             self._take(dataclasses.replace(stream, dtype=in_lanes(stream.layout, per_vertex)))
         self._check_attributes(program)
-        owner = _VertexArrayName(self.context, new_name(GL.glGenVertexArrays), self.label)
+        owner = GLObject(self.context, "VertexArray", new_name(GL.glGenVertexArrays), self.label)
         GL.glBindVertexArray(owner.name)
         for attribute in program.reflection.attributes:
             if attribute.name in self._sources:

@@ -586,7 +586,7 @@ def test_what_is_given_is_shown_at_any_moment_and_the_rest_stands(context: Conte
     for step in range(9, 15):
         assert reel.runner.advance(step)
     assert [shown(reel, step) for step in (14, 4)] == [(14, 14), (4, 4)]
-    while reel.runner.cache._queue._evict():
+    while reel.runner.cache.history.evict():
         pass
     for step in (12, 10, 14):
         reel.scrub(step)
