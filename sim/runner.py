@@ -184,7 +184,7 @@ class SimulationRunner:
     def _can_catch_up(self, wanted: int) -> bool:
         """Whether the steps up to one were simulated with the current settings and then evicted."""
         history = self.cache.history
-        return self.shown < wanted <= history.reached and history.owner(self.shown + 1) is history.branch
+        return self.shown < wanted <= history.branch.reached and history.owner(self.shown + 1) is history.branch
 
     def can_reach(self, step: int) -> bool:
         """Whether a step is cached, or can be simulated next."""
@@ -225,7 +225,7 @@ class SimulationRunner:
         history = self.cache.history
         if grab is not None and history.fork(step - 1):
             self._put(step - 1)
-        was_evicted = step <= history.reached and history.owner(step) is history.branch and grab is None
+        was_evicted = step <= history.branch.reached and history.owner(step) is history.branch and grab is None
         self._simulate(step, grab)
         if was_evicted:
             self.cache.add(step, self.engine.simulation.capture())
