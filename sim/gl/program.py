@@ -30,15 +30,13 @@ class Program:
     that no version of the source ever declared raises KeyError with the nearest names.
 
     Attributes:
-        generation: Number of successful links; changes with every swap.
-        reflection: Interface of the current generation.
+        reflection: Interface of the linked program; another object after every swap.
     """
 
     def __init__(self, context: "Context", sources: ProgramSources, *, label: str = "") -> None:
         self.context = context
         self.label = label or " + ".join(source.name for source in sources.stages.values())
-        self.generation = 0
-        self.reflection: Reflection = Reflection({}, (), {}, ())
+        self.reflection = Reflection({}, (), ())
         self._declared: frozenset[str] = frozenset()
         self._values: dict[str, np.ndarray] = {}
         self._bytes: dict[str, bytes] = {}
@@ -68,12 +66,11 @@ class Program:
             self._owner.release()
         self._owner = GLObject(self.context, "Program", name, self.label)
         self.reflection = reflection
-        self.generation += 1
         self._declared |= sources.uniforms() | set(reflection.uniforms)
         self._units = {sampler: unit for unit, sampler in enumerate(samplers)}
         self._restore_values()
-        for block in reflection.blocks.values():
-            GL.glUniformBlockBinding(name, block.index, self.context.block_binding(block.name))
+        for index, block in enumerate(reflection.blocks):
+            GL.glUniformBlockBinding(name, index, self.context.block_binding(block))
 
     @property
     def name(self) -> int:
