@@ -152,7 +152,11 @@ class SimulationRunner:
         wanted = self.step_of(time)
         self._flush_unless_at(wanted)
         self.shown = self._shown_at(wanted)
-        self.is_catching_up = self._can_catch_up(wanted)
+        history = self.cache.history
+        # The steps up to this one were simulated with the current settings, and then evicted.
+        self.is_catching_up = (
+            self.shown < wanted <= history.branch.reached and history.owner(self.shown + 1) is history.branch
+        )
         if self.is_catching_up:
             for step in range(self.shown + 1, min(self.shown + CATCH_UP, wanted) + 1):
                 self.advance(step)
@@ -180,11 +184,6 @@ class SimulationRunner:
     def settle(self) -> None:
         """Restores the shown step in the engine now."""
         self._go_to(self.shown)
-
-    def _can_catch_up(self, wanted: int) -> bool:
-        """Whether the steps up to one were simulated with the current settings and then evicted."""
-        history = self.cache.history
-        return self.shown < wanted <= history.branch.reached and history.owner(self.shown + 1) is history.branch
 
     def can_reach(self, step: int) -> bool:
         """Whether a step is cached, or can be simulated next."""

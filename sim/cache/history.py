@@ -32,20 +32,6 @@ class Branch(Generic[T]):
         pulls: Steps that were simulated at the fork while time was paused.
     """
 
-    __slots__ = (
-        "by_hand",
-        "children",
-        "fork",
-        "node_keys",
-        "parent",
-        "pulls",
-        "reached",
-        "settings",
-        "steps",
-        "stopped",
-        "used"
-    )  # fmt: skip
-
     def __init__(
         self, parent: "Branch[T] | None", fork: int, settings: Settings, *, by_hand: bool = False, used: int = 0
     ) -> None:
