@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, load_mip_image
 from sinew.sim.assets.model import CharacterModel, ImageSource
 from sinew.sim.characters.materials import REPORTED_MAX
-from sinew.sim.characters.prepared import PreparedModel
+
+if TYPE_CHECKING:
+    from sinew.sim.characters.prepared import PreparedModel
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -23,7 +26,7 @@ class LoadedModel:
 
     model: CharacterModel
     images: dict[ImageSource, MipImage]
-    prepared: PreparedModel
+    prepared: "PreparedModel"
     warnings: tuple[str, ...]
     digest: str = ""
 
