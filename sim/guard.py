@@ -73,16 +73,12 @@ class Guard:
 
 
 class Guarded:
-    """See `Guard.of`.
+    """See `Guard.of`."""
 
-    Attributes:
-        failed: Whether the block raised.
-    """
-
-    __slots__ = ("_guard", "_node_id", "failed")
+    __slots__ = ("_guard", "_node_id")
 
     def __init__(self, guard: Guard, node_id: NodeId) -> None:
-        self._guard, self._node_id, self.failed = guard, node_id, False
+        self._guard, self._node_id = guard, node_id
 
     def __enter__(self) -> "Guarded":
         return self
@@ -92,6 +88,5 @@ class Guarded:
     ) -> bool:
         if not isinstance(error, Exception):
             return False
-        self.failed = True
         self._guard.note(self._node_id, error)
         return True

@@ -39,7 +39,6 @@ from sinew.sim.scene.params import Settings, SettingsError
 from sinew.sim.scene.scene import Node, NodeId
 
 S = TypeVar("S")
-_NOTHING_PREPARED: Mapping[NodeId, Settings | None] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +193,6 @@ class Simulation:
     @property
     def active_settings(self) -> Mapping[NodeId, Settings | None]:
         """Earlier settings that systems use while they prepare for the current ones, see `World.in_force`."""
-        if not self._preparing:
-            return _NOTHING_PREPARED
         return {node_id: one.in_force for node_id, one in self._preparing if one.is_preparing}
 
     def take_problems(self) -> list[Problem]:

@@ -1,7 +1,4 @@
-"""UniformBlock: values shared by all programs of a frame, laid out by the std140 rules.
-
-The GLSL text of the block and the bytes come from the same description.
-"""
+"""UniformBlock: values shared by all programs of a frame, laid out by the std140 rules."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

@@ -93,12 +93,13 @@ class PassContext:
 
     def _guarded(self, item: "Item", work: Callable[[], object]) -> object:
         """Result of a call for an item; `DONE` if it raises or has raised before."""
-        if item.node.id in self.passes.guard.faulty:
+        guard = self.passes.guard
+        if item.node.id in guard.faulty:
             return DONE
-        result: object = DONE
-        with self.passes.guard.of(item.node) as guarded:
-            result = work()
-        if guarded.failed:
+        try:
+            return work()
+        except Exception as error:
+            guard.note(item.node.id, error)
             self.context.invalidate()
             self.target.bind()
-        return result
+            return DONE
