@@ -201,9 +201,9 @@ def test_the_cache_size_is_set_and_remembered(fresh, qtbot):
     with fresh.viewport.gl_current():
         runner.cache.flush()
     assert len(runner.cache.history.cached) == STEPS
-    fresh.client.runner.cache.limit(runner.cache._queue._store.used // 3)
+    fresh.client.runner.cache.limit(runner.cache.store.used // 3)
     assert 0 < len(runner.cache.history.cached) <= STEPS // 3 + 1
     fresh.window.actions_table["step_room.8 GiB"].trigger()
-    assert runner.cache._queue._store.wanted == 8 * 1024**3
+    assert runner.cache.store.wanted == 8 * 1024**3
     assert app_settings().value("step_room") == "8 GiB"
     fresh.window.actions_table["step_room.2 GiB"].trigger()
