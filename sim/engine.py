@@ -112,7 +112,7 @@ class Engine(Owner):
                 preroll = playback.start_time, playback.run_up
                 view.character.update(node, self._time, comparison, self.views.places, {}, preroll)
                 yield
-                yield from self.pictures.warm_up_all(self.views.render_view_of(view))
+                yield from self.pictures.shader_warmup.play_all(self.views.render_view_of(view))
         self.views.put_character(node, view, self.world)
 
     def _character_node(self, node_id: NodeId) -> Node:
