@@ -18,9 +18,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.gltf.accessors import Accessors, Budget
-from sinew.sim.assets.gltf.container import Buffers, ModelFolder, split_file
 from sinew.sim.assets.gltf.document import GltfDocument, GltfNode, GltfSkin, Primitive
+from sinew.sim.assets.gltf.file import GltfFile, split_file
 from sinew.sim.assets.model import AlphaMode
 from sinew.sim.export.error import ExportError
 from sinew.sim.export.formats import GlbOptions
@@ -46,12 +45,10 @@ class GlbFrames:
     """
 
     def __init__(self, path: Path) -> None:
-        data, budget = path.read_bytes(), Budget()
-        budget.stored(len(data))
+        data = path.read_bytes()
         text, binary = split_file(data)
         self._document = msgspec.json.decode(text, type=GltfDocument)
-        buffers = Buffers(self._document, binary, ModelFolder(path), budget.stored)
-        self._accessors = Accessors(self._document, buffers, budget)
+        self._file = GltfFile(path, self._document, binary, len(data))
         self.times: Float32 = self._array(0)[:, 0]
         self._nodes = self._document.nodes
         roots = self._document.scenes[0].nodes
@@ -136,7 +133,7 @@ class GlbFrames:
         return self._document.meshes[mesh].primitives[0]
 
     def _array(self, number: int) -> Float32:
-        return self._accessors.floats(number, f"accessors[{number}]", _TYPES)
+        return self._file.floats(number, f"accessors[{number}]", _TYPES)
 
 
 Json = dict[str, Any]
