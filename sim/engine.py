@@ -16,7 +16,7 @@ from sinew.sim.assets.model import CharacterModel, Mesh
 from sinew.sim.assets.strands import StrandSet
 from sinew.sim.characters.character import Poses
 from sinew.sim.characters.comparison import ComparisonStatistics
-from sinew.sim.characters.placement import up_axis
+from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.prepared import PreparedModel, prepare_model
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.gl.context import Context

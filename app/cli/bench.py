@@ -4,22 +4,63 @@ import argparse
 import importlib
 import json
 import platform
+import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sinew import resources
 from sinew.app.cli.failure import CommandError, print_line, print_warnings
 from sinew.app.cli.options import add_back_end_option, output_file, positive, require_folder
 from sinew.app.cli.progress import Progress
 from sinew.sim.assets.formats import Format, Formats
 from sinew.sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
-from sinew.sim.bench.runner import ON_ONE_BACK_END, SYSTEMS, Row
+from sinew.sim.bench.runner import ON_ONE_BACK_END, SYSTEMS, Row, row_of
 from sinew.sim.export.atomic_file import atomic_file
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.printable import counted
+
+SAMPLE = "projects/humanoid.sinew"
+FIRST_FRAME = "first-frame"
+"""First word of the line that the editor prints after the first frame with --exit-after-first-frame."""
+
+PATIENCE = 120.0
+"""Time limit of one launch [s]."""
+
+
+def launch_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: ARG001  # all systems are called alike
+    """One row for the sample project; `sizes` is ignored.
+
+    Raises:
+        CommandError: If an editor fails or ends without a frame, for instance without a display.
+    """
+    sample = resources.path(SAMPLE)
+    _launch(sample)
+    durations = [_launch(sample) for _ in range(repeat)]
+    return [row_of("launch", "editor with sample project", 1, "windows", durations)]
+
+
+def _launch(project: Path) -> float:
+    command = [sys.executable, "-m", "sinew", str(project), "--exit-after-first-frame"]
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    elapsed = time.perf_counter() - start
+    try:
+        _, errors = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise CommandError("launch", "", f"the editor did not end within {PATIENCE:g} s") from None
+    if process.returncode != 0 or not line.startswith(FIRST_FRAME):
+        last = errors.strip().splitlines()[-1:] or ["no message"]
+        raise CommandError("launch", "", f"the editor ended with status {process.returncode}: {last[0]}")
+    return elapsed
+
 
 REPORTS = Formats(Format(name="JSON", suffixes=(".json",)))
 

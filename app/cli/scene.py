@@ -18,7 +18,7 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Clip, ImageSource, Mesh, upright_mesh
 from sinew.sim.assets.strands import StrandSet, load_strands
 from sinew.sim.characters.materials import REPORTED_MAX, MissingImage, missing_images, missing_lines
-from sinew.sim.characters.placement import active_clip
+from sinew.sim.characters.playing import active_clip
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse

@@ -9,7 +9,7 @@ from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.animation.root_motion import root_motion
 from sinew.sim.characters.character import Character
-from sinew.sim.characters.placement import active_clip, up_axis
+from sinew.sim.characters.playing import active_clip, up_axis
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3

@@ -211,12 +211,12 @@ MODEL_FORMATS = Formats(
     ),
     ModelFormat(
         key="pc2", name="PC2 point cache", suffixes=(".pc2",),
-        sniff="sinew.sim.assets.point_cache:is_pc2", reader="sinew.sim.assets.point_cache:read_pc2",
+        sniff="sinew.sim.assets.obj_reader:is_pc2", reader="sinew.sim.assets.obj_reader:read_pc2",
     ),
     # MDD files have no magic bytes.
     ModelFormat(
         key="mdd", name="MDD point cache", suffixes=(".mdd",), by_suffix=True,
-        sniff=lambda _: False, reader="sinew.sim.assets.point_cache:read_mdd",
+        sniff=lambda _: False, reader="sinew.sim.assets.obj_reader:read_mdd",
     ),
     # OBJ files may begin with any comment.
     ModelFormat(

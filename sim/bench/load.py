@@ -16,7 +16,7 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
 from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.export.ezm import write_ezm
-from sinew.sim.export.gltf_file import GlbChunk
+from sinew.sim.export.gltf_parts import GlbChunk
 
 SIZES = (13_114,)
 """Vertices of a detailed character."""

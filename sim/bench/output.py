@@ -14,8 +14,7 @@ import numpy.typing as npt
 from sinew.sim.assets.formats import resolved
 from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.export.atomic_file import write_atomically
-from sinew.sim.export.error import missing_package
-from sinew.sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS, VIDEO_FORMATS, VideoFormat
+from sinew.sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS, VIDEO_FORMATS, VideoFormat, missing_package
 from sinew.sim.export.scene.recording import SceneRecording, Track
 from sinew.sim.export.scene.writing import write_scene
 from sinew.sim.export.video_file import ReadBack

@@ -33,7 +33,7 @@ SYSTEMS = {
     "compile": "sinew.sim.bench.compile",
     "film": "sinew.sim.bench.output",
     "export": "sinew.sim.bench.output",
-    "launch": "sinew.app.cli.bench_launch",
+    "launch": "sinew.app.cli.bench",
 }
 """Module of each system; its function `NAME_rows(repeat, sizes)` measures with default sizes."""
 

@@ -13,9 +13,17 @@ from sinew.sim.assets.influences import joint_boxes, reach_of
 from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel, Targets
 from sinew.sim.characters.comparison import ComparisonStatistics, MethodComparison
 from sinew.sim.characters.deformers.functions import warped_boxes, warps_of
-from sinew.sim.characters.front import front_in
-from sinew.sim.characters.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
-from sinew.sim.characters.playing import RunUp, parts_of, pose_of, poses_of
+from sinew.sim.characters.playing import (
+    RunUp,
+    active_clip,
+    front_in,
+    parts_of,
+    pose_of,
+    poses_of,
+    texture_origin_bottom,
+    up_axis,
+    world_from_model,
+)
 from sinew.sim.characters.prepared import PreparedModel
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh, SkinningBuffers, upload_skinning

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sinew.sim.assets.build_skeleton import unique_names
 from sinew.sim.assets.clip import frame_step
-from sinew.sim.assets.ezm_vertices import SIZES
+from sinew.sim.assets.ezm_reader import SIZES
 from sinew.sim.assets.raw import ModelError, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
 from sinew.sim.export.atomic_file import atomic_file
 

@@ -14,9 +14,8 @@ from sinew.sim.assets.build import build_model
 from sinew.sim.assets.build_mesh import weight_starts_of
 from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose, Material, Section, Targets
 from sinew.sim.assets.raw import RawClip, RawModel
-from sinew.sim.export.error import ExportError
-from sinew.sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
-from sinew.sim.export.gltf_materials import MaterialWriter
+from sinew.sim.export.formats import ExportError
+from sinew.sim.export.gltf_parts import INDEX_DATA, VERTEX_DATA, GlbChunk, MaterialWriter
 from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]

@@ -14,8 +14,7 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.export.error import ExportError
-from sinew.sim.export.formats import VideoCodec, VideoOptions
+from sinew.sim.export.formats import ExportError, VideoCodec, VideoOptions
 
 UInt8 = npt.NDArray[np.uint8]
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageSequence
 
-from sinew.sim.export.error import ExportError
+from sinew.sim.export.formats import ExportError
 from sinew.sim.export.npz import FrameArrays
 
 UInt8 = npt.NDArray[np.uint8]

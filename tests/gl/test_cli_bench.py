@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sinew.app.cli.bench_launch import launch_rows
+from sinew.app.cli.bench import launch_rows
 from sinew.app.cli.failure import CommandError
 from sinew.app.cli.main import main
 

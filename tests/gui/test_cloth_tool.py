@@ -8,8 +8,7 @@ from PySide6.QtTest import QTest
 from sinew.sim.kinds.cloth.settings import PinPreset
 from sinew.sim.render.render_view import ParticleRef
 from sinew.sim.scene.clock import STEP_TIME
-from sinew.sim.scene.playback import LoopMode
-from sinew.sim.scene.playhead import Playhead
+from sinew.sim.scene.playback import LoopMode, Playhead
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Mouse, Session, picture, place_of
 

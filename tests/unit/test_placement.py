@@ -6,7 +6,7 @@ import pytest
 from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.clip import UniformClip
 from sinew.sim.assets.model import Bounds, CharacterModel, Mesh
-from sinew.sim.characters.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
+from sinew.sim.characters.playing import active_clip, texture_origin_bottom, up_axis, world_from_model
 from sinew.sim.characters.settings import FlipV, ModelSettings, UpAxis
 from sinew.sim.scene.transform import Transform, node_matrix
 

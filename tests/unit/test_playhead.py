@@ -8,8 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sinew.sim.scene.playback import LoopMode, PlaybackSettings
-from sinew.sim.scene.playhead import (
+from sinew.sim.scene.playback import (
+    LoopMode,
+    PlaybackSettings,
     Playhead,
     advanced,
     frame_of,

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
-from sinew.sim.export.error import is_full
+from sinew.sim.export.formats import is_full
 from sinew.sim.export.scene.recording import SceneRecording, Topology, Track
 
 PATIENCE = 5.0

@@ -21,12 +21,10 @@ import numpy.typing as npt
 from sinew.sim.assets.gltf.document import GltfDocument, GltfNode, GltfSkin, Primitive
 from sinew.sim.assets.gltf.file import GltfFile, split_file
 from sinew.sim.assets.model import AlphaMode
-from sinew.sim.export.error import ExportError
-from sinew.sim.export.formats import GlbOptions
+from sinew.sim.export.formats import ExportError, GlbOptions
 from sinew.sim.export.gltf import AnimationWriter, GltfScene, unit
-from sinew.sim.export.gltf_file import INDEX_DATA, VERTEX_DATA
-from sinew.sim.export.scene.characters import LinearSkin
-from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
+from sinew.sim.export.gltf_parts import INDEX_DATA, VERTEX_DATA
+from sinew.sim.export.scene.recording import JointMotion, LinearSkin, SceneRecording, Topology, Track, plain_material
 from sinew.sim.maths.transform import compose, decompose
 from sinew.sim.printable import size_text
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.point_cache import MDD_HEADER, PC2_HEADER, PC2_MAGIC
+from sinew.sim.assets.obj_reader import MDD_HEADER, PC2_HEADER, PC2_MAGIC
 from sinew.sim.export.scene.recording import SceneRecording, Track
 from sinew.sim.export.surface import write_obj
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sinew.sim.assets.strands import StrandSet
 from sinew.sim.characters.character import Character
-from sinew.sim.characters.placement import texture_origin_bottom, up_axis
+from sinew.sim.characters.playing import texture_origin_bottom, up_axis
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.contract import Services, World
 from sinew.sim.kinds.hair.growth import GrowthSurface, SurfaceMaps, channel_of

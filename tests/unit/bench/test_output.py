@@ -1,8 +1,7 @@
 """The benchmark of what is written measures every format that can be written here."""
 
 from sinew.sim.bench.output import export_rows, video_rows
-from sinew.sim.export.error import missing_package
-from sinew.sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS
+from sinew.sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS, missing_package
 
 
 def test_rows() -> None:

@@ -14,7 +14,7 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.characters.character import shaped
 from sinew.sim.characters.deformers.settings import Bulge, BulgeMode
-from sinew.sim.characters.placement import world_from_model
+from sinew.sim.characters.playing import world_from_model
 from sinew.sim.characters.reference import shaped_mesh, skin
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod
 from sinew.sim.colliders.outline import outline

@@ -14,9 +14,8 @@ from sinew.sim.assets.model import AlphaMode, CharacterModel, Material
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import SkinningMethod
-from sinew.sim.export.error import ExportError
-from sinew.sim.export.formats import MODEL_WRITERS
-from sinew.sim.export.gltf_materials import metal_and_base
+from sinew.sim.export.formats import MODEL_WRITERS, ExportError
+from sinew.sim.export.gltf_parts import metal_and_base
 from tests import frame_samples, gltf_samples
 from tests.gltf_rules import Checked
 

@@ -7,7 +7,7 @@ import pytest
 
 from sinew import resources
 from sinew.sim.assets.load import load_model
-from sinew.sim.characters.front import facing, front_at_first
+from sinew.sim.characters.playing import facing, front_at_first
 from sinew.sim.kinds import KINDS
 
 STYLES = [
