@@ -1,7 +1,6 @@
 """`sinew bench`: measures this machine; prints a table and writes JSON."""
 
 import argparse
-import importlib
 import json
 import platform
 import subprocess
@@ -9,7 +8,6 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from sinew import resources
 from sinew.app.cli.failure import CommandError, print_line, print_warnings
@@ -17,7 +15,7 @@ from sinew.app.cli.options import add_back_end_option, output_file, positive, re
 from sinew.app.cli.progress import Progress
 from sinew.sim.assets.formats import Format, Formats
 from sinew.sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
-from sinew.sim.bench.runner import ON_ONE_BACK_END, SYSTEMS, Row, row_of
+from sinew.sim.bench.runner import SYSTEMS, Row, row_of, rows_of
 from sinew.sim.export.atomic_file import atomic_file
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
@@ -32,8 +30,8 @@ PATIENCE = 120.0
 """Time limit of one launch [s]."""
 
 
-def launch_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: ARG001  # all systems are called alike
-    """One row for the sample project; `sizes` is ignored.
+def launch_rows(repeat: int) -> list[Row]:
+    """One row for the sample project.
 
     Raises:
         CommandError: If an editor fails or ends without a frame, for instance without a display.
@@ -98,14 +96,11 @@ def run(options: argparse.Namespace) -> None:
 
 
 def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int, backend: BackEndChoice) -> list[Row]:
-    chosen: dict[str, Any] = {"sizes": sizes} if sizes else {}
     rows: list[Row] = []
     with Progress("measuring") as progress:
         for index, name in enumerate(names):
             progress(index / len(names))
-            module = importlib.import_module(SYSTEMS[name])
-            on = {"backend": backend} if name in ON_ONE_BACK_END else {}
-            rows += getattr(module, f"{name}_rows")(repeat, **chosen, **on)
+            rows += rows_of(name, repeat, sizes or (), backend)
     return rows
 
 

@@ -19,10 +19,8 @@ from sinew.sim.export.scene.recording import SceneRecording, Track
 from sinew.sim.export.scene.writing import write_scene
 from sinew.sim.export.video_file import ReadBack
 
-IMAGES = (30,)
 IMAGE_SIZE = 480, 270
 RATE = 30.0
-VERTICES = (828,)
 FRAMES = 60
 
 Writers = Iterator[tuple[str, Callable[[], object]]]
@@ -32,14 +30,14 @@ def _ignore(_line: str) -> None:
     pass
 
 
-def video_rows(repeat: int, sizes: Sequence[int] = IMAGES) -> list[Row]:
+def video_rows(size: int, repeat: int) -> list[Row]:
     """So many images as numbered PNG, then as every type of video."""
-    return [row for size in sizes for row in _measured("film", size, "pictures", repeat, size, _video_writers)]
+    return _measured("film", size, "pictures", repeat, size, _video_writers)
 
 
-def export_rows(repeat: int, sizes: Sequence[int] = VERTICES) -> list[Row]:
-    """Sheets of about so many vertices as plain bytes, then in every format, which reads itself back."""
-    return [row for size in sizes for row in _measured("export", size, "vertices", repeat, FRAMES, _scene_writers)]
+def export_rows(size: int, repeat: int) -> list[Row]:
+    """A sheet of about so many vertices as plain bytes, then in every format, which reads itself back."""
+    return _measured("export", size, "vertices", repeat, FRAMES, _scene_writers)
 
 
 def _measured(

@@ -2,7 +2,8 @@
 
 import pytest
 
-from sinew.sim.bench.frames import frame_rows, muted_gl
+from sinew.sim.bench.frames import muted_gl
+from sinew.sim.bench.runner import rows_of
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -35,7 +36,7 @@ def test_functions_come_back_after_a_failure() -> None:
 
 
 def test_a_frame_costs_more_than_its_part_in_python() -> None:
-    whole, python = frame_rows(1, [50])
+    whole, python = rows_of("frame", 1, (50,))
     assert (whole.system, whole.variant, whole.size) == ("frame", "whole", 50)
     assert python.variant == "Python alone"
     assert 0.0 < python.ms_per_step_min < whole.ms_per_step_min

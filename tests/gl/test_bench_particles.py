@@ -10,10 +10,10 @@ from sinew.sim.bench.particles import (
     CaptureEmitter,
     floor,
     fountain_settings,
-    particles_rows,
     stream_settings,
 )
 from sinew.sim.bench.plain import NumpyParticles, PlainParticles
+from sinew.sim.bench.runner import rows_of
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.emitter.settings import ParticleLook
@@ -25,12 +25,12 @@ VARIANTS = [
 
 
 def test_every_variant_has_a_row_and_the_plain_kernel_is_the_first(context: Context) -> None:
-    rows = particles_rows(1, (700,))
+    rows = rows_of("particles", 1, (700,))
     assert [row.variant for row in rows] == VARIANTS
     assert {(row.system, row.size, row.unit) for row in rows} == {("particles", 700, "particles")}
     assert all(row.elements_per_second > 0.0 for row in rows)
     with pytest.raises(ValueError, match="repeat"):
-        particles_rows(0, (10,))
+        rows_of("particles", 0, (10,))
 
 
 def test_the_stream_that_is_measured_fills_its_slots(context: Context, library: ShaderLibrary) -> None:

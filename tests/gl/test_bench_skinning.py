@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
+from sinew.sim.bench.runner import rows_of
 from sinew.sim.bench.skinning import (
     JOINTS,
     gpu_cases,
     numpy_cases,
     random_pose,
-    shape_rows,
-    skinning_rows,
     synthetic_mesh,
     synthetic_skin,
 )
@@ -43,7 +42,7 @@ def test_every_step_of_a_case_skins(context: Context, library: ShaderLibrary) ->
 
 
 def test_rows_begin_with_the_baseline_and_name_every_method() -> None:
-    rows = skinning_rows(1, (64, 128))
+    rows = rows_of("skinning", 1, (64, 128))
     assert [row.size for row in rows] == [64] * 5 + [128] * 5
     assert rows[0].variant == "numpy einsum"
     assert [row.variant for row in rows[2:5]] == [
@@ -55,7 +54,7 @@ def test_rows_begin_with_the_baseline_and_name_every_method() -> None:
 
 
 def test_what_shapes_cost_is_compared_with_skinning_alone() -> None:
-    rows = shape_rows(1, (64,))
+    rows = rows_of("shape", 1, (64,))
     variants = [row.variant for row in rows]
     assert variants[:5] == ["without targets", *(f"{count} of 16 targets" for count in (0, 1, 4, 8))]
     assert variants[5:] == ["bulge", "twist", "bend", "taper", "wave"]
@@ -63,4 +62,4 @@ def test_what_shapes_cost_is_compared_with_skinning_alone() -> None:
 
 def test_repetitions_must_be_positive() -> None:
     with pytest.raises(ValueError, match="repeat"):
-        skinning_rows(0, (64,))
+        rows_of("skinning", 0, (64,))

@@ -7,13 +7,14 @@ import pytest
 
 from sinew.app.cli.main import main
 from sinew.sim.bench import frames
-from sinew.sim.bench.frames import timed_scene, timing_rows
+from sinew.sim.bench.frames import timed_scene
+from sinew.sim.bench.runner import rows_of
 from sinew.sim.gl.context import Context
 
 
 def test_rows_tell_a_frame_with_timing_off_and_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "TIMED_STEPS", 2)
-    off, on = timing_rows(1, [50])
+    off, on = rows_of("timing", 1, (50,))
     assert [(row.system, row.variant, row.size, row.unit) for row in (off, on)] == [
         ("timing", "off", 50, "vertices"), ("timing", "on", 50, "vertices")
     ]  # fmt: skip

@@ -4,8 +4,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew.sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, cloth_rows, folded_records
+from sinew.sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, folded_records
 from sinew.sim.bench.plain import NumpyCloth, PlainCloth
+from sinew.sim.bench.runner import rows_of
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -43,7 +44,7 @@ def test_the_sheet_of_the_benchmark_is_stable() -> None:
 
 
 def test_rows_begin_with_what_the_others_compare_with() -> None:
-    rows = cloth_rows(1, (64, 150))
+    rows = rows_of("cloth", 1, (64, 150))
     variants = ["plain kernel", "solver", "numpy", "plain kernel", "solver", "solver", "with self-collision"]
     assert [row.variant for row in rows] == variants * 2
     assert [row.size for row in rows] == [64] * 7 + [144] * 7

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from sinew.sim.bench.hair import BenchHair, bench_settings, hair_rows
+from sinew.sim.bench.hair import BenchHair, bench_settings
 from sinew.sim.bench.plain import PlainHair
+from sinew.sim.bench.runner import rows_of
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 
@@ -17,11 +18,11 @@ VARIANTS = [
 
 
 def test_every_variant_has_a_row_and_the_plain_kernel_is_the_first(context: Context) -> None:
-    rows = hair_rows(1, (60,))
+    rows = rows_of("hair", 1, (60,))
     assert [row.variant for row in rows] == VARIANTS
     assert all(row.elements_per_second > 0.0 and row.unit == "strands" for row in rows)
     with pytest.raises(ValueError, match="repeat"):
-        hair_rows(0, (3,))
+        rows_of("hair", 0, (3,))
 
 
 def test_the_plain_kernel_does_what_the_springs_do(context: Context, library: ShaderLibrary) -> None:

@@ -3,23 +3,18 @@
 from pathlib import Path
 
 from sinew.sim.assets.load import load_model
-from sinew.sim.bench.load import baseline, load_cases, load_rows, synthetic_character, write_synthetic_glb
+from sinew.sim.bench.load import baseline, load_cases, synthetic_character, write_synthetic_glb
+from sinew.sim.bench.runner import rows_of
 from sinew.sim.export.ezm import write_ezm
 
 
 def test_rows() -> None:
-    rows = load_rows(1, (200, 300))
+    rows = rows_of("load", 1, (200, 300))
     assert [(row.variant, row.size) for row in rows] == [
         ("lxml + numpy", 200), ("load_model", 200), ("load_model, glTF", 200),
         ("lxml + numpy", 300), ("load_model", 300), ("load_model, glTF", 300),
     ]  # fmt: skip
     assert all(row.ms_per_step_min > 0.0 for row in rows)
-
-
-def test_a_given_file_is_measured(tmp_path: Path) -> None:
-    path = tmp_path / "model.ezm"
-    write_ezm(synthetic_character(150), path)
-    assert [row.size for row in load_rows(1, path=path)] == [150, 150]
 
 
 def test_both_ways_read_the_whole_file(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 """The benchmark of what is written measures every format that can be written here."""
 
-from sinew.sim.bench.output import export_rows, video_rows
+from sinew.sim.bench.runner import rows_of
 from sinew.sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS, missing_package
 
 
 def test_rows() -> None:
-    films, exports = video_rows(1, (2,)), export_rows(1, (9,))
+    films, exports = rows_of("film", 1, (2,)), rows_of("export", 1, (9,))
     names = [[one.name for one in formats if not missing_package(one)] for formats in (VIDEO_FORMATS, SCENE_FORMATS)]
     assert [row.variant for row in films] == [
         "PNG, numbered",

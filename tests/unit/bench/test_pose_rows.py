@@ -3,11 +3,12 @@
 import numpy as np
 
 from sinew.sim.animation.evaluate import evaluate_pose
-from sinew.sim.bench.pose import curve_cases, pose_rows, synthetic_character
+from sinew.sim.bench.pose import curve_cases, synthetic_character
+from sinew.sim.bench.runner import rows_of
 
 
 def test_one_row_for_each_size_and_way_of_reading():
-    rows = pose_rows(1, sizes=(7, 30))
+    rows = rows_of("pose", 1, (7, 30))
     assert [(row.system, row.variant, row.size, row.unit) for row in rows] == [
         ("pose", "linear", 7, "joints"),
         ("pose", "nearest", 7, "joints"),

@@ -1,9 +1,12 @@
 """Benchmarks measure finished work, take turns, and compare with the first variant."""
 
+import inspect
+
 import pytest
 
+from sinew.sim.assets.formats import resolved
 from sinew.sim.bench.report import ratios, report, table
-from sinew.sim.bench.runner import Case, Row, measure, row_of
+from sinew.sim.bench.runner import SYSTEMS, Case, Row, measure, row_of
 
 
 def _case(variant: str, **changes: object) -> Case:
@@ -72,3 +75,11 @@ def test_the_report_names_the_machine_and_every_row() -> None:
             "elements_per_second": pytest.approx(1e5),
         }
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_system_can_be_measured(name: str) -> None:
+    system = SYSTEMS[name]
+    expected = ["context", "library"] * system.on_gpu + ["size"] * bool(system.sizes) + ["repeat"]
+    assert len(inspect.signature(resolved(system.rows)).parameters) == len(expected)
+    assert not system.more or len(inspect.signature(resolved(system.more)).parameters) == 1
