@@ -12,13 +12,14 @@ from sinew.app.background import run_in_background
 from sinew.app.document.document import Document
 from sinew.app.files.access import WITHHELD, FileAccess
 from sinew.app.files.model_store import ModelStore
-from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, UInt8, load_image, mip_image
+from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, load_image, mip_image
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Mesh, upright_mesh
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.assets.strands import StrandSet, load_strands
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse
+from sinew.sim.maths.arrays import UInt8
 from sinew.sim.printable import printable
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.params import Settings

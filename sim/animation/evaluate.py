@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.animation.pose import Offset, Pose, with_offsets
 from sinew.sim.animation.root_motion import root_motion, without_travel
 from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.hierarchy import model_from_local
 from sinew.sim.maths.transform import compose
 
@@ -121,7 +121,7 @@ def _offset(
     model: CharacterModel,
     skeleton: Skeleton,
     local: LocalPose,
-    model_from_joint: npt.NDArray[np.float64],
+    model_from_joint: Float64,
     offsets: Sequence[Offset],
 ) -> Pose:
     moved = with_offsets(skeleton, local, offsets) if offsets else local
@@ -135,15 +135,11 @@ def _boneless(local: LocalPose) -> Pose:
     return Pose(local, np.zeros((0, 4, 4)), np.zeros((0, 4, 4)), np.zeros((0, 3)))
 
 
-def _posed(
-    model: CharacterModel, skeleton: Skeleton, local: LocalPose, model_from_joint: npt.NDArray[np.float64]
-) -> Pose:
+def _posed(model: CharacterModel, skeleton: Skeleton, local: LocalPose, model_from_joint: Float64) -> Pose:
     return Pose(local, model_from_joint, *_palette(model, skeleton, model_from_joint))
 
 
-def _palette(
-    model: CharacterModel, skeleton: Skeleton, model_from_joint: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _palette(model: CharacterModel, skeleton: Skeleton, model_from_joint: Float64) -> tuple[Float64, Float64]:
     """Palette (P, ..., 4, 4) and centres (P, 3) of joints (B, ..., 4, 4)."""
     entries = model.skin.palette if model.skin is not None else None
     if entries is None:

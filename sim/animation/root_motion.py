@@ -5,14 +5,11 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.model import Clip, Interpolation, LocalPose, Skeleton
+from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.hierarchy import model_from_local
 from sinew.sim.maths.transform import compose
-
-Float64 = npt.NDArray[np.float64]
-
 
 _TRAVEL_SHARE = 0.1
 """Paths shorter than this part of the skeleton's size are sway, not travel: walking in place sways by 5 %."""
@@ -31,8 +28,8 @@ class RootMotion:
     joint: int  # The motion joint
     start: Float64  # Its position at the start of the clip, shape (3,), file space
     horizontal: Float64  # 1 for the axes of the ground, 0 for the up axis, shape (3,)
-    travellers: npt.NDArray[np.intp]  # Topmost joints with travel of their own, including the motion joint
-    carried: npt.NDArray[np.intp]  # The travellers and everything below them
+    travellers: Intp  # Topmost joints with travel of their own, including the motion joint
+    carried: Intp  # The travellers and everything below them
 
 
 _FOUND: WeakKeyDictionary[Clip, dict[str, tuple[Skeleton, RootMotion | None]]] = WeakKeyDictionary()
@@ -75,7 +72,7 @@ def without_travel(
     return msgspec.structs.replace(local, positions=positions), model
 
 
-def _in_parent(skeleton: Skeleton, model: Float64, joints: npt.NDArray[np.intp], vector: Float64) -> Float64:
+def _in_parent(skeleton: Skeleton, model: Float64, joints: Intp, vector: Float64) -> Float64:
     parents = skeleton.parents[joints]
     if parents.max() < 0:
         return vector

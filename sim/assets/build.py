@@ -4,7 +4,6 @@ from dataclasses import replace
 from itertools import accumulate
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.build_mesh import bounds_of, build_mesh, weight_starts_of
 from sinew.sim.assets.build_skeleton import Joints, build_joints, unique_names
@@ -13,12 +12,9 @@ from sinew.sim.assets.faults import ElementFault, quoted
 from sinew.sim.assets.materials import build_materials
 from sinew.sim.assets.model import Bounds, CharacterModel, Clip, Mesh, Palette, Skeleton, Skin, Targets
 from sinew.sim.assets.raw import ModelError, RawClip, RawModel, RawSkin, RawTrack, RawVertices
+from sinew.sim.maths.arrays import Float32, Float64, UInt16
 from sinew.sim.maths.transform import inverse_affine
 from sinew.sim.printable import counted
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 SUM_TOLERANCE = 1e-4
 ENTRIES_MAX = 1 << 16
@@ -56,9 +52,7 @@ def skin_starts(skins: list[RawSkin]) -> tuple[int, ...]:
     return tuple(starts)
 
 
-def _influences(
-    buffer: RawVertices, width: int, joint_count: int, warnings: list[str]
-) -> tuple[npt.NDArray[np.uint16], Float32]:
+def _influences(buffer: RawVertices, width: int, joint_count: int, warnings: list[str]) -> tuple[UInt16, Float32]:
     """Joint numbers within the skeleton and weights of one buffer, both (V, width)."""
     joints, weights = _stored(buffer, width)
     bad = ~np.isfinite(weights) | (weights < 0.0)
@@ -86,7 +80,7 @@ def _influences(
     return np.where(weights > 0.0, joints, 0).astype(np.uint16), weights
 
 
-def _stored(buffer: RawVertices, width: int) -> tuple[npt.NDArray[np.uint16], Float32]:
+def _stored(buffer: RawVertices, width: int) -> tuple[UInt16, Float32]:
     """Influences as stored, padded; missing weights become 1 for the first joint, missing joints joint 0."""
     joints = np.zeros((buffer.count, width), dtype=np.uint16)
     weights = np.zeros((buffer.count, width), dtype=np.float32)

@@ -4,17 +4,14 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.build_skeleton import unique_names
 from sinew.sim.assets.faults import check_magnitude, quoted
 from sinew.sim.assets.materials import base_name
 from sinew.sim.assets.model import Bounds, Mesh, Section, Targets
 from sinew.sim.assets.raw import RawMesh, RawModel, RawVertices
+from sinew.sim.maths.arrays import Float32, Int64, UInt32
 
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-UInt32 = npt.NDArray[np.uint32]
 # Normal of vertices whose faces have no area; the reference reader of EZMesh uses it for all.
 FALLBACK = (0.0, 1.0, 0.0)
 _MIXING = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
@@ -43,9 +40,7 @@ def vertex_normals(positions: Float32, triangles: UInt32) -> Float32:
     return np.where(usable, summed / np.where(usable, length, 1.0), FALLBACK).astype(np.float32)
 
 
-def with_open_sections(
-    sections: tuple[Section, ...], positions: npt.NDArray[np.float32], triangles: npt.NDArray[np.uint32]
-) -> tuple[Section, ...]:
+def with_open_sections(sections: tuple[Section, ...], positions: Float32, triangles: UInt32) -> tuple[Section, ...]:
     """The sections with `is_open` set where their triangles form an open sheet.
 
     Vertices at the same position count as one, since texture seams repeat them.
@@ -60,7 +55,7 @@ def with_open_sections(
     return tuple(marked)
 
 
-def border_share(triangles: npt.NDArray[np.int64]) -> float:
+def border_share(triangles: Int64) -> float:
     """Fraction of the edges that belong to one triangle only; triangles without area do not count."""
     a, b, c = triangles.T
     has_area = (a != b) & (b != c) & (c != a)
@@ -73,7 +68,7 @@ def border_share(triangles: npt.NDArray[np.int64]) -> float:
     return float(np.count_nonzero(np.diff(begins) == 1) / (len(begins) - 1))
 
 
-def _welded(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
+def _welded(positions: Float32) -> Int64:
     """Number of the distinct position of each vertex, shape (V,)."""
     # Adding zero makes negative zeros positive; equal places then have equal bits.
     bits = np.ascontiguousarray(positions + np.float32(0.0)).view(np.uint32).astype(np.uint64)
@@ -155,7 +150,7 @@ def _triangles(raw: RawModel, material_of: dict[tuple[str, str], int]) -> tuple[
     return np.concatenate([np.empty((0, 3), np.uint32), *parts]), tuple(sections)
 
 
-def _joined(buffers: list[RawVertices], semantic: str, default: npt.NDArray[np.float32]) -> Float32:
+def _joined(buffers: list[RawVertices], semantic: str, default: Float32) -> Float32:
     """One attribute of all buffers, shape (V, len(default))."""
     parts: list[Float32] = [np.empty((0, len(default)), np.float32)]
     for buffer in buffers:

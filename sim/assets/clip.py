@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sinew.sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets, stacked
 from sinew.sim.assets.raw import RawChannel
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64, Intp
 
 DEFAULT_STEP = 1.0 / 30.0
 _STEP_TOLERANCE = 0.01
@@ -69,9 +70,6 @@ def catmull_rom(fraction: float) -> tuple[float, float, float, float]:
     """
     f, f2, f3 = fraction, fraction**2, fraction**3
     return (-f + 2 * f2 - f3) / 2, (2 - 5 * f2 + 3 * f3) / 2, (f + 4 * f2 - 3 * f3) / 2, (f3 - f2) / 2
-
-
-Float64 = npt.NDArray[np.float64]
 
 
 class UniformClip:
@@ -214,8 +212,6 @@ def _checked_step(name: str, step: float, frames: int) -> float:
     return float(step)
 
 
-Index = npt.NDArray[np.intp]
-
 NOMINAL_RATE = 30.0
 """Frames per second of a clip whose keys are not equally spaced."""
 
@@ -316,7 +312,7 @@ class _KeyGrids:
 
     Attributes:
         number_of: Grid of every given sequence.
-        firsts: Index of each grid's first key.
+        firsts: Intp of each grid's first key.
         counts: Number of keys of each grid.
         times: All key times, grid after grid [s].
         spans: Time from each key to the next of its grid [s], 0 for the last.
@@ -375,7 +371,7 @@ class _Group:
         self._shifts = (self.ends - counts)[table_of] - grids.firsts[self._grids]
         self._spread = len(grids.counts) > 1
 
-    def _place(self, keys: Any, fractions: Any) -> tuple[Index, Any]:
+    def _place(self, keys: Any, fractions: Any) -> tuple[Intp, Any]:
         """Key of each channel, shape (C,), and the fraction of its interval, shape (C, 1) or a scalar."""
         if not self._spread:
             return self._shifts + keys, fractions

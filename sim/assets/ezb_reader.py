@@ -32,6 +32,7 @@ from sinew.sim.assets.raw import (
     RawTrack,
     RawVertices,
 )
+from sinew.sim.maths.arrays import Float64
 
 Item = TypeVar("Item")
 
@@ -115,7 +116,7 @@ class _Cursor:
         (value,) = struct.unpack(">i", self.take(4, what))
         return int(value)
 
-    def floats(self, count: int, what: str) -> npt.NDArray[np.float64]:
+    def floats(self, count: int, what: str) -> Float64:
         return np.frombuffer(self.take(4 * count, what), dtype=">f4").astype(np.float64)
 
     def string(self, what: str) -> str:

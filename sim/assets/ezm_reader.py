@@ -48,10 +48,8 @@ from sinew.sim.assets.raw import (
     RawSkeleton,
     RawTrack,
     RawVertices,
-    UInt32,
 )
-
-Float64 = npt.NDArray[np.float64]
+from sinew.sim.maths.arrays import Float64, UInt32
 
 OUTSIDE_JOINT = 65535
 MAX_TEXCOORD_SETS = 4

@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.formats import IMAGE_FORMATS
 from sinew.sim.assets.model import ImageSource
+from sinew.sim.maths.arrays import Float32, UInt8
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.printable import printable
 
 if TYPE_CHECKING:
     from PIL import Image  # imported with the first image: many commands read none
 
-UInt8 = npt.NDArray[np.uint8]
 
 SIDE_MAX = 16384
 """Longest side of a decoded image [pixels]."""
@@ -187,8 +186,6 @@ def _eight_bit(image: "Image.Image") -> "Image.Image":
 
     return Image.fromarray(np.clip(np.asarray(image).astype(np.int32) // 257, 0, 255).astype(np.uint8))
 
-
-Float32 = npt.NDArray[np.float32]
 
 BAND_TEXELS = 1 << 16
 """Texels that are averaged at a time, while other threads wait for the interpreter lock."""

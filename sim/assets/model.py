@@ -16,13 +16,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.maths.arrays import Float32, Float64, Int32, Intp, UInt16, UInt32
 from sinew.sim.maths.hierarchy import Hierarchy
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
-UInt16 = npt.NDArray[np.uint16]
-UInt32 = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +110,7 @@ class Skeleton:
     bind_from_model: Float64  # Its inverse, "inverse bind", shape (B, 4, 4)
 
     @property
-    def levels(self) -> tuple[npt.NDArray[np.intp], ...]:
+    def levels(self) -> tuple[Intp, ...]:
         """For each depth below the roots, its joints; parents are always one level earlier."""
         return self.hierarchy.levels
 
@@ -143,7 +138,7 @@ class Palette:
     A joint may have several entries, for instance where two skins share it.
     """
 
-    entry_joints: npt.NDArray[np.intp]  # Joint of each entry, shape (P,)
+    entry_joints: Intp  # Joint of each entry, shape (P,)
     bind_from_mesh: Float64  # Its inverse bind matrix, shape (P, 4, 4)
     centres: Float64  # Position of the joint in the bind pose, shape (P, 3)
 

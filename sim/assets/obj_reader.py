@@ -29,9 +29,8 @@ from sinew.sim.assets.frame_mesh import (
 )
 from sinew.sim.assets.load import read_bytes
 from sinew.sim.assets.raw import LoadWatch, ModelError, RawClip, RawMesh, RawModel, RawSection, RawVertices
+from sinew.sim.maths.arrays import Float32, Int64
 from sinew.sim.notes import Notes
-
-Float32 = npt.NDArray[np.float32]
 
 _NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>[0-9]{3,9})$")
 
@@ -53,9 +52,7 @@ def _names(path: Path, stem: str, number: int, digits: int) -> Iterator[str]:
         yield name
 
 
-def add_sequence(
-    model: RawModel, later: list[Path], of_vertex: npt.NDArray[np.int64], first: Float32, watch: LoadWatch
-) -> None:
+def add_sequence(model: RawModel, later: list[Path], of_vertex: Int64, first: Float32, watch: LoadWatch) -> None:
     """Turns a mesh into an animated one, with the following files as frames.
 
     Args:
@@ -137,13 +134,13 @@ def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     return model
 
 
-def read_points(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDArray[np.int64], int]:
+def read_points(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, Int64, int]:
     """A file without its sequence, the point of each vertex, shape (V,), and the number of points."""
     model, of_vertex, positions = _read(data, path, watch)
     return model, of_vertex, len(positions)
 
 
-def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, Int64, Float32]:
     reader = _ObjReader(watch)
     watch.total = len(data)
     for number, line in _lines(data):
@@ -211,11 +208,11 @@ class _ObjReader:
         ]
         return RawVertices(len(corners), attributes), sections
 
-    def points(self) -> npt.NDArray[np.int64]:
+    def points(self) -> Int64:
         """Point of each vertex, shape (V,)."""
         return np.array(list(self._corners), np.int64).reshape(-1, 3)[:, 0]
 
-    def positions(self) -> npt.NDArray[np.float32]:
+    def positions(self) -> Float32:
         """Positions of the points, shape (P, 3)."""
         return np.array(self._values["v"], np.float32).reshape(-1, 3)
 
@@ -294,10 +291,10 @@ def _numbers(place: str, key: str, words: list[str]) -> list[float]:
     return values if len(values) == size else [*values, 0.0]
 
 
-def _gathered(values: "array[float]", indices: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.float32]:
+def _gathered(values: "array[float]", indices: Int64, size: int) -> Float32:
     """Rows by index, zeros for missing indices, shape (len(indices), size)."""
     rows = np.array(values, np.float32).reshape(-1, size)
-    gathered: npt.NDArray[np.float32] = np.zeros((len(indices), size), np.float32)
+    gathered: Float32 = np.zeros((len(indices), size), np.float32)
     used = indices != _ABSENT
     gathered[used] = rows[indices[used]]
     return gathered

@@ -26,6 +26,7 @@ from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
 from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sinew.sim.kinds.cloth.stability import stability
+from sinew.sim.maths.arrays import Float32, Float64
 
 PARTICLES_PER_MEASUREMENT = 400_000
 
@@ -139,13 +140,13 @@ class SolverCloth(Owner):
         self._state.copy_from(start)
         self.step()
 
-    def positions(self) -> npt.NDArray[np.float32]:
+    def positions(self) -> Float32:
         """Positions of the particles [m]; waits for the GPU."""
-        positions: npt.NDArray[np.float32] = self._state.newest.read()["position"][:, :3]
+        positions: Float32 = self._state.newest.read()["position"][:, :3]
         return positions
 
 
-def raised() -> npt.NDArray[np.float64]:
+def raised() -> Float64:
     """World transform of the sheet, above all colliders, shape (4, 4)."""
     transform = np.eye(4)
     transform[1, 3] = 3.2

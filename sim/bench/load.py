@@ -17,6 +17,7 @@ from sinew.sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection
 from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.export.ezm import write_ezm
 from sinew.sim.export.gltf_parts import GlbChunk
+from sinew.sim.maths.arrays import UInt32
 
 JOINTS, CHAINS, FRAMES = 60, 5, 61
 
@@ -166,7 +167,7 @@ def write_synthetic_glb(raw: RawModel, path: Path, primitive_count: int = 1) -> 
     path.write_bytes(chunk.file(document))
 
 
-def _primitive(chunk: GlbChunk, stored: Mapping[str, Any], triangles: npt.NDArray[np.uint32]) -> dict[str, Any]:
+def _primitive(chunk: GlbChunk, stored: Mapping[str, Any], triangles: UInt32) -> dict[str, Any]:
     used = slice(int(triangles.min()), int(triangles.max()) + 1)
     attributes = {
         name: chunk.add(np.asarray(stored[field][used], dtype)) for name, (field, dtype) in GLB_ATTRIBUTES.items()

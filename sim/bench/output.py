@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.formats import resolved
 from sinew.sim.bench.runner import Case, Row, measure
@@ -18,6 +17,7 @@ from sinew.sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS, VIDEO_FORMATS
 from sinew.sim.export.scene.recording import SceneRecording, Track
 from sinew.sim.export.scene.writing import write_scene
 from sinew.sim.export.video_file import ReadBack
+from sinew.sim.maths.arrays import UInt8
 
 IMAGE_SIZE = 480, 270
 RATE = 30.0
@@ -67,9 +67,7 @@ def _video_writers(folder: Path, count: int) -> Writers:
             yield f"{format.name}, read back", partial(_write_video, format, folder, images, is_read=True)
 
 
-def _write_video(
-    format: VideoFormat, folder: Path, images: Sequence[npt.NDArray[np.uint8]], *, is_read: bool = False
-) -> None:
+def _write_video(format: VideoFormat, folder: Path, images: Sequence[UInt8], *, is_read: bool = False) -> None:
     path = folder / f"a{format.suffixes[0]}"
     video = resolved(format.opener)(path, IMAGE_SIZE, RATE, False)
     memory = ReadBack(folder, IMAGE_SIZE, 3, is_exact=video.is_exact)

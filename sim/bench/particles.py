@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.bench.plain import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
 from sinew.sim.bench.runner import Case, Row, measure
@@ -29,6 +28,7 @@ from sinew.sim.kinds.emitter.passes import EmitterInputs, features_of
 from sinew.sim.kinds.emitter.presets import with_preset
 from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings, EmitterSource, ParticleLook
 from sinew.sim.kinds.emitter.system import EmitterSystem
+from sinew.sim.maths.arrays import Float32
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
@@ -116,7 +116,7 @@ class CaptureEmitter(Owner):
         self._block.bind()
         self._streams.step()
 
-    def read(self) -> npt.NDArray[np.float32]:
+    def read(self) -> Float32:
         """Positions and lives, shape (N, 4); waits for the GPU."""
         return self._streams.read()
 

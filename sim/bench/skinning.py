@@ -11,7 +11,6 @@ from functools import partial
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.animation.pose import Pose, Warps
 from sinew.sim.assets.model import Bounds, LocalPose, Mesh, Skin, Targets
@@ -23,6 +22,7 @@ from sinew.sim.gl.back_end import TITLES
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.transform import compose
 
 JOINTS, INFLUENCES = 100, 4
@@ -72,13 +72,13 @@ def numpy_cases(mesh: Mesh, skin: Skin, pose: Pose) -> list[Case]:
     palette = pose.palette.astype(np.float32)
     points = np.concatenate([mesh.positions, np.ones((mesh.vertex_count, 1), np.float32)], axis=1)
 
-    def plain() -> npt.NDArray[np.float32]:
-        positions: npt.NDArray[np.float32] = np.einsum("vk,vkij,vj->vi", skin.weights, palette[skin.joints], points)
+    def plain() -> Float32:
+        positions: Float32 = np.einsum("vk,vkij,vj->vi", skin.weights, palette[skin.joints], points)
         return positions
 
-    def two_steps() -> npt.NDArray[np.float32]:
+    def two_steps() -> Float32:
         blended = np.einsum("vk,vkij->vij", skin.weights, palette[skin.joints])
-        positions: npt.NDArray[np.float32] = np.einsum("vij,vj->vi", blended, points)
+        positions: Float32 = np.einsum("vij,vj->vi", blended, points)
         return positions
 
     case = partial(Case, system="skinning", size=mesh.vertex_count, unit="vertices")

@@ -17,10 +17,9 @@ from sinew.sim.animation.pose import Offset, Pose
 from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose
 from sinew.sim.characters.settings import FlipV, ModelSettings, UpAxis
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.strips import Strip, StripSample, last_end, parts_at, smooth
-
-Matrix = npt.NDArray[np.float64]
 
 # One rotation outside the skeleton shows a z-up model upright: (x, y, z) becomes (x, z, -y).
 _Y_UP_FROM_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
@@ -51,7 +50,7 @@ def active_clip(settings: ModelSettings, model: CharacterModel) -> Clip | None:
     return model.clips[0]
 
 
-def world_from_model(settings: ModelSettings, model: CharacterModel, world_from_node: Matrix) -> Matrix:
+def world_from_model(settings: ModelSettings, model: CharacterModel, world_from_node: Float64) -> Float64:
     """World transform of a model's file space [m], shape (4, 4), by that of its node."""
     scaled = np.diag([settings.unit_scale] * 3 + [1.0])
     turned = _Y_UP_FROM_Z_UP if up_axis(settings, model) == "z" else np.eye(4)
@@ -172,7 +171,7 @@ def _mixed(one: LocalPose, other: LocalPose, weight: float) -> LocalPose:
     )
 
 
-def _lerp(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], weight: float) -> npt.NDArray[np.float64]:
+def _lerp(one: Float64, other: Float64, weight: float) -> Float64:
     return one + weight * (other - one)
 
 
@@ -212,7 +211,7 @@ def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: np
     return round(math.degrees(math.atan2(-z, x)) / 90.0) * 90.0 % 360.0
 
 
-def front_in(model: CharacterModel, pose: Pose, placement: npt.NDArray[np.float64]) -> float:
+def front_in(model: CharacterModel, pose: Pose, placement: Float64) -> float:
     """Yaw of the front of a model in a pose [°]; that of +z if the bone names do not tell."""
     bones = model.skeleton
     if bones is None:

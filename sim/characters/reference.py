@@ -11,8 +11,8 @@ from sinew.sim.assets.model import Mesh, Skin
 from sinew.sim.characters.deformers.functions import mask_of, seams_of, warped
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.maths import dual_quaternion, quaternion
+from sinew.sim.maths.arrays import Float64
 
-Float64 = npt.NDArray[np.float64]
 Triangles = npt.NDArray[np.integer]
 
 

@@ -18,6 +18,7 @@ import OpenEXR
 from sinew.sim.export.image import Layers
 from sinew.sim.export.scene.recording import SceneRecording
 from sinew.sim.export.surface import write_obj
+from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.srgb import linear_from_srgb
 
 FAR = np.float32(1e30)
@@ -108,7 +109,7 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> 
     files[1].write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
-def read_vertex_texture(files: tuple[Path, ...]) -> list[list[npt.NDArray[np.float32]]]:
+def read_vertex_texture(files: tuple[Path, ...]) -> list[list[Float32]]:
     """Positions in every frame; without a name, since the file holds one surface."""
     about: dict[str, Any] = json.loads(files[1].read_text(encoding="utf-8"))
     channels = OpenEXR.File(str(files[0]), separate_channels=True).channels()

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import msgspec
-import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.formats import Format, Formats, resolved
 from sinew.sim.export.atomic_file import atomic_file
+from sinew.sim.maths.arrays import UInt8
 from sinew.sim.scene.params import param
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ ARRAY_WRITERS: Formats[Writer[Arrays]] = Formats(
 )
 """Named arrays, which may be recorded frame by frame."""
 
-IMAGE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
+IMAGE_WRITERS: Formats[Writer[UInt8]] = Formats(
     Writer(name="PNG", suffixes=(".png",), write="sinew.sim.export.image:write_png")
 )
 """RGB pixels, shape (H, W, 3), or RGBA with straight alpha, (H, W, 4); row 0 at the top."""

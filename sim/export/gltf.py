@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.build_mesh import weight_starts_of
@@ -17,8 +16,8 @@ from sinew.sim.assets.raw import RawClip, RawModel
 from sinew.sim.export.formats import ExportError
 from sinew.sim.export.gltf_parts import INDEX_DATA, VERTEX_DATA, GlbChunk, MaterialWriter
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float32, Float64, Intp, UInt16
 
-Float64 = npt.NDArray[np.float64]
 Json = dict[str, Any]
 
 _UNMOVED = 1e-7
@@ -54,7 +53,7 @@ class AnimationWriter:
         rows = values[rising].astype(np.float32).reshape(-1, width)
         self.sample(node, path, mode, self._chunk.once(keys[rising][:, None], bounded=True), rows)
 
-    def sample(self, node: int, path: str, mode: str, times: int, rows: npt.NDArray[np.float32]) -> None:
+    def sample(self, node: int, path: str, mode: str, times: int, rows: Float32) -> None:
         """A channel with keys at the times of an accessor."""
         self._channels.append({"sampler": len(self._samplers), "target": {"node": node, "path": path}})
         self._samplers.append({"input": times, "output": self._chunk.once(rows), "interpolation": mode})
@@ -139,8 +138,6 @@ def _add_poses(
             made.add(nodes[joint], path, "LINEAR", times, keys[:, joint])
 
 
-Index = npt.NDArray[np.intp]
-
 _UPRIGHT = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]
 """Rotation from z up to y up."""
 
@@ -169,8 +166,8 @@ def _scene_of(raw: RawModel) -> "GltfScene":
 @dataclass(frozen=True, slots=True)
 class _Part:
     section: Section
-    vertices: Index
-    corners: Index
+    vertices: Intp
+    corners: Intp
 
 
 class GltfScene:
@@ -309,7 +306,7 @@ class GltfScene:
             found |= self.influences(joints, model.skin.weights[rows])
         return found
 
-    def influences(self, joints: npt.NDArray[np.uint16], weights: npt.NDArray[np.float32]) -> dict[str, int]:
+    def influences(self, joints: UInt16, weights: Float32) -> dict[str, int]:
         """Attributes of a skin, (V, K) each, four influences per attribute."""
         joints, weights = np.where(weights > 0.0, joints, 0).astype(np.uint16), _exact_sums(weights)
         found = {}
@@ -321,7 +318,7 @@ class GltfScene:
             found[f"WEIGHTS_{number}"] = self.chunk.once(weights[:, own], VERTEX_DATA)
         return found
 
-    def target(self, targets: Targets, weight: int, rows: Index, names: Collection[str]) -> dict[str, int]:
+    def target(self, targets: Targets, weight: int, rows: Intp, names: Collection[str]) -> dict[str, int]:
         """Morph target of a weight for some vertices and attributes."""
         deltas = np.zeros((len(rows), targets.deltas.shape[1], 3), np.float32)
         for run in np.flatnonzero(targets.weight_of == weight).tolist():
@@ -394,7 +391,7 @@ def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:
     return len(np.unique(roots)) > 1
 
 
-def _weights_in(targets: Targets | None, rows: Index) -> set[int]:
+def _weights_in(targets: Targets | None, rows: Intp) -> set[int]:
     if targets is None or not len(rows):
         return set()
     # Runs that do not overlap the vertex range of the part do not move it.
@@ -402,7 +399,7 @@ def _weights_in(targets: Targets | None, rows: Index) -> set[int]:
     return set(targets.weight_of[touched].tolist())
 
 
-def unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def unit(vectors: Float32) -> Float32:
     """Unit vectors in single precision; zero vectors point up."""
     wide = vectors.astype(np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
@@ -410,7 +407,7 @@ def unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return unit.astype(np.float32)
 
 
-def _exact_sums(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def _exact_sums(weights: Float32) -> Float32:
     """Weights that sum to 1 exactly; the strongest absorbs the rounding."""
     exact = weights.copy()
     exact[:, 0] = 1.0 - weights[:, 1:].sum(axis=1, dtype=np.float64)

@@ -3,6 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.maths.arrays import Float64, Int64
+
 _BITS = 10
 
 
@@ -13,7 +15,7 @@ def nearest_to_ray(points: npt.ArrayLike, origin: npt.ArrayLike, direction: npt.
     return int(np.argmin(np.linalg.norm(offsets - np.outer(offsets @ along, along), axis=1)))
 
 
-def places_on_curve(points: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def places_on_curve(points: Float64) -> Int64:
     """Places (P,) of at least one point (P, 3) on a curve that fills their box.
 
     Source: Morton 1966, "A computer oriented geodetic data base".

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, param
 
@@ -222,7 +222,7 @@ def stepped_frame(playhead: Playhead, count: int, frame_step: float, duration: f
     return scrub(pause(playhead), time_of(reached + count, frame_step), duration)
 
 
-def stepped_key(playhead: Playhead, count: int, key_times: Sequence[float] | npt.NDArray[np.float64]) -> Playhead:
+def stepped_key(playhead: Playhead, count: int, key_times: Sequence[float] | Float64) -> Playhead:
     """Paused `count` keys further (back if negative), at the first or last key at most.
 
     Args:

@@ -11,14 +11,13 @@ import numpy.typing as npt
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.quaternion import degrees_from_matrix
 from sinew.sim.maths.transform import decompose, inverse_affine, polar
 from sinew.sim.scene.params import bounded
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.transform import Transform, node_matrix, rigid_matrix
 from sinew.sim.scene.vectors import Vec3
-
-Float64 = npt.NDArray[np.float64]
 
 _EVEN = 1e-9
 """Shear and difference of scales, relative to the scale, that counts as rounding."""
@@ -67,7 +66,7 @@ class _BoneMatrices:
 
     character: NodeId
     keys: tuple[Key, ...]
-    joints: npt.NDArray[np.intp]
+    joints: Intp
     scale: float
 
 

@@ -29,11 +29,10 @@ from sinew.sim.assets.gltf.document import (
     Meshopt,
     part_of,
 )
+from sinew.sim.maths.arrays import Float32, UInt32
 from sinew.sim.printable import size_text
 
 Array = npt.NDArray[np.generic]
-Float32 = npt.NDArray[np.float32]
-UInt32 = npt.NDArray[np.uint32]
 
 FREE_BYTES = 1 << 27
 MAX_GROWTH = 64

@@ -8,9 +8,10 @@ import numpy.typing as npt
 
 from sinew.sim.assets.faults import ElementFault, check_magnitude
 from sinew.sim.assets.gltf.document import Draco, Primitive, TextureInfo, part_of
-from sinew.sim.assets.gltf.file import Float32, GltfFile, UInt32, normalised, optional_package
+from sinew.sim.assets.gltf.file import GltfFile, normalised, optional_package
 from sinew.sim.assets.gltf.materials import leading_texture, textured_coordinate_set
 from sinew.sim.assets.raw import RawSection, RawVertices
+from sinew.sim.maths.arrays import Float32, UInt32
 from sinew.sim.printable import counted
 
 INFLUENCES_MAX = 8

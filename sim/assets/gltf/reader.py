@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.build_skeleton import unit_quaternions
 from sinew.sim.assets.faults import MAX_JOINTS, MAX_TRACKS, ElementFault, PartCounter, check_magnitude
@@ -28,11 +27,10 @@ from sinew.sim.assets.gltf.materials import MaterialReader
 from sinew.sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
 from sinew.sim.assets.raw import LoadWatch, RawBone, RawChannel, RawClip, RawMesh, RawModel, RawSkeleton, RawSkin
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import compose, decompose
 from sinew.sim.notes import Notes
 from sinew.sim.printable import counted
-
-Float64 = npt.NDArray[np.float64]
 
 
 def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -> RawModel:

@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.gltf.document import GltfDocument, GltfNode, GltfSkin, Primitive
 from sinew.sim.assets.gltf.file import GltfFile, split_file
@@ -25,11 +24,9 @@ from sinew.sim.export.formats import ExportError, GlbOptions
 from sinew.sim.export.gltf import AnimationWriter, GltfScene, unit
 from sinew.sim.export.gltf_parts import INDEX_DATA, VERTEX_DATA
 from sinew.sim.export.scene.recording import JointMotion, LinearSkin, SceneRecording, Topology, Track, plain_material
+from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import compose, decompose
 from sinew.sim.printable import size_text
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 _TYPES = "SCALAR", "VEC2", "VEC3", "VEC4", "MAT4"
 
@@ -368,7 +365,7 @@ def _require_size(track: Track, size: int) -> None:
         raise ExportError(f"{track.name}: {size_text(size)} of frames are too much; {remedy}")
 
 
-def _decomposed(matrices: npt.NDArray[np.float64]) -> tuple[Any, Any, Any]:
+def _decomposed(matrices: Float64) -> tuple[Any, Any, Any]:
     """Translations, rotations and scales of world transforms (F, 4, 4)."""
     parts = [decompose(matrix) for matrix in matrices]
     places, turns, scales = (np.stack([part[index] for part in parts]) for index in range(3))

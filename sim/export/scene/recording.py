@@ -14,9 +14,7 @@ from sinew.sim.assets.build_mesh import vertex_normals
 from sinew.sim.assets.model import CharacterModel, LocalPose, Material, Targets
 from sinew.sim.export.formats import Characters
 from sinew.sim.export.surface import ExportSurface
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
+from sinew.sim.maths.arrays import Bool, Float32, Float64, Int32, Int64, Intp, UInt32
 
 PLAIN = 0.52, 0.53, 0.55
 """Linear colour of surfaces without material."""
@@ -78,9 +76,9 @@ class Track:
     name: str
     positions: Float32
     velocities: Float32 | None = None
-    ids: npt.NDArray[np.int64] | None = None
-    triangles: npt.NDArray[np.uint32] | None = None
-    counts: npt.NDArray[np.int32] | None = None
+    ids: Int64 | None = None
+    triangles: UInt32 | None = None
+    counts: Int32 | None = None
     texcoords: Float32 | None = None
     ranges: tuple[tuple[str, int, int], ...] = ()
     backs: tuple[bool, ...] = ()
@@ -104,9 +102,9 @@ class Track:
         """Points of a frame, including dead particles."""
         return int(self.positions.shape[1])
 
-    def alive(self, frame: int) -> npt.NDArray[np.bool_]:
+    def alive(self, frame: int) -> Bool:
         """Mask of the living points of a frame, shape (N,)."""
-        present: npt.NDArray[np.bool_] = np.isfinite(self.positions[frame, :, 0])
+        present: Bool = np.isfinite(self.positions[frame, :, 0])
         return present
 
     def living(self, values: npt.NDArray[Any] | None, frame: int) -> npt.NDArray[Any]:
@@ -220,7 +218,7 @@ class LinearSkin:
     """
 
     def __init__(self, joints: npt.NDArray[np.integer], weights: Float32) -> None:
-        self._blocks: list[tuple[slice, npt.NDArray[np.intp], Float64]] = []
+        self._blocks: list[tuple[slice, Intp, Float64]] = []
         for start in range(0, len(joints), BLOCK):
             rows = slice(start, min(start + BLOCK, len(joints)))
             entries, columns = np.unique(joints[rows], return_inverse=True)

@@ -19,6 +19,7 @@ from sinew.sim.assets.model import AlphaMode, Material, Sampled, Skeleton, Skin
 from sinew.sim.export.formats import UsdOptions
 from sinew.sim.export.gltf_parts import is_metal_exact, metal_and_base, roughness_of
 from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
+from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import compose
 
 TYPES = Sdf.ValueTypeNames
@@ -177,7 +178,7 @@ def write_topology(mesh: Any, track: Track) -> None:
     _write_materials(mesh, track)
 
 
-def write_texcoords(prim: Any, texcoords: npt.NDArray[np.float32], interpolation: Any) -> None:
+def write_texcoords(prim: Any, texcoords: Float32, interpolation: Any) -> None:
     st = UsdGeom.PrimvarsAPI(prim).CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray, interpolation)
     st.Set(Vt.Vec2fArray.FromNumpy(np.ascontiguousarray(texcoords, np.float32)))
 
@@ -219,11 +220,11 @@ def _write_materials(mesh: Any, track: Track) -> None:
         write_colours(mesh, colours, UsdGeom.Tokens.constant)
 
 
-def _coloured(track: Track) -> npt.NDArray[np.float32]:
+def _coloured(track: Track) -> Float32:
     """Colours of vertices times the colour of their section, shape (N, 4); materials read them."""
     assert track.colours is not None
     assert track.triangles is not None
-    colours: npt.NDArray[np.float32] = track.colours[0].astype(np.float32)
+    colours: Float32 = track.colours[0].astype(np.float32)
     for section in track.sections:
         corners = np.unique(track.triangles[section.first : section.first + section.count])
         colours[corners, :3] = track.colours[0][corners, :3] * np.array(base_colour(section.material), np.float32)
@@ -308,7 +309,7 @@ def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:
     return root.GetPrim()
 
 
-def read_character(prim: Any, codes: list[Any]) -> list[npt.NDArray[np.float32]]:
+def read_character(prim: Any, codes: list[Any]) -> list[Float32]:
     """World positions of a character at time codes, as USD skins them."""
     root = UsdSkel.Root(prim)
     cache = UsdSkel.Cache()
@@ -365,11 +366,11 @@ class _Bones:
         )
 
 
-def _matrices(values: npt.NDArray[np.float64]) -> Any:
+def _matrices(values: Float64) -> Any:
     return Vt.Matrix4dArray([Gf.Matrix4d(one.T.tolist()) for one in values])
 
 
-def _write_extent(root: Any, track: Track, placements: npt.NDArray[np.float64], first: int) -> None:
+def _write_extent(root: Any, track: Track, placements: Float64, first: int) -> None:
     """Bounding box of every frame in the space of the character."""
     extent = UsdGeom.Boundable(root.GetPrim()).CreateExtentAttr()
     for frame, matrix in enumerate(placements):
@@ -416,7 +417,7 @@ def _add_shapes(shapes: Any, target: Any, skeleton: Any, points: Any, code: Any)
     shapes.ComputeDeformedPoints(subs, indices, sub_indices, numbers, offsets, points)
 
 
-Frames = list[list[npt.NDArray[np.float32]]]
+Frames = list[list[Float32]]
 ROOT = Sdf.Path("/World")
 
 

@@ -5,7 +5,8 @@ import numpy.typing as npt
 import pytest
 
 from sinew.sim.assets import images
-from sinew.sim.assets.images import UInt8, mip_image
+from sinew.sim.assets.images import mip_image
+from sinew.sim.maths.arrays import UInt8
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 
 Float64 = npt.NDArray[np.float64]
