@@ -128,15 +128,11 @@ def _offset(
     if moved is not local:
         matrices = compose(moved.positions, moved.orientations, moved.scales)
         model_from_joint = model_from_local(matrices, skeleton.hierarchy)
-    return _posed(model, skeleton, moved, model_from_joint)
+    return Pose(moved, model_from_joint, *_palette(model, skeleton, model_from_joint))
 
 
 def _boneless(local: LocalPose) -> Pose:
     return Pose(local, np.zeros((0, 4, 4)), np.zeros((0, 4, 4)), np.zeros((0, 3)))
-
-
-def _posed(model: CharacterModel, skeleton: Skeleton, local: LocalPose, model_from_joint: Float64) -> Pose:
-    return Pose(local, model_from_joint, *_palette(model, skeleton, model_from_joint))
 
 
 def _palette(model: CharacterModel, skeleton: Skeleton, model_from_joint: Float64) -> tuple[Float64, Float64]:

@@ -158,7 +158,8 @@ class _RebasedArrays:
         used = weights > 0.0
         totals = np.bincount(joints[used], weights=weights[used], minlength=size)
         matrix = self._rest[skin_number][int(np.argmax(totals))]
-        if not _is_invertible(matrix):
+        largest = max(float(np.abs(matrix[:3, :3]).max()), 1e-100)
+        if not np.isfinite(matrix).all() or abs(np.linalg.det(matrix[:3, :3])) <= _FLAT * largest**3:
             matrix = np.eye(4)
         matrix, first = self._block(skin_number, matrix)
         self._entries[part] = np.where(used, joints + first, 0)
@@ -244,11 +245,6 @@ def _runs_within(targets: Targets, part: slice) -> list[tuple[slice, slice]]:
     ]
 
 
-def _is_invertible(matrix: Float64) -> bool:
-    largest = float(np.abs(matrix[:3, :3]).max())
-    return bool(np.isfinite(matrix).all() and abs(np.linalg.det(matrix[:3, :3])) > _FLAT * max(largest, 1e-100) ** 3)
-
-
 # A file may name many joints and give one of them many poses: the poses of all other joints must not exhaust memory.
 FREE_POSES = 1_000_000
 MAX_GROWTH = 8
@@ -267,7 +263,11 @@ def build_clips(raw: RawModel, joints: Joints | None, targets: Targets | None, w
         if clips:
             warnings.append("Animations without a skeleton are ignored.")
         return ()
-    _check_growth(clips, joints.skeleton.joint_count)
+    stored = sum(len(track.positions) for clip in clips for track in clip.tracks)
+    needed = sum(clip.frame_count for clip in clips if clip.tracks) * joints.skeleton.joint_count
+    if needed > max(FREE_POSES, MAX_GROWTH * stored):
+        reason = f"need {needed} poses for {joints.skeleton.joint_count} joints, the file holds {stored}"
+        raise ElementFault("Animations", reason)
     names = unique_names([clip.name for clip in clips], "clip", warnings)
     built: list[Clip] = []
     weight_starts = weight_starts_of(raw)
@@ -279,13 +279,6 @@ def build_clips(raw: RawModel, joints: Joints | None, targets: Targets | None, w
         else:
             warnings.append(f"Animation {quoted(name)} has no poses and is ignored.")
     return tuple(built)
-
-
-def _check_growth(clips: list[RawClip], joint_count: int) -> None:
-    stored = sum(len(track.positions) for clip in clips for track in clip.tracks)
-    needed = sum(clip.frame_count for clip in clips if clip.tracks) * joint_count
-    if needed > max(FREE_POSES, MAX_GROWTH * stored):
-        raise ElementFault("Animations", f"need {needed} poses for {joint_count} joints, the file holds {stored}")
 
 
 def _build_clip(name: str, clip: RawClip, joints: Joints, warnings: list[str]) -> UniformClip:

@@ -105,13 +105,17 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
     if any(section.is_double_sided is None for mesh in raw.meshes for section in mesh.sections):
         sections = with_open_sections(sections, positions, triangles)
     tangents = _tangents(buffers, normals)
+    finite = np.isfinite(texcoords)
+    if not finite.all():
+        warnings.append(f"{int((~finite).sum())} texture coordinates are not finite and were set to 0.")
+        texcoords = np.where(finite, texcoords, np.float32(0.0))
     is_coloured = any("color" in buffer.attributes for buffer in buffers)
     colours = np.concatenate([_buffer_colours(buffer) for buffer in buffers]) if is_coloured else None
     return Mesh(
         positions=positions,
         normals=normals,
         tangents=tangents,
-        texcoords=_finite_or_zero(texcoords, "texture coordinates", warnings),
+        texcoords=texcoords,
         colours=colours,
         triangles=triangles,
         sections=sections,
@@ -204,14 +208,6 @@ def _buffer_colours(buffer: RawVertices) -> Float32:
     return channels.astype(np.float32) / np.float32(255.0)
 
 
-def _finite_or_zero(values: Float32, what: str, warnings: list[str]) -> Float32:
-    finite = np.isfinite(values)
-    if finite.all():
-        return values
-    warnings.append(f"{int((~finite).sum())} {what} are not finite and were set to 0.")
-    return np.where(finite, values, np.float32(0.0))
-
-
 _ROWS = ("position", "normal", "tangent")
 
 
@@ -258,20 +254,16 @@ def build_targets(raw: RawModel, with_tangents: bool) -> Targets | None:
     table = np.array(runs, np.int32).reshape(-1, 3)
     counts = table[:, 1]
     meshes = list(_weighted(raw).values())
+    uses = Counter(name for mesh in meshes for name in mesh.target_names)
+    # A name that several meshes use is prefixed by the name of the mesh.
+    names = [f"{mesh.name}: {name}" if uses[name] > 1 else name for mesh in meshes for name in mesh.target_names]
     return Targets(
         firsts=table[:, 0],
         counts=counts,
         starts=(np.cumsum(counts) - counts).astype(np.int32),
         weight_of=table[:, 2],
         deltas=np.concatenate([np.zeros((0, 3 if with_tangents else 2, 4), np.float32), *deltas]),
-        names=tuple(_names(meshes)),
+        names=tuple(unique_names(names, "target", [])),
         rest_weights=np.array([weight for mesh in meshes for weight in mesh.rest_weights], np.float64),
         are_frames=any(clip.frames for clip in raw.clips),
     )
-
-
-def _names(meshes: list[RawMesh]) -> list[str]:
-    """Unique names; a name that several meshes use is prefixed by the name of the mesh."""
-    uses = Counter(name for mesh in meshes for name in mesh.target_names)
-    full = [f"{mesh.name}: {name}" if uses[name] > 1 else name for mesh in meshes for name in mesh.target_names]
-    return unique_names(full, "target", [])

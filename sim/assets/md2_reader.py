@@ -62,7 +62,10 @@ def read_md2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     scale = np.array([max(width, 1), max(height, 1)], np.float32)
     texcoord = (pixels[used[:, 1]].astype(np.float32) + 0.5) / scale if len(pixels) else np.zeros((len(used), 2))
     name = _text(data[skins_at : skins_at + 64]) if skins > 0 and 0 <= skins_at < len(data) else ""
-    model.materials.append(_material(name or "skin", name, path))
+    # The skin: an image next to the model, found by its base name.
+    image, lost = TextureFolder(path.parent).find(name) if name else None, name or None
+    skin = Material(name or "skin", lost, image, lost=lost_colours(lost, image))
+    model.materials.append(RawMaterial(skin.name, "", skin))
     buffer = RawVertices(len(used), {"texcoord1": texcoord.astype(np.float32)})
     model.meshes.append(RawMesh(path.stem, "", [buffer], [RawSection(name or "skin", "", 0, faces)]))
     names = [_text(bytes(frame)) for frame in stored["name"]]
@@ -81,12 +84,6 @@ def _table(data: bytes, what: str, start: int, count: int, dtype: np.dtype) -> n
 
 def _text(raw: bytes) -> str:
     return printable(raw.partition(b"\0")[0].decode("latin-1").strip())
-
-
-def _material(name: str, texture: str, path: Path) -> RawMaterial:
-    """The skin: an image next to the model, found by its base name."""
-    found = TextureFolder(path.parent).find(texture) if texture else None
-    return RawMaterial(name, "", Material(name, texture or None, found, lost=lost_colours(texture or None, found)))
 
 
 def _clips(names: list[str]) -> list[RawClip]:

@@ -223,17 +223,12 @@ class _ObjReader:
         numbers = [self._corners.setdefault(self._corner(place, word), len(self._corners)) for word in words]
         if len(self._corners) > MAX_VERTICES:
             raise ElementFault(place, f"there are more than {MAX_VERTICES} vertices")
-        section = self._section()
-        for second, third in itertools.pairwise(numbers[1:]):
-            section.extend((numbers[0], second, third))
-
-    def _section(self) -> "array[int]":
-        """Corners of the current section, named after group, object or material."""
         name = self._names["g"] or self._names["o"] or self._names["usemtl"]
         if name not in self._sections:
             self._parts.add("group")
             self._sections[name] = array("I")
-        return self._sections[name]
+        for second, third in itertools.pairwise(numbers[1:]):
+            self._sections[name].extend((numbers[0], second, third))
 
     def _corner(self, place: str, word: str) -> Corner:
         parts = word.split("/")

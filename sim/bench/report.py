@@ -142,7 +142,10 @@ def comparison(rows: Sequence[Row], old: BaselineReport) -> str:
     for row in rows:
         lines.append(_compared(row, before.pop((row.system, row.variant, row.size), None)))
     measured = {row.system for row in rows}
-    lines += [_missing_now(row) for row in before.values() if row.system in measured]
+    for old_row in before.values():
+        if old_row.system in measured:
+            size, then = _grouped(old_row.size), quantity_of_time(old_row.ms_per_step_min)
+            lines.append((old_row.system, old_row.variant, size, old_row.unit, then, "", "only old", ""))
     return aligned(lines, LEFT)
 
 
@@ -168,11 +171,6 @@ def _compared(row: Row, old: OldRow | None) -> tuple[str, ...]:
         _ratio(row.ms_per_step_min, old.ms_per_step_min),
         _ratio(row.ms_per_step_median, old.ms_per_step_median),
     )
-
-
-def _missing_now(row: OldRow) -> tuple[str, ...]:
-    size, then = _grouped(row.size), quantity_of_time(row.ms_per_step_min)
-    return row.system, row.variant, size, row.unit, then, "", "only old", ""
 
 
 def _ratio(new: float, old: float) -> str:

@@ -308,14 +308,15 @@ class GltfScene:
 
     def influences(self, joints: UInt16, weights: Float32) -> dict[str, int]:
         """Attributes of a skin, (V, K) each, four influences per attribute."""
-        joints, weights = np.where(weights > 0.0, joints, 0).astype(np.uint16), _exact_sums(weights)
+        joints, exact = np.where(weights > 0.0, joints, 0).astype(np.uint16), weights.copy()
+        exact[:, 0] = 1.0 - weights[:, 1:].sum(axis=1, dtype=np.float64)  # the strongest absorbs the rounding
         found = {}
         for number in range(weights.shape[1] // 4):
             own = slice(4 * number, 4 * number + 4)
-            if number and not weights[:, own].any():
+            if number and not exact[:, own].any():
                 continue
             found[f"JOINTS_{number}"] = self.chunk.once(joints[:, own], VERTEX_DATA)
-            found[f"WEIGHTS_{number}"] = self.chunk.once(weights[:, own], VERTEX_DATA)
+            found[f"WEIGHTS_{number}"] = self.chunk.once(exact[:, own], VERTEX_DATA)
         return found
 
     def target(self, targets: Targets, weight: int, rows: Intp, names: Collection[str]) -> dict[str, int]:
@@ -405,10 +406,3 @@ def unit(vectors: Float32) -> Float32:
     length = np.linalg.norm(wide, axis=1, keepdims=True)
     unit = np.where(length > 1e-12, wide / np.where(length > 1e-12, length, 1.0), (0.0, 1.0, 0.0))
     return unit.astype(np.float32)
-
-
-def _exact_sums(weights: Float32) -> Float32:
-    """Weights that sum to 1 exactly; the strongest absorbs the rounding."""
-    exact = weights.copy()
-    exact[:, 0] = 1.0 - weights[:, 1:].sum(axis=1, dtype=np.float64)
-    return exact

@@ -79,7 +79,9 @@ class PrimitiveReader:
             texcoords = _counted(source.floats(coordinates, ("VEC2",)), count, f"{place}.attributes.{coordinates}")
             attributes["texcoord1"] = moved_texcoords(texcoords, info)
         if "COLOR_0" in primitive.attributes:
-            attributes["color"] = _colours(source, count, f"{place}.attributes.COLOR_0")
+            colours = _counted(source.floats("COLOR_0", ("VEC3", "VEC4")), count, f"{place}.attributes.COLOR_0")
+            attributes["color"] = np.ones((count, 4), np.float32)  # opaque if the file has no alpha
+            attributes["color"][:, : colours.shape[1]] = colours
         attributes.update(self._influences(primitive, source, count, place))
         vertices = RawVertices(count, attributes, self._targets(primitive, count, place))
         name = self._names[primitive.material] if primitive.material is not None else ""
@@ -250,14 +252,6 @@ def _size_of(vertices: RawVertices) -> int:
         )
         size += (int(moved[-1]) - int(moved[0]) + 1) * _MOVED_BYTES if len(moved) else 0
     return size
-
-
-def _colours(source: _Source, count: int, place: str) -> Float32:
-    """Linear RGBA, opaque if the file has no alpha."""
-    stored = _counted(source.floats("COLOR_0", ("VEC3", "VEC4")), count, place)
-    colours = np.ones((count, 4), np.float32)
-    colours[:, : stored.shape[1]] = stored
-    return colours
 
 
 def _counted(values: npt.NDArray[Any], count: int, place: str) -> npt.NDArray[Any]:

@@ -150,7 +150,9 @@ def write_glb_scene(recording: SceneRecording, files: tuple[Path, ...], options:
         else:
             scene.add_morphs(track)
     files[0].write_bytes(scene.file())
-    return [f"left out: brightness beyond 1 of {track.name}" for track in recording.tracks if _glows(track)]
+    coloured = [(track.name, track.colours) for track in recording.tracks if track.colours is not None]
+    bright = [name for name, colours in coloured if (np.nan_to_num(colours[..., :3]) > 1.0 + 1e-6).any()]
+    return [f"left out: brightness beyond 1 of {name}" for name in bright]
 
 
 def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
@@ -229,7 +231,8 @@ class _Scene(GltfScene):
         assert model.skin is not None
         placement = self.put("nodes", {"name": track.name, "children": []})
         self._roots.append(placement)
-        self._place(placement, *_decomposed(rig.world_from_model))
+        parts = [decompose(matrix) for matrix in rig.world_from_model]
+        self._place(placement, *(np.stack(values) for values in zip(*parts, strict=True)))
         joints = [self.put("nodes", {"name": name}) for name in model.skeleton.names]
         for joint, parent in enumerate(model.skeleton.parents.tolist()):
             above = joints[parent] if parent >= 0 else placement
@@ -354,19 +357,7 @@ def _within_one(colours: Float32) -> Float32:
     return clipped
 
 
-def _glows(track: Track) -> bool:
-    """Whether some of its colours are brighter than 1."""
-    return track.colours is not None and bool((np.nan_to_num(track.colours[..., :3]) > 1.0 + 1e-6).any())
-
-
 def _require_size(track: Track, size: int) -> None:
     if size > MORPH_BYTES:
         remedy = "fewer frames, or normals=false, take less"
         raise ExportError(f"{track.name}: {size_text(size)} of frames are too much; {remedy}")
-
-
-def _decomposed(matrices: Float64) -> tuple[Any, Any, Any]:
-    """Translations, rotations and scales of world transforms (F, 4, 4)."""
-    parts = [decompose(matrix) for matrix in matrices]
-    places, turns, scales = (np.stack([part[index] for part in parts]) for index in range(3))
-    return places, turns, scales
