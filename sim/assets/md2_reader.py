@@ -17,7 +17,7 @@ from sinew.sim.assets.model import Material
 from sinew.sim.assets.raw import LoadWatch, RawClip, RawMaterial, RawMesh, RawModel, RawSection, RawVertices
 from sinew.sim.printable import printable
 
-MAGIC, VERSION = b"IDP2", 8
+VERSION = 8
 RATE = 10.0
 """Frames per second of the game."""
 
@@ -26,10 +26,6 @@ _HEADER = struct.Struct("<4s16i")
 _CORNER = np.dtype([("points", "<u2", 3), ("texcoords", "<u2", 3)])
 _NAME = 16
 _NUMBER = re.compile(r"[0-9_ ]*$")
-
-
-def is_md2(start: bytes) -> bool:
-    return start.startswith(MAGIC)
 
 
 def read_md2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:

@@ -301,10 +301,6 @@ PC2_HEADER = struct.Struct("<12siiffi")
 MDD_HEADER = struct.Struct(">ii")
 
 
-def is_pc2(start: bytes) -> bool:
-    return start.startswith(PC2_MAGIC)
-
-
 def read_pc2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     """The OBJ mesh next to a PC2 file with its frames."""
     if len(data) < PC2_HEADER.size:

@@ -4,6 +4,7 @@ A playhead depends on its past and the settings only, so tests and headless rend
 """
 
 import enum
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -38,43 +39,43 @@ class LoopMode(enum.Enum):
     PING_PONG = "ping-pong"
 
 
+_playback = functools.partial(param, effect=Effect.VIEW)
+_simulation = functools.partial(param, effect=Effect.RESET)
+
+
 class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Scene time and playback."""
 
-    loop: Annotated[LoopMode, param("What happens at the end of the range.", effect=Effect.VIEW)] = LoopMode.LOOP
-    speed: Annotated[
-        float, param("Scene seconds per second; negative plays backwards.", unit="×", lo=-4.0, hi=4.0, step=0.1,
-                     effect=Effect.VIEW)
-    ] = 1.0  # fmt: skip
-    in_point: Annotated[
-        Moment | None, param("Start of the playback range; none is the start of the scene.", unit="s", lo=-TIME_MAX,
-                             hi=TIME_MAX, effect=Effect.VIEW, bounded=False)
-    ] = None  # fmt: skip
-    out_point: Annotated[
-        Moment | None, param("End of the playback range; none is the end of the scene.", unit="s", lo=-TIME_MAX,
-                             hi=TIME_MAX, effect=Effect.VIEW, bounded=False)
-    ] = None  # fmt: skip
-    rate: Annotated[
-        float, param("Frames per second of scene time.", unit="Hz", lo=1.0, hi=1000.0, step=1.0, effect=Effect.VIEW,
-                     label="Frame rate")
-    ] = 30.0  # fmt: skip
-    start: Annotated[
-        int, param("First frame of the scene; the simulation starts there.", unit="frames", lo=0, hi=FRAME_MAX,
-                   effect=Effect.RESET)
-    ] = 0  # fmt: skip
-    end: Annotated[
-        Frame | None, param("Last frame of the scene; none is the end of the clip of the first model, or of the "
-                            "shortest simulation, whichever is later.", unit="frames", lo=0, hi=FRAME_MAX,
-                            effect=Effect.VIEW, bounded=False)
-    ] = None  # fmt: skip
-    min_length: Annotated[
-        float, param("Minimum length of the scene if something is simulated and no last frame is set.",
-                     unit="s", lo=0.0, hi=1000.0, effect=Effect.VIEW, label="Shortest simulation")
-    ] = SIMULATED_LENGTH  # fmt: skip
-    run_up: Annotated[
-        float, param("Time simulated before the first frame, from the bind pose into the first pose.",
-                     unit="s", lo=0.0, hi=60.0, soft=(0.0, 5.0), step=0.1, effect=Effect.RESET, label="Pre-roll")
-    ] = 0.0  # fmt: skip
+    loop: Annotated[LoopMode, _playback("What happens at the end of the range.")] = LoopMode.LOOP
+    speed: Annotated[float, _playback(
+        "Scene seconds per second; negative plays backwards.", unit="×", lo=-4.0, hi=4.0, step=0.1,
+    )] = 1.0  # fmt: skip
+    in_point: Annotated[Moment | None, _playback(
+        "Start of the playback range; none is the start of the scene.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
+        bounded=False,
+    )] = None  # fmt: skip
+    out_point: Annotated[Moment | None, _playback(
+        "End of the playback range; none is the end of the scene.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
+        bounded=False,
+    )] = None  # fmt: skip
+    rate: Annotated[float, _playback(
+        "Frames per second of scene time.", unit="Hz", lo=1.0, hi=1000.0, step=1.0, label="Frame rate",
+    )] = 30.0  # fmt: skip
+    start: Annotated[int, _simulation(
+        "First frame of the scene; the simulation starts there.", unit="frames", lo=0, hi=FRAME_MAX,
+    )] = 0  # fmt: skip
+    end: Annotated[Frame | None, _playback(
+        "Last frame of the scene; none is the end of the clip of the first model, or of the shortest simulation, "
+        "whichever is later.", unit="frames", lo=0, hi=FRAME_MAX, bounded=False,
+    )] = None  # fmt: skip
+    min_length: Annotated[float, _playback(
+        "Minimum length of the scene if something is simulated and no last frame is set.", unit="s", lo=0.0,
+        hi=1000.0, label="Shortest simulation",
+    )] = SIMULATED_LENGTH  # fmt: skip
+    run_up: Annotated[float, _simulation(
+        "Time simulated before the first frame, from the bind pose into the first pose.", unit="s", lo=0.0, hi=60.0,
+        soft=(0.0, 5.0), step=0.1, label="Pre-roll",
+    )] = 0.0  # fmt: skip
 
     @property
     def start_time(self) -> float:
