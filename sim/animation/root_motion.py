@@ -88,14 +88,14 @@ def _search(skeleton: Skeleton, clip: Clip, up_axis: str) -> RootMotion | None:
     size = np.ptp(skeleton.model_from_bind[:, :3, 3], axis=0).max()
     moves = own > max(_TRAVEL_SHARE * float(size), 1e-9)
     carried_counts = np.ones(skeleton.joint_count, dtype=np.intp)
-    for level in reversed(skeleton.levels):
+    for level in reversed(skeleton.hierarchy.levels):
         np.add.at(carried_counts, skeleton.parents[level], carried_counts[level])
     candidates = np.flatnonzero(moves & (carried_counts >= _CARRIED_SHARE * skeleton.joint_count))
     if not len(candidates):
         return None
     joint = int(candidates[np.argmax(carried_counts[candidates])])
     parents, below = skeleton.parents, moves.copy()
-    for level in skeleton.levels:
+    for level in skeleton.hierarchy.levels:
         below[level] |= below[parents[level]]
     topmost = moves & ~np.where(parents < 0, False, below[parents])
     return RootMotion(joint, model[joint, 0, :3, 3], horizontal, np.flatnonzero(topmost), np.flatnonzero(below))

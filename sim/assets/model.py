@@ -110,11 +110,6 @@ class Skeleton:
     bind_from_model: Float64  # Its inverse, "inverse bind", shape (B, 4, 4)
 
     @property
-    def levels(self) -> tuple[Intp, ...]:
-        """For each depth below the roots, its joints; parents are always one level earlier."""
-        return self.hierarchy.levels
-
-    @property
     def joint_count(self) -> int:
         return len(self.names)
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.animation.evaluate import assembled, bind_pose, evaluate_pose, evaluate_poses
-from sinew.sim.animation.pose import Offset, Pose
+from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose
-from sinew.sim.characters.settings import FlipV, ModelSettings, UpAxis
+from sinew.sim.characters.settings import BonePose, FlipV, ModelSettings, UpAxis
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import transform_points
@@ -147,7 +147,7 @@ def _reading(model: CharacterModel, settings: ModelSettings) -> _ClipReading:
     }
 
 
-def blended(model: CharacterModel, poses: Sequence[tuple[Pose, float]], offsets: Sequence[Offset] = ()) -> Pose:
+def blended(model: CharacterModel, poses: Sequence[tuple[Pose, float]], offsets: Sequence[BonePose] = ()) -> Pose:
     """Blends poses on top of each other, each with a weight of 0 to 1; the weight of the first is ignored.
 
     Translation, scale and morph weights are interpolated linearly, rotations by normalised linear

@@ -44,7 +44,7 @@ def bone_segments(skeleton: Skeleton, skin: Skin | None) -> BoneSegments:
 def _inherited_down(skeleton: Skeleton, flags: Bool) -> Bool:
     """Whether the joint or any ancestor is flagged."""
     result = flags.copy()
-    for level in skeleton.levels:
+    for level in skeleton.hierarchy.levels:
         parents = skeleton.parents[level]
         result[level] |= (parents >= 0) & result[parents]
     return result
@@ -53,7 +53,7 @@ def _inherited_down(skeleton: Skeleton, flags: Bool) -> Bool:
 def _inherited_up(skeleton: Skeleton, flags: Bool) -> Bool:
     """Whether the joint or any descendant is flagged."""
     result = flags.copy()
-    for level in reversed(skeleton.levels):
+    for level in reversed(skeleton.hierarchy.levels):
         parents = skeleton.parents[level]
         held = level[(parents >= 0) & result[level]]
         result[skeleton.parents[held]] = True

@@ -246,16 +246,24 @@ def warped(
         if bone >= 0:
             strength, slope = masks[bone][:, 3], _slope_after(total, masks[bone][:, :3])
         points, jacobian = MOVES[function](values, points, outward, strength, slope)
-        x, y, z = np.moveaxis(jacobian, -1, 0)
-        cofactor = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-1)
-        mirrored = np.sum(x * cofactor[..., 0], axis=-1) < 0.0
-        cofactor = np.where(mirrored, -1.0, 1.0)[:, None, None] * cofactor
+        cofactor = normal_matrices(jacobian)
         normals = _unit((cofactor @ normals[..., None])[..., 0], normals)
         outward = np.where(is_seam, _unit((cofactor @ outward[..., None])[..., 0], outward), normals)
         if tangents is not None:
             tangents = _unit((jacobian @ tangents[..., None])[..., 0], tangents)
         total = jacobian @ total
     return points, normals, tangents
+
+
+def normal_matrices(linear: Float64) -> Float64:
+    """Inverse transpose of (V, 3, 3) matrices up to a positive factor, for flat matrices too.
+
+    The cofactor matrix is the inverse transpose times the determinant; only its sign must be undone.
+    """
+    x, y, z = np.moveaxis(linear, -1, 0)
+    cofactor = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-1)
+    mirrored = np.sum(x * cofactor[..., 0], axis=-1) < 0.0
+    return np.where(mirrored[:, None, None], -cofactor, cofactor)
 
 
 def warped_boxes(warps: Warps, lo: Float64, hi: Float64) -> tuple[Float64, Float64]:

@@ -337,7 +337,7 @@ class _Bones:
     """
 
     def __init__(self, skeleton: Skeleton, skin: Skin) -> None:
-        order = np.concatenate((np.flatnonzero(skeleton.parents < 0), *skeleton.levels))
+        order = np.concatenate((np.flatnonzero(skeleton.parents < 0), *skeleton.hierarchy.levels))
         self._order = order
         paths: list[str] = [""] * skeleton.joint_count
         for joint in order.tolist():

@@ -47,7 +47,6 @@ def test_what_makes_no_clip_is_refused_in_one_line(arguments, text):
 def test_duration_and_key_times():
     assert CLIP.duration == pytest.approx((FRAMES - 1) * STEP)
     np.testing.assert_allclose(CLIP.key_times, np.arange(FRAMES) * STEP)
-    assert (CLIP.frame_count, CLIP.joint_count, CLIP.frame_step) == (FRAMES, JOINTS, STEP)
 
 
 @pytest.mark.parametrize("interpolation", Interpolation)

@@ -81,7 +81,7 @@ def test_a_chain_as_long_as_allowed(tmp_path: Path) -> None:
     chain = "".join(bone_text(str(number), str(number - 1)) for number in range(8192))
     model = load_text(tmp_path, skeleton_text(chain))
     assert model.skeleton is not None
-    assert len(model.skeleton.levels) == 8191
+    assert len(model.skeleton.hierarchy.levels) == 8191
 
 
 def test_a_shared_buffer_is_not_multiplied(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_dude_in_detail(models: dict[str, CharacterModel]) -> None:
         "head.jpg", "jacket.jpg", "pants.jpg", "upBodyC.jpg", "upBodyC.jpg",
     ]  # fmt: skip
     assert model.skeleton is not None
-    assert len(model.skeleton.levels) + 1 == 15
+    assert len(model.skeleton.hierarchy.levels) + 1 == 15
 
 
 @pytest.mark.parametrize(

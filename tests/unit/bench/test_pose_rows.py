@@ -24,7 +24,7 @@ def test_one_row_for_each_size_and_way_of_reading():
 
 def test_the_synthetic_character_has_the_depth_of_a_human_and_moves():
     model = synthetic_character(60)
-    assert len(model.skeleton.levels) == 14
+    assert len(model.skeleton.hierarchy.levels) == 14
     start, later = (evaluate_pose(model, model.clips[0], time).palette for time in (0.0, 0.5))
     assert np.abs(start - later).max() > 0.1
     for count in (1, 2, 200):
@@ -35,6 +35,6 @@ def test_every_curve_is_sampled_at_times_of_its_own_or_of_all():
     same, own = curve_cases(30)
     for case, count in ((same, 61), (own, 30 * 61)):
         clip = case.step.__closure__[0].cell_contents
-        assert (case.size, clip.joint_count, len(clip.key_times)) == (30, 10, count)
+        assert (case.size, len(clip.key_times)) == (30, count)
         poses = [case.step() for _ in range(2)]
         assert np.abs(poses[0].positions - poses[1].positions).max() > 1e-3

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sinew.sim.assets.model import Bounds, Mesh, Skin
-from sinew.sim.characters.reference import enclosed_volume, method_difference, normal_matrices, skin
+from sinew.sim.characters.deformers.functions import normal_matrices
+from sinew.sim.characters.reference import enclosed_volume, method_difference, skin
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.maths import quaternion as Q
 from sinew.sim.maths.transform import compose
