@@ -6,7 +6,7 @@ The layout of vertex buffers is given by ctype and semantic; counts are checked 
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -399,21 +399,12 @@ def read_ezm(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     return model
 
 
-@dataclass(slots=True)
-class _OpenMesh:
-    """A mesh while its elements are read; triangles may precede their vertex buffer."""
-
-    mesh: RawMesh
-    number: int
-    elements: list[str] = field(default_factory=list)
-    sections: list[RawSection] = field(default_factory=list)
-    waiting: list[RawSection] = field(default_factory=list)
-
-
 class _ElementWalk:
     def __init__(self, model: RawModel, watch: LoadWatch) -> None:
         self._model = model
         self._watch = watch
+        self._mesh = RawMesh("", "", [], [])  # The mesh whose elements are read
+        self._titles: list[str] = []  # Of its sections, for messages
         self._latest: RawMesh | None = None
         self._parts = PartCounter()
 
@@ -443,76 +434,72 @@ class _ElementWalk:
         attribute = attributes(element)
         mesh = RawMesh(attribute.get("name", ""), attribute.get("skeleton", ""), [], [])
         self._model.meshes.append(mesh)
-        opened = _OpenMesh(mesh, len(self._model.meshes))
-        place = f"mesh {quoted(mesh.name)} (mesh {opened.number})"
+        self._mesh, self._titles = mesh, []
+        place = f"mesh {quoted(mesh.name)} (mesh {len(self._model.meshes)})"
         nested = []
         for child in element:
             name = local_name(child)
             if name == "vertexbuffer":
-                self._read_buffer(opened, child, place)
+                self._read_buffer(child, place)
             elif name == "indexbuffer":
-                self._read_section(opened, child, {}, place)
+                self._read_section(child, {}, place)
             elif name == "meshsection":
-                self._read_mesh_section(opened, child)
+                self._read_mesh_section(child)
             elif name in ("skeleton", "animation", "mesh", "skeletons", "animations", "materials", "material"):
                 nested.append(child)
-        self._close(opened, place)
+        self._close(place)
         pending.extend(reversed(nested))
 
-    def _read_mesh_section(self, opened: _OpenMesh, element: Element) -> None:
+    def _read_mesh_section(self, element: Element) -> None:
         attribute = attributes(element)
-        place = f"section {quoted(attribute.get('material', ''))} (mesh {opened.number})"
+        place = f"section {quoted(attribute.get('material', ''))} (mesh {len(self._model.meshes)})"
         parts = [(local_name(child), child) for child in element]
         own = any(name == "vertexbuffer" for name, _ in parts)
-        before = len(opened.mesh.buffers)
+        before = len(self._mesh.buffers)
         early = []
         for name, child in parts:
             if name == "vertexbuffer":
-                self._read_buffer(opened, child, place)
-            elif name == "indexbuffer" and own and len(opened.mesh.buffers) == before:
+                self._read_buffer(child, place)
+            elif name == "indexbuffer" and own and len(self._mesh.buffers) == before:
                 early.append(child)
             elif name == "indexbuffer":
-                self._read_section(opened, child, attribute, place)
+                self._read_section(child, attribute, place)
         for child in early:
-            self._read_section(opened, child, attribute, place, buffer=before)
+            self._read_section(child, attribute, place, buffer=before)
         if not any(name == "indexbuffer" for name, _ in parts):
             self._model.warnings.append(f"MeshSection {place} has no indexbuffer.")
 
-    def _read_buffer(self, opened: _OpenMesh, element: Element, place: str) -> None:
+    def _read_buffer(self, element: Element, place: str) -> None:
         self._parts.add("vertexbuffer")
         title = f"vertexbuffer of {place}"
         text = payload(element)
         vertices = read_vertices(title, attributes(element), text, self._watch, self._model.warnings)
-        opened.mesh.buffers.append(vertices)
-        self._latest = opened.mesh
+        self._mesh.buffers.append(vertices)
+        self._latest = self._mesh
 
-    def _read_section(
-        self, opened: _OpenMesh, element: Element, attribute: dict[str, str], place: str, buffer: int | None = None
-    ) -> None:
+    def _read_section(self, element: Element, attribute: dict[str, str], place: str, buffer: int | None = None) -> None:
         self._parts.add("indexbuffer")
         title = f"indexbuffer of {place}"
         triangles = read_triangles(title, attributes(element), payload(element), self._watch, self._model.warnings)
-        latest = len(opened.mesh.buffers) - 1 if buffer is None else buffer
+        latest = len(self._mesh.buffers) - 1 if buffer is None else buffer
         section = RawSection(attribute.get("material", ""), attribute.get("info", ""), latest, triangles)
-        opened.mesh.sections.append(section)
-        opened.sections.append(section)
-        opened.elements.append(title)
-        if latest < 0:
-            opened.waiting.append(section)
+        self._mesh.sections.append(section)
+        self._titles.append(title)
 
-    def _close(self, opened: _OpenMesh, place: str) -> None:
+    def _close(self, place: str) -> None:
         """Assigns a buffer to sections that precede all buffers, then checks all indices."""
-        owner = opened.mesh
-        if opened.waiting and not owner.buffers:
+        owner, sections = self._mesh, self._mesh.sections
+        waiting = [section for section in sections if section.buffer < 0]
+        if waiting and not owner.buffers:
             if self._latest is None:
-                raise ElementFault(opened.elements[0], "there is no vertexbuffer to refer to")
+                raise ElementFault(self._titles[0], "there is no vertexbuffer to refer to")
             self._model.warnings.append(f"The sections of {place} belong to the vertexbuffer of an earlier mesh.")
             owner = self._latest
-            owner.sections.extend(opened.mesh.sections)
-            opened.mesh.sections = []
-        for section in opened.waiting:
-            section.buffer = 0 if owner is opened.mesh else len(owner.buffers) - 1
-        for title, section in zip(opened.elements, opened.sections, strict=True):
+            owner.sections.extend(sections)
+            self._mesh.sections = []
+        for section in waiting:
+            section.buffer = 0 if owner is self._mesh else len(owner.buffers) - 1
+        for title, section in zip(self._titles, sections, strict=True):
             check_indices(title, section.triangles, owner.buffers[section.buffer].count)
 
 

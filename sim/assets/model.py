@@ -294,9 +294,14 @@ class Material:
         """All images, the colour first."""
         return tuple(image for image, _ in filter(None, map(self.sampled, IMAGES)))
 
+    def image_of(self, name: str) -> ImageSource | None:
+        """The image for one of `IMAGES`."""
+        image: ImageSource | None = self.image if name == "texture" else getattr(self, name)
+        return image
+
     def sampled(self, name: str) -> Sampled | None:
         """The image for one of `IMAGES`, and its sampler."""
-        image = self.image if name == "texture" else getattr(self, name)
+        image = self.image_of(name)
         return (image, dict(self.samplers).get(name, Sampler())) if image is not None else None
 
 

@@ -40,16 +40,9 @@ def following(path: Path) -> list[Path]:
     match = _NUMBERED.match(path.stem)
     if match is None:
         return []
-    names = _names(path, match["stem"], int(match["number"]), len(match["number"]))
-    return [path.with_name(name) for name in names]
-
-
-def _names(path: Path, stem: str, number: int, digits: int) -> Iterator[str]:
-    for later in range(number + 1, number + FRAMES_MAX):
-        name = f"{stem}{later:0{digits}}{path.suffix}"
-        if not path.with_name(name).is_file():
-            return
-        yield name
+    number, digits = int(match["number"]), len(match["number"])
+    names = (f"{match['stem']}{later:0{digits}}{path.suffix}" for later in range(number + 1, number + FRAMES_MAX))
+    return list(itertools.takewhile(Path.is_file, map(path.with_name, names)))
 
 
 def add_sequence(model: RawModel, later: list[Path], of_vertex: Int64, first: Float32, watch: LoadWatch) -> None:
@@ -134,13 +127,8 @@ def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     return model
 
 
-def read_points(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, Int64, int]:
-    """A file without its sequence, the point of each vertex, shape (V,), and the number of points."""
-    model, of_vertex, positions = _read(data, path, watch)
-    return model, of_vertex, len(positions)
-
-
 def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, Int64, Float32]:
+    """A file without its sequence, the point of each vertex, shape (V,), and the points, shape (P, 3)."""
     reader = _ObjReader(watch)
     watch.total = len(data)
     for number, line in _lines(data):
@@ -355,13 +343,13 @@ def _animated(path: Path, key: str, positions: Float32, clip: RawClip, watch: Lo
     if not found:
         raise ElementFault("", f"needs the mesh next to it: {names[0]}")
     try:
-        model, of_vertex, count = read_points(read_bytes(found[0]), found[0], watch)
+        model, of_vertex, points = _read(read_bytes(found[0]), found[0], watch)
     except ModelError as error:
         raise ElementFault(found[0].name, error.reason) from None
     except ElementFault as fault:
         raise ElementFault(f"{found[0].name}: {fault.element}", fault.reason) from None
-    if count != positions.shape[1]:
-        raise ElementFault("frame 0", f"has {positions.shape[1]} points, {found[0].name} has {count}")
+    if len(points) != positions.shape[1]:
+        raise ElementFault("frame 0", f"has {positions.shape[1]} points, {found[0].name} has {len(points)}")
     model.path, model.format, model.asset_name = path, key, path.name
     add_frames(model, positions, of_vertex, [f"frame {number}" for number in range(len(positions))], watch)
     model.clips = [clip]

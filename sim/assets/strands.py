@@ -45,8 +45,8 @@ class StrandSet:
     def count(self) -> int:
         return len(self.starts) - 1
 
-    def points_of(self, numbers: Intp, values: Float32 | None = None) -> Float64:
-        """Points of some strands (n,), or values at these points; at most `POINTS_MAX` per strand.
+    def points_of(self, numbers: Intp) -> Float64:
+        """Points of some strands (n,), at most `POINTS_MAX` per strand.
 
         Shorter strands repeat their last point: shape (n, M, 3).
         """
@@ -55,8 +55,7 @@ class StrandSet:
         rank = np.arange(most)
         spread = np.rint(rank * ((many[:, None] - 1) / max(most - 1, 1))).astype(np.intp)
         places = first[:, None] + np.where(many[:, None] > most, spread, np.minimum(rank, many[:, None] - 1))
-        found: Float64 = (self.points if values is None else values)[places].astype(np.float64)
-        return found
+        return self.points[places].astype(np.float64)
 
 
 def checked_set(starts: Intp, points: Float32, thickness: Float32 | None, colours: Float32 | None) -> StrandSet:

@@ -38,16 +38,8 @@ def texture_origin_bottom(settings: ModelSettings, model: CharacterModel) -> boo
 
 
 def active_clip(settings: ModelSettings, model: CharacterModel) -> Clip | None:
-    """The clip of a node: the named one, else the first; None for the bind pose.
-
-    A name that the file does not have (it may have been replaced) falls back to the first clip.
-    """
-    if settings.bind_pose or not model.clips:
-        return None
-    for clip in model.clips:
-        if clip.name == settings.clip:
-            return clip
-    return model.clips[0]
+    """The clip of a node: the named one, else the first; None for the bind pose."""
+    return None if settings.bind_pose or not model.clips else clip_of(model, settings.clip)
 
 
 def world_from_model(settings: ModelSettings, model: CharacterModel, world_from_node: Float64) -> Float64:
@@ -73,7 +65,7 @@ def strips_of(settings: ModelSettings, model: CharacterModel) -> tuple[Strip, ..
 
 
 def clip_of(model: CharacterModel, name: str) -> Clip:
-    """A clip by its name; a name that the file does not have falls back to the first."""
+    """A clip by its name; one that the file does not have (it may have been replaced) falls back to the first."""
     for clip in model.clips:
         if clip.name == name:
             return clip

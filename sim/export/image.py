@@ -79,7 +79,7 @@ class ImageStore:
     def material(self, material: Material) -> Material:
         changes: dict[str, Any] = {}
         for name in IMAGES:
-            source = material.image if name == "texture" else getattr(material, name)
+            source = material.image_of(name)
             if source is None:
                 continue
             image = self._place(source)

@@ -207,11 +207,8 @@ class WorldTransforms:
         return ParentFrame(frame, self._scale(node))
 
     def _scale(self, node: Node) -> float:
-        """Mean scale of a node in the world; 1 if it is flat."""
-        x, y, z = node.transform.scale
-        volume = abs(x * y * z)
-        own = volume ** (1.0 / 3.0) if volume > 0.0 else 1.0
-        return own * self.carrier(node).scale
+        """Mean scale of a node in the world."""
+        return _mean_scale(node.transform) * self.carrier(node).scale
 
     def _joint(self, node_id: NodeId, bone: str) -> int | None:
         character = self.characters.get(node_id)
@@ -253,9 +250,14 @@ def vector(values: npt.ArrayLike) -> Vec3:
 
 def carrier_of(transform: Transform) -> ParentFrame:
     """Parent frame of a node that has no parent itself."""
+    return ParentFrame(rigid_matrix(transform), _mean_scale(transform))
+
+
+def _mean_scale(transform: Transform) -> float:
+    """Geometric mean of the scale; 1 if it is flat."""
     x, y, z = transform.scale
     volume = abs(x * y * z)
-    return ParentFrame(rigid_matrix(transform), volume ** (1.0 / 3.0) if volume > 0.0 else 1.0)
+    return volume ** (1.0 / 3.0) if volume > 0.0 else 1.0
 
 
 def rebased(raw: dict[str, Any], carrier: Mapping[str, Any]) -> None:
