@@ -8,8 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
-from sinew.sim.animation.root_motion import root_motion
+from sinew.sim.animation.evaluate import bind_pose, evaluate_pose, root_motion
 from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.clip import UniformClip
 from sinew.sim.assets.model import CharacterModel, Interpolation
