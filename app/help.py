@@ -104,10 +104,11 @@ def guide_texts() -> dict[str, str]:
 
 
 def _doc_of(widget: QWidget, panel: QWidget) -> str:
-    while widget is not panel:
-        if widget.toolTip():
-            return widget.toolTip().partition("\n")[0]
-        widget = widget.parentWidget()
+    inner: QWidget | None = widget
+    while inner is not None and inner is not panel:
+        if inner.toolTip():
+            return inner.toolTip().partition("\n")[0]
+        inner = inner.parentWidget()
     return ""
 
 

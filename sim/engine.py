@@ -5,15 +5,14 @@ does not know Qt; its context must be current in every call.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.images import MipImage, mip_image
-from sinew.sim.assets.model import CharacterModel, Mesh
-from sinew.sim.assets.strands import StrandSet
+from sinew.sim.assets.model import CharacterModel, ImageSource
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.character import Poses
 from sinew.sim.characters.comparison import ComparisonStatistics
 from sinew.sim.characters.playing import up_axis
@@ -69,16 +68,14 @@ class Engine(Owner):
         self._guard = Guard((SettingsError, GLError))
         self._renderer = self.owns(FrameRenderer(context, self.library, self._guard))
         self.simulation = self.owns(Simulation(context, self.library, self._guard))
+        self._background = background
         self.simulation.services.get(Background).is_on = background
         self.textures = self.simulation.services.get(SharedTextures)
         self.views = self.owns(SceneViews(context, self.library, self._guard))
         self.pictures = RenderScheduler(self._renderer)
         self._time = 0.0
         self._prefetched: frozenset[float] = frozenset()
-        self._images: dict[Path, Any] = {}
-        self._meshes: dict[str, Mesh] = {}
-        self._textures: dict[Path, MipImage] = {}
-        self._strands: dict[Path, StrandSet] = {}
+        self._assets = SceneAssets()
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -88,7 +85,12 @@ class Engine(Owner):
         finish(self.model_upload(node_id, prepare_model(model), mips))
 
     def model_upload(
-        self, node_id: NodeId, prepared: PreparedModel, images: Mapping[Path, MipImage], *, warmed_up: bool = False
+        self,
+        node_id: NodeId,
+        prepared: PreparedModel,
+        images: Mapping[ImageSource, MipImage],
+        *,
+        warmed_up: bool = False,
     ) -> Task[None]:
         """Uploads the model of a character in small steps; the last step replaces the previous model.
 
@@ -107,6 +109,7 @@ class Engine(Owner):
         if self.views.scene.has(node_id):
             node = self._character_node(node_id)
             view.apply(node, view.character, self.world)
+            assert isinstance(node.settings, ModelSettings)
             view.character.primary.prepare(node.settings.skinning)
             yield
             if warmed_up:
@@ -129,22 +132,16 @@ class Engine(Owner):
         character = self.views.characters.get(node_id)
         return character.model if character else None
 
-    def set_files(
-        self,
-        meshes: Mapping[str, Mesh],
-        images: Images,
-        textures: Mapping[Path, MipImage] | None = None,
-        strands: Mapping[Path, StrandSet] | None = None,
-    ) -> None:
-        """Sets the contents of the files that settings name, by path; the next `apply` uses them."""
-        if not _same_files(meshes, self._meshes):
-            self._meshes = dict(meshes)
-        if not _same_files(images, self._images):
-            self._images = dict(images)
-        if not _same_files(textures or {}, self._textures):
-            self._textures = dict(textures or {})
-        if not _same_files(strands or {}, self._strands):
-            self._strands = dict(strands or {})
+    def set_assets(self, assets: SceneAssets) -> None:
+        """Sets the contents of the files that settings name; the next `apply` uses them.
+
+        An engine with `background` leaves out textures until `textures` has uploaded them.
+        """
+        if self._background:
+            uploaded = {path: image for path, image in assets.textures.items() if self.textures.has(path, image)}
+            assets = replace(assets, textures=uploaded)
+        if not assets.is_same(self._assets):
+            self._assets = assets
 
     def apply(self, scene: Scene) -> None:
         """Applies a scene; finds changes by comparing it with the previous one."""
@@ -167,9 +164,8 @@ class Engine(Owner):
         """The scene at the current time, as systems and views see it."""
         views = self.views
         return World(
-            views.scene, views.characters, views.places, self._meshes, self._images, self.simulation.services,
-            textures=self._textures, strands=self._strands, in_force=self.simulation.active_settings,
-            start_time=self.simulation.start_time,
+            views.scene, views.characters, views.places, self.simulation.services, self._assets,
+            in_force=self.simulation.active_settings, start_time=self.simulation.start_time,
         )  # fmt: skip
 
     # --- time -----------------------------------------------------------------------------------------
@@ -371,8 +367,3 @@ class Engine(Owner):
             return None
         with self.context.timers.scope("compare"):
             return character.compare(now)
-
-
-def _same_files(one: Mapping[Any, object], other: Mapping[Any, object]) -> bool:
-    """Whether two mappings hold the same objects."""
-    return one.keys() == other.keys() and all(one[key] is other[key] for key in one)

@@ -81,7 +81,8 @@ class SimulationRunner:
         simulated.  Settings that were used before find their steps again.
         """
         world = self.engine.world
-        contents = (*world.meshes.values(), *world.images.values(), *world.strands.values())
+        assets = world.assets
+        contents = (*assets.meshes.values(), *assets.images.values(), *assets.strands.values())
         inputs = (world.scene, *world.in_force.values(), *world.characters.values(), *contents)
         if len(inputs) == len(self._inputs) and all(map(operator.is_, inputs, self._inputs)):
             return

@@ -559,10 +559,4 @@ class Simulation:
 
 def _is_same(one: World, other: World) -> bool:
     """Whether two worlds have the same scene, characters and files."""
-    return (
-        one.scene is other.scene
-        and one.characters is other.characters
-        and one.meshes is other.meshes
-        and one.images is other.images
-        and one.strands is other.strands
-    )
+    return one.scene is other.scene and one.characters is other.characters and one.assets is other.assets

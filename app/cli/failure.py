@@ -66,9 +66,9 @@ def print_warnings(path: Path | str, notes: Iterable[str]) -> None:
 def quiet_libraries(*, verbose: bool) -> Iterator[None]:
     """Prints libraries' warnings in one line each if verbose, else suppresses them."""
 
-    def show(message: Warning | str, kind: type[Warning], *_: object) -> None:
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         if verbose:
-            print(f"sinew: {kind.__name__}: {one_line(str(message))}", file=sys.stderr)
+            print(f"sinew: {category.__name__}: {one_line(str(message))}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.showwarning = show

@@ -98,6 +98,6 @@ def project_text(info: dict[str, Any]) -> str:
         blocks.append(table(f"Types ({len(rows)})", ("type", ">nodes"), rows))
     files = list(dict.fromkeys((file["path"], file["content"], file["found"]) for file in info["files"]))
     if files:
-        rows = [(content, "found" if found else "missing", path) for path, content, found in files]
-        blocks.append(table(f"Files ({len(rows)})", ("content", "", "path"), rows))
+        file_rows = [(content, "found" if found else "missing", path) for path, content, found in files]
+        blocks.append(table(f"Files ({len(file_rows)})", ("content", "", "path"), file_rows))
     return "\n\n".join(blocks)

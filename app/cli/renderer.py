@@ -113,17 +113,18 @@ class Renderer:
             self.engine.advance(time)
         if not self._backgrounds:
             return self._drawn(self.engine, camera)
-        images = []
-        for colour in (BLACK, WHITE):
-            self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(colour)))
-            images.append(self._drawn(self.engine, camera))
-        return straight_rgba(*images, *self._backgrounds)
+        self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(BLACK)))
+        over_black = self._drawn(self.engine, camera)
+        self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(WHITE)))
+        return straight_rgba(over_black, self._drawn(self.engine, camera), *self._backgrounds)
 
     def _followed(self, camera: Camera) -> Camera:
         """The saved camera, moved with the character since the saved time."""
         state, node = self._scene.view_state, self._scene.leading()
-        character = self.engine.views.characters.get(node.id) if node is not None else None
-        if state is None or camera is not state.camera or character is None or not self._scene.scene.view.follow:
+        if node is None or state is None or camera is not state.camera or not self._scene.scene.view.follow:
+            return camera
+        character = self.engine.views.characters.get(node.id)
+        if character is None:
             return camera
         return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
 

@@ -10,10 +10,12 @@ from sinew.app.cli.scene import OpenedScene
 from sinew.app.files.project_file import cache_folder
 from sinew.sim.cache.bake import Bake, BakeWriter, is_bake
 from sinew.sim.cache.keys import is_current, node_keys
+from sinew.sim.characters.prepared import prepare_model
 from sinew.sim.engine import Engine
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
+from sinew.sim.gl.task import finish
 from sinew.sim.kinds.contract import warning_of
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
@@ -65,8 +67,8 @@ class SceneRun:
         self.engine = Engine(context)
         self.runner = SimulationRunner(self.engine)
         for node_id, model in scene.models.items():
-            self.engine.set_model(node_id, model, scene.images)
-        self.engine.set_files(scene.meshes, scene.images, scene.textures, scene.strands)
+            finish(self.engine.model_upload(node_id, prepare_model(model), scene.images))
+        self.engine.set_assets(scene.assets)
         self.engine.simulation.start_time = playback.simulation_start
         self.engine.apply(scene.scene)
         self.runner.take(playback.start_time)

@@ -1,31 +1,28 @@
 """The scene of a project or of a single model, with all its files."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 
 from sinew.app.cli.failure import CommandError, print_warnings
 from sinew.app.cli.progress import Progress
 from sinew.app.files.project_file import is_project, load_project
 from sinew.app.files.project_paths import outside_files, project_folders
-from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, load_image, mip_image
+from sinew.sim.assets.images import ImageBudget, ImageError, MipImage
 from sinew.sim.assets.load import load_model
-from sinew.sim.assets.model import CharacterModel, Clip, ImageSource, Mesh, upright_mesh
-from sinew.sim.assets.strands import StrandSet, load_strands
-from sinew.sim.characters.materials import REPORTED_MAX, MissingImage, missing_images, missing_lines
+from sinew.sim.assets.model import CharacterModel, Clip, ImageSource
+from sinew.sim.assets.scene_assets import FIELDS, Asset, SceneAssets, load_asset
+from sinew.sim.characters.loaded_model import load_textures
+from sinew.sim.characters.materials import MissingImage, missing_images, missing_lines
 from sinew.sim.characters.playing import active_clip
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse
 from sinew.sim.scene.scene import Node, NodeId, Scene, node_named
 from sinew.sim.scene.view_state import ViewState
-
-Images = Mapping[ImageSource, npt.NDArray[np.uint8]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +32,16 @@ class OpenedScene:
     Attributes:
         path: The project or model.
         view_state: Camera and playhead of a project; None for a model.
-        models: Models by node.
-        images: Pixels of the textures.
-        meshes: Meshes of cloths, by path.
-        textures: Textures that settings name, by path.
-        strands: Strands by path.
+        images: Textures of all models.
+        assets: Other files that settings name.
     """
 
     path: Path
     scene: Scene
     view_state: ViewState | None
     models: Mapping[NodeId, CharacterModel]
-    images: Images
-    meshes: Mapping[str, Mesh]
-    textures: Mapping[Path, MipImage]
-    strands: Mapping[Path, StrandSet]
+    images: Mapping[ImageSource, MipImage]
+    assets: SceneAssets
 
     def named(self, name: str) -> Node:
         """The node with a name or an id; raises CommandError if there is none."""
@@ -61,14 +53,15 @@ class OpenedScene:
     def clip(self) -> Clip | None:
         """The clip of the timeline: of the selected model, else of the first animated one."""
         node = self.leading()
-        return active_clip(node.settings, self.models[node.id]) if node is not None else None
+        return self._clip_of(node) if node is not None else None
+
+    def _clip_of(self, node: Node) -> Clip | None:
+        model = self.models.get(node.id)
+        return active_clip(node.settings, model) if model and isinstance(node.settings, ModelSettings) else None
 
     def leading(self) -> Node | None:
-        moving = [
-            node
-            for node in self.scene.nodes
-            if node.id in self.models and active_clip(node.settings, self.models[node.id])
-        ]
+        """The character of the timeline; None without an animated one."""
+        moving = [node for node in self.scene.nodes if self._clip_of(node)]
         selected = self.view_state.selection.node if self.view_state else None
         return next((node for node in moving if node.id == selected), next(iter(moving), None))
 
@@ -96,13 +89,10 @@ def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
         scene, view_state = Scene(nodes=(node,)), None
     models, budget = _models_of(path, scene), ImageBudget()
     _report_missing(scene, models)
-    textures_of_models = [
-        (model.path, image) for model in models.values() for m in model.materials for image in m.images
-    ]
-    images = _images_of([*textures_of_models, *_named(path, scene, "image")], budget)
-    textures = _images_of(_named(path, scene, "texture"), budget)
-    mips = {Path(str(name)): mip_image(pixels) for name, pixels in textures.items()}
-    return OpenedScene(path, scene, view_state, models, images, _meshes_of(path, scene), mips, _strands_of(path, scene))
+    images: dict[ImageSource, MipImage] = {}
+    for model in models.values():
+        print_warnings(model.path, load_textures(model, budget, images))
+    return OpenedScene(path, scene, view_state, models, images, _assets_of(path, scene, budget))
 
 
 def loaded(path: Path, options: msgspec.Struct | None = None) -> CharacterModel:
@@ -138,10 +128,6 @@ def require_inside(path: Path, scene: Scene) -> None:
         raise CommandError(path, f"{node.kind} {node.name!r}", reason)
 
 
-def _uses(scene: Scene, content: str) -> list[tuple[Node, FileUse]]:
-    return [(n, use) for n in scene.nodes for use in KINDS[n.kind].files(n.settings) if use.content == content]
-
-
 def _require(path: Path, node: Node, use: FileUse) -> None:
     if use.path != str(path) and not os.path.isfile(use.path):
         reason = f"{use.path} is missing" if use.path else f"names no {use.content} file"
@@ -149,11 +135,38 @@ def _require(path: Path, node: Node, use: FileUse) -> None:
 
 
 def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
-    models = {}
-    for node, use in _uses(scene, "character"):
-        _require(path, node, use)
-        models[node.id] = loaded(Path(use.path))
+    models: dict[NodeId, CharacterModel] = {}
+    by_path: dict[str, CharacterModel] = {}
+    for node in scene.nodes:
+        for use in KINDS[node.kind].files(node.settings):
+            if use.content == "character":
+                _require(path, node, use)
+                models[node.id] = by_path.get(use.path) or by_path.setdefault(use.path, loaded(Path(use.path)))
     return models
+
+
+def _assets_of(path: Path, scene: Scene, budget: ImageBudget) -> SceneAssets:
+    """Files of settings; warns about images that cannot be read.
+
+    Raises:
+        CommandError: If a needed file is missing.
+    """
+    contents: dict[str, dict[Path, Asset]] = {name: {} for name in FIELDS.values()}
+    failed: set[Path] = set()
+    for node in scene.nodes:
+        for use in KINDS[node.kind].files(node.settings):
+            name = Path(use.path)
+            if use.content not in FIELDS or name in contents[FIELDS[use.content]] or name in failed:
+                continue
+            if use.is_needed:
+                _require(path, node, use)
+            try:
+                contents[FIELDS[use.content]][name] = load_asset(use.content, name, budget, loaded)
+            except ImageError as error:
+                failed.add(name)
+                print_warnings(path, [f"texture {error}"])
+            print_warnings(path, budget.take_notes())
+    return SceneAssets(**contents)  # type: ignore[arg-type]  # each reader returns the type of its field
 
 
 def _report_missing(scene: Scene, models: Mapping[NodeId, CharacterModel]) -> None:
@@ -166,44 +179,3 @@ def _report_missing(scene: Scene, models: Mapping[NodeId, CharacterModel]) -> No
             found.setdefault(model.path, {}).setdefault(image.file, {}).update(dict.fromkeys(image.uses))
     for path, files in found.items():
         print_warnings(path, missing_lines([MissingImage(file, tuple(uses)) for file, uses in files.items()]))
-
-
-def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
-    meshes: dict[str, Mesh] = {}
-    for node, use in _uses(scene, "mesh"):
-        if use.path not in meshes:
-            _require(path, node, use)
-            meshes[use.path] = upright_mesh(loaded(Path(use.path)))
-    return meshes
-
-
-def _strands_of(path: Path, scene: Scene) -> dict[Path, StrandSet]:
-    strands: dict[Path, StrandSet] = {}
-    for node, use in _uses(scene, "strands"):
-        if Path(use.path) not in strands:
-            _require(path, node, use)
-            strands[Path(use.path)] = load_strands(use.path)
-    return strands
-
-
-def _named(path: Path, scene: Scene, content: str) -> list[tuple[Path, ImageSource]]:
-    return [(path, Path(use.path)) for _, use in _uses(scene, content)]
-
-
-def _images_of(sources: Iterable[tuple[Path, ImageSource]], budget: ImageBudget) -> Images:
-    """Pixels of every image; failures are reported for the file that names it."""
-    images: dict[ImageSource, npt.NDArray[np.uint8]] = {}
-    failures: dict[ImageSource, None] = {}
-    for owner, texture in sources:
-        if texture in images or texture in failures:
-            continue
-        try:
-            images[texture] = load_image(texture, budget)
-        except ImageError as error:
-            failures[texture] = None
-            if len(failures) <= REPORTED_MAX:
-                print_warnings(owner, [f"texture {error}"])
-        print_warnings(owner, budget.take_notes())
-    if len(failures) > REPORTED_MAX:
-        print_warnings(owner, [f"{len(failures) - REPORTED_MAX:,} more textures cannot be read"])
-    return images

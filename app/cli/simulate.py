@@ -154,7 +154,7 @@ def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) 
 
 def simulated_arrays(run: SceneRun, scene: OpenedScene) -> dict[str, Array]:
     """Arrays of every simulated node, as NODE.array; muted nodes are left out."""
-    found = {}
+    found: dict[str, Array] = {}
     for node in scene.scene.nodes:
         system = run.engine.simulation.systems.get(node.id)
         if system is not None and node.id in scene.scene.simulated:

@@ -58,7 +58,7 @@ class SystemTrack:
             self._frames[meaning].append(array.read())
 
     def track(self) -> Track:
-        moving = {IN_TRACKS[meaning]: frames.read() for meaning, frames in self._frames.items()}
+        moving: dict[str, Any] = {IN_TRACKS[meaning]: frames.read() for meaning, frames in self._frames.items()}
         constant = self._constant
         moving |= {IN_TRACKS[meaning]: values[None] for meaning, values in constant.items() if meaning in IN_TRACKS}
         return Track(
@@ -113,7 +113,8 @@ class CharacterTrack:
         surface = surface_of(model, model.mesh.positions, model.mesh.normals, None, 0.0)
         hidden = section_list(self._settings.hidden_sections)
         drawn = [number for number, section in enumerate(model.mesh.sections) if section.name not in hidden]
-        shown, sections = ([many[number] for number in drawn] for many in (surface.ranges, model.mesh.sections))
+        shown = [surface.ranges[number] for number in drawn]
+        sections = [model.mesh.sections[number] for number in drawn]
         triangles = [surface.triangles[first : first + count] for _, first, count in shown]
         ends = np.cumsum([0, *(count for _, _, count in shown)])
         sides, colours = self._settings.double_sided, model.mesh.colours

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 import msgspec
 
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.scene.scene import Node, NodeId, Scene
 
 _COPY_SUFFIX = re.compile(r"\.\d{3,}$")
@@ -58,7 +59,7 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 def default_name(node: Node) -> str:
     """Name of a node without one: the stem of its file, or its kind."""
-    path = node.settings.path if node.settings.is_character else ""
+    path = node.settings.path if isinstance(node.settings, ModelSettings) else ""
     return PurePath(path).stem or node.kind.capitalize()
 
 

@@ -9,7 +9,7 @@ from sinew.app.document.arrange import grouped, ordered, put_on, topmost, ungrou
 from sinew.app.document.document import Document
 from sinew.app.files.node_text import nodes_of, nodes_text
 from sinew.sim.assets.model import Bounds
-from sinew.sim.characters.settings import BONE_PART, BonePose, SkinningMethod
+from sinew.sim.characters.settings import BONE_PART, BonePose, ModelSettings, SkinningMethod
 from sinew.sim.kinds import KINDS, group_kind
 from sinew.sim.kinds.contract import AddPlace
 from sinew.sim.scene.params import params_of
@@ -128,6 +128,7 @@ class SceneEdits:
         return [
             (node.id, posed.bone)
             for node in characters
+            if isinstance(node.settings, ModelSettings)
             for posed in node.settings.pose
             if selection.bone in (None, posed.bone)
         ]

@@ -4,7 +4,7 @@ import itertools
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -12,12 +12,12 @@ from typing import Protocol
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
 
 from sinew.app.files.digest import file_digest
-from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, load_mip_image
+from sinew.sim.assets.images import ImageBudget, MipImage, pixel_count
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, ImageSource
 from sinew.sim.assets.raw import LoadCancelled, ModelError
-from sinew.sim.characters.materials import REPORTED_MAX
-from sinew.sim.characters.prepared import PreparedModel, prepare_model
+from sinew.sim.characters.loaded_model import LoadedModel, load_textures
+from sinew.sim.characters.prepared import prepare_model
 from sinew.sim.printable import printable
 from sinew.sim.scene.scene import NodeId
 
@@ -36,29 +36,6 @@ class LoadModel(Protocol):
     def __call__(
         self, path: Path, *, progress: Callable[[float], None] | None, cancelled: Callable[[], bool] | None
     ) -> CharacterModel: ...
-
-
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class LoadedModel:
-    """A model with its textures, ready for the GPU.
-
-    Attributes:
-        images: Every texture that could be read, with its mip levels.
-        prepared: The model as its upload reads it.
-        warnings: Warnings of the model, and one for every texture that could not be read or was reduced.
-        digest: Of the model file.
-    """
-
-    model: CharacterModel
-    images: dict[ImageSource, MipImage]
-    prepared: PreparedModel
-    warnings: tuple[str, ...]
-    digest: str = ""
-
-    @property
-    def other_files(self) -> tuple[Path, ...]:
-        """Files that were read for the model besides its own: images and buffers."""
-        return (*(image for image in self.images if isinstance(image, Path)), *self.model.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,26 +147,19 @@ class ModelLoader(QObject):
         stopped, digest = request.stopped.is_set, file_digest(request.path)
         model = self._load(request.path, progress=lambda done: report(done * _MODEL_SHARE), cancelled=stopped)
         images: dict[ImageSource, MipImage] = {}
-        warnings, failed = list(model.warnings), 0
-        sources = _texture_images(model)
         try:
-            for index, source in enumerate(sources):
-                request.stop_here()
-                report(_MODEL_SHARE + (1.0 - _MODEL_SHARE) * index / len(sources))
-                try:
-                    images[source] = load_mip_image(source, self._budget, pause=request.stop_here)
-                except ImageError as error:
-                    failed += 1
-                    if failed <= REPORTED_MAX:
-                        warnings.append(f"texture {error}")
-            if failed > REPORTED_MAX:
-                warnings.append(f"{failed - REPORTED_MAX:,} more textures cannot be read")
-            warnings += self._budget.take_notes()
-            loaded = LoadedModel(model, images, prepare_model(model), tuple(warnings), digest)
+            warnings = load_textures(
+                model,
+                self._budget,
+                images,
+                progress=lambda done: report(_MODEL_SHARE + (1.0 - _MODEL_SHARE) * done),
+                pause=request.stop_here,
+            )
+            loaded = LoadedModel(model, images, prepare_model(model), (*model.warnings, *warnings), digest)
         except BaseException:
-            self._budget.give_back(_pixel_count(images))
+            self._budget.give_back(pixel_count(images.values()))
             raise
-        weakref.finalize(loaded, self._budget.give_back, _pixel_count(images)).atexit = False
+        weakref.finalize(loaded, self._budget.give_back, pixel_count(images.values())).atexit = False
         report(1.0)
         return loaded
 
@@ -217,12 +187,3 @@ class _Progress:
         if fraction - self._last >= _PROGRESS_STEP or fraction >= 1.0 > self._last:
             self._last = fraction
             self._report(fraction)
-
-
-def _pixel_count(images: Mapping[ImageSource, MipImage]) -> int:
-    return sum(image.pixels.shape[0] * image.pixels.shape[1] for image in images.values())
-
-
-def _texture_images(model: CharacterModel) -> tuple[ImageSource, ...]:
-    found = (image for material in model.materials for image in material.images)
-    return tuple(dict.fromkeys(image for image in found if image is not None))

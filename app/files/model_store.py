@@ -8,10 +8,12 @@ from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.document import Document
 from sinew.app.files.access import WITHHELD, FileAccess
-from sinew.app.files.model_loader import LoadedModel, ModelLoader
+from sinew.app.files.model_loader import ModelLoader
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.loaded_model import LoadedModel
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.scene.change import Change, ChangeKind
-from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.scene import NodeId
 from sinew.widgets.protocols import ModelState, ModelStatus
 
 # Models of removed nodes that are kept for undo.
@@ -120,26 +122,26 @@ class ModelStore(QObject):
 
     def sync(self) -> None:
         """Loads models that the scene names and forgets others."""
-        nodes = {node.id: node for node in self._document.scene.characters}
-        for node_id in [node_id for node_id in self._paths if node_id not in nodes]:
+        settings = {node.id: node.settings for node in self._document.scene.characters}
+        for node_id in [node_id for node_id in self._paths if node_id not in settings]:
             self._forget(node_id)
-        for node in nodes.values():
-            if self._paths.get(node.id) != node.settings.path:
-                self._follow(node)
+        for node_id, own in settings.items():
+            if isinstance(own, ModelSettings) and self._paths.get(node_id) != own.path:
+                self._follow(node_id, own.path)
         self._drop_spares()
 
-    def _follow(self, node: Node) -> None:
-        path = self._paths[node.id] = node.settings.path
+    def _follow(self, node_id: NodeId, path: str) -> None:
+        self._paths[node_id] = path
         if path in self._cache:
-            self._set(node.id, ModelStatus(ModelState.UPLOADING, self._cache[path].model, path))
+            self._set(node_id, ModelStatus(ModelState.UPLOADING, self._cache[path].model, path))
         elif not self._access.allows(path):
-            self._set(node.id, ModelStatus(ModelState.WITHHELD, text=f"{path}: {WITHHELD}"))
+            self._set(node_id, ModelStatus(ModelState.WITHHELD, text=f"{path}: {WITHHELD}"))
         elif not os.path.isfile(path):
-            self._set(node.id, ModelStatus(ModelState.MISSING, text=f"{path}: no such file"))
+            self._set(node_id, ModelStatus(ModelState.MISSING, text=f"{path}: no such file"))
             self.failed.emit(path, "the model file is missing; locate it from the outliner")
         else:
-            self._set(node.id, ModelStatus(ModelState.LOADING, text=path, progress=0.0))
-            self._requests[self._loader.load(node.id, Path(path))] = node.id
+            self._set(node_id, ModelStatus(ModelState.LOADING, text=path, progress=0.0))
+            self._requests[self._loader.load(node_id, Path(path))] = node_id
 
     def _read_withheld(self) -> None:
         for node_id, status in self._statuses.items():

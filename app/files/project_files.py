@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from sinew.app.document.document import Document
 from sinew.app.files.access import FileAccess
 from sinew.app.files.digest import file_digest
-from sinew.app.files.model_loader import LoadedModel, ModelLoader
+from sinew.app.files.model_loader import ModelLoader
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.project_file import PROJECT_SUFFIX, LoadedProject, cache_folder, is_project, save_project
 from sinew.app.files.project_json import ProjectError
@@ -22,6 +22,7 @@ from sinew.app.files.recent_files import RecentFiles
 from sinew.app.files.recovery import Recovery
 from sinew.sim.assets.load import is_model
 from sinew.sim.cache.bake import BakeError, carry
+from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.characters.playing import front_at_first
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS

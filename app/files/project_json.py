@@ -1,5 +1,6 @@
 """Errors and JSON text of project files: read strictly and bounded, written with one vector a line."""
 
+import collections
 import json
 import math
 import re
@@ -118,8 +119,7 @@ def read_bytes(path: Path) -> bytes:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        (twice, _), *_ = collections.Counter(key for key, _ in pairs).most_common(1)
         raise _DuplicateKey(f"key {printable(json.dumps(twice), _KEY_MAX)} is there twice in one object")
     return content
 

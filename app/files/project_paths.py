@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.printable import printable
 from sinew.sim.scene.params import paths_of
 from sinew.sim.scene.scene import NodeId, Scene
@@ -131,7 +132,8 @@ def _real(path: str) -> str:
 
 
 def model_paths(scene: Scene) -> dict[NodeId, str]:
-    return {node.id: node.settings.path for node in scene.characters if node.settings.path}
+    settings = {node.id: node.settings for node in scene.characters}
+    return {node_id: own.path for node_id, own in settings.items() if isinstance(own, ModelSettings) and own.path}
 
 
 def missing_models(scene: Scene, exists: Callable[[str], bool] = os.path.isfile) -> tuple[NodeId, ...]:

@@ -142,7 +142,8 @@ class BakeTask(QObject):
         if bake is None or engine is None or node_id not in bake.index.nodes:
             return False
         world = engine.world
-        files = (world.characters, world.meshes, world.strands, world.images, world.in_force)
+        assets = world.assets
+        files = (world.characters, assets.meshes, assets.strands, assets.images, world.in_force)
         taken = (bake, world.scene, *(content for found in files for content in found.values()))
         if len(taken) != len(self._taken) or any(
             one is not other for one, other in zip(taken, self._taken, strict=True)

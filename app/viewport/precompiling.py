@@ -55,7 +55,7 @@ class Precompiling:
             PrecompileScene(
                 scene,
                 {node_id: model.prepared for node_id, model in loaded.items() if model is not None},
-                tuple(map(dict, (files.meshes, files.images, files.textures, files.strands))),
+                files.assets,
                 self._document.view_state.camera,
                 self._playback.settings.simulation_start,
             )

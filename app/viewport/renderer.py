@@ -314,9 +314,7 @@ class ViewportRenderer(QObject):
         if self.engine is None:
             return 0
         self.engine.simulation.start_time = self._playback.settings.simulation_start
-        files = self._files
-        textures = {path: image for path, image in files.textures.items() if self.engine.textures.has(path, image)}
-        self.engine.set_files(files.meshes, files.images, textures, files.strands)
+        self.engine.set_assets(self._files.assets)
         self.engine.simulation.baked = self.baked
         # Also here, because continuous frames leave no time for turns.
         self._prepares(self.engine)

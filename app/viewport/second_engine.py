@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from sinew.app.document.document import Document
-from sinew.app.files.model_loader import LoadedModel
 from sinew.app.files.scene_files import SceneFiles
 from sinew.app.timeline.playback import Playback
 from sinew.sim.assets.images import MipImage
+from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.engine import Engine
 from sinew.sim.gl.task import Task
 from sinew.sim.scene.scene import NodeId, Scene
@@ -75,9 +75,7 @@ class SecondEngine:
             engine = self.engine = Engine(live.context, live.library, background=True)
         engine.simulation.start_time = self._playback.settings.simulation_start
         engine.simulation.baked = live.simulation.baked
-        files = self._files
-        textures = {path: image for path, image in files.textures.items() if engine.textures.has(path, image)}
-        engine.set_files(files.meshes, files.images, textures, files.strands)
+        engine.set_assets(self._files.assets)
         engine.apply(self._document.scene)
         return engine
 
@@ -105,6 +103,6 @@ class SecondEngine:
             if loaded is None or loaded is self._failed.get(node.id) or engine.model_of(node.id) is loaded.model:
                 continue
             yield node.id, loaded, engine.model_upload(node.id, loaded.prepared, {})
-        for path, image in self._files.textures.items():
+        for path, image in self._files.assets.textures.items():
             if image is not self._failed.get(path) and not engine.textures.has(path, image):
                 yield path, image, engine.textures.upload(path, image)

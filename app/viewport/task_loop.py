@@ -8,11 +8,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from sinew.app.document.document import Document
-from sinew.app.files.model_loader import LoadedModel
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.scene_files import SceneFiles
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.app.viewport.second_engine import Key, Wanted
+from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.engine import Engine
 from sinew.sim.gl.task import Task
 from sinew.sim.kinds import KINDS
@@ -160,7 +160,7 @@ class TaskLoop(QObject):
                     steps = engine.model_upload(node.id, loaded.prepared, loaded.images, warmed_up=True)
                     self._current = (node.id, loaded, steps)
                     return
-            for path, image in self._files.textures.items():
+            for path, image in self._files.assets.textures.items():
                 if image is not self._failed.get(path) and not engine.textures.has(path, image):
                     self._current = (path, image, engine.textures.upload(path, image))
                     return
@@ -170,7 +170,7 @@ class TaskLoop(QObject):
 
     def _wanted(self, key: Key) -> Wanted | None:
         if isinstance(key, Path):
-            return self._files.textures.get(key)
+            return self._files.assets.textures.get(key)
         return self._model(key)
 
     def _model(self, node_id: NodeId) -> LoadedModel | None:

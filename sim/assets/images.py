@@ -5,7 +5,7 @@ import os
 import re
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -205,6 +205,11 @@ class MipImage:
     def within(self, edge: int) -> "MipImage":
         """The levels of at most `edge` texels each way."""
         return MipImage(tuple(level for level in self.levels if max(level.shape[:2]) <= edge))
+
+
+def pixel_count(images: Iterable[MipImage]) -> int:
+    """Pixels that images take of an `ImageBudget`."""
+    return sum(image.pixels.shape[0] * image.pixels.shape[1] for image in images)
 
 
 def load_mip_image(path: ImageSource, budget: ImageBudget, *, pause: Callable[[], None] | None = None) -> MipImage:

@@ -125,9 +125,9 @@ def _file_sum(world: World, node: Node, use: FileUse) -> bytes:
     character = world.characters.get(node.id)
     content: Any = {
         "character": character.model if character is not None else None,
-        "mesh": world.meshes.get(use.path),
-        "strands": world.strands.get(Path(use.path)),
-        "image": world.images.get(Path(use.path)),
+        "mesh": world.assets.meshes.get(Path(use.path)),
+        "strands": world.assets.strands.get(Path(use.path)),
+        "image": world.assets.images.get(Path(use.path)),
     }[use.content]
     return f"{use.field} {content_sum(content) if content is not None else None}".encode()
 
@@ -189,8 +189,9 @@ def digest(world: World, node: Node) -> str:
             times = [float(clip.key_times[0])] if len(clip.key_times) else []
             poses = [clip.sample(time, Interpolation.LINEAR) for time in (*times, 0.37 * clip.duration)]
             arrays += [clip.key_times, *(pose.orientations for pose in poses)]
-    arrays += [mesh.positions for _, mesh in sorted(world.meshes.items())]
-    arrays += [part for _, strands in sorted(world.strands.items()) for part in (strands.starts, strands.points)]
+    meshes, strand_sets = world.assets.meshes, world.assets.strands
+    arrays += [meshes[path].positions for path in sorted(meshes, key=str)]
+    arrays += [part for _, strands in sorted(strand_sets.items()) for part in (strands.starts, strands.points)]
     for part in (*arrays, node.id.encode()):
         sums.update(part if isinstance(part, bytes) else np.ascontiguousarray(part).tobytes())
     return sums.hexdigest()

@@ -26,7 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.formats import Formats
-from sinew.sim.assets.model import Bounds, CharacterModel, Material, Mesh
+from sinew.sim.assets.model import Bounds, CharacterModel, Material
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.owner import Owner
 from sinew.sim.scene.params import Settings, validated
@@ -36,8 +37,6 @@ from sinew.sim.scene.view_state import ViewState
 from sinew.sim.scene.world_transforms import PosedCharacters, WorldTransforms
 
 if TYPE_CHECKING:
-    from sinew.sim.assets.images import MipImage
-    from sinew.sim.assets.strands import StrandSet
     from sinew.sim.characters.character import Character
     from sinew.sim.characters.prepared import PreparedModel
     from sinew.sim.colliders.scene_colliders import Colliders
@@ -288,26 +287,20 @@ class Services(Protocol):
 class World:
     """The scene around a node, as its system and its view see it.
 
-    Files that are still being read are missing from the mappings.
-
     Attributes:
         characters: Posed models by node.
         places: World transforms of all nodes.
-        meshes: Meshes by path as the settings have it.
+        assets: Contents of the files that settings name.
         start_time: Scene time at which the simulation starts [s].
-        textures: Images with mip levels.
         in_force: Active settings of nodes whose systems still prepare newer ones, see `Prepares`.
     """
 
     scene: Scene
     characters: PosedCharacters
     places: WorldTransforms
-    meshes: Mapping[str, Mesh]
-    images: Mapping[Path, Pixels]
     services: Services
+    assets: SceneAssets
     start_time: float = 0.0
-    textures: "Mapping[Path, MipImage]" = field(default_factory=dict)
-    strands: "Mapping[Path, StrandSet]" = field(default_factory=dict)
     in_force: Mapping[NodeId, Settings | None] = field(default_factory=dict)
 
 

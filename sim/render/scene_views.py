@@ -44,7 +44,7 @@ class ViewEntry(View):
 
     def update(self, node: Node, subject: Any, world: World) -> None:
         """Applies the node if anything changed that the view depends on."""
-        inputs = (node, subject, node.id in world.scene.simulated, world.meshes, world.images, world.textures)
+        inputs = (node, subject, node.id in world.scene.simulated, world.assets)
         if len(self.applied) == len(inputs) and all(map(operator.is_, self.applied, inputs)):
             return
         self.node, self.subject = node, subject
@@ -145,12 +145,7 @@ class SceneViews:
             known is None
             or self._must_retry
             or not (
-                world.scene is known.scene
-                and world.characters is known.characters
-                and world.meshes is known.meshes
-                and world.images is known.images
-                and world.textures is known.textures
-                and world.strands is known.strands
+                world.scene is known.scene and world.characters is known.characters and world.assets is known.assets
             )
         )
 

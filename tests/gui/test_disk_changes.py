@@ -300,14 +300,14 @@ def test_an_image_that_settings_name_is_read_again(session, model, tmp_path, qtb
     project = tmp_path / "work" / "a.sinew"
     save_project(project, Scene(nodes=nodes), ViewState())
     editor = session.open(project)
-    qtbot.waitUntil(lambda: image in editor.scene_files.images, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: image in editor.scene_files.assets.images, timeout=PATIENCE)
     left = editor.scene_files._budget._left
     Image.new("L", (4, 4), 7).save(image)
-    qtbot.waitUntil(lambda: editor.scene_files.images[image].min() == 7, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: editor.scene_files.assets.images[image].min() == 7, timeout=PATIENCE)
     assert editor.scene_files._budget._left == left, "pixels are counted once"
     image.write_bytes(b"no image")
     qtbot.waitUntil(lambda: bool(editor.panels.messages.model.messages), timeout=PATIENCE)
-    assert editor.scene_files.images[image].min() == 7
+    assert editor.scene_files.assets.images[image].min() == 7
 
 
 def test_a_shader_that_is_saved_is_compiled(session, tmp_path, monkeypatch, qtbot):

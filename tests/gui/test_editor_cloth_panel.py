@@ -259,13 +259,13 @@ def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
     path.write_text(SHEET, encoding="utf-8")
     set_cloth(editor, source=ClothSource.MESH, mesh_path=str(path), mesh_section="")
     assert status(editor).note == f"Reading {path}"
-    qtbot.waitUntil(lambda: str(path) in editor.scene_files.meshes, timeout=60000)
+    qtbot.waitUntil(lambda: path in editor.scene_files.assets.meshes, timeout=60000)
     draw(editor)
     assert status(editor).note == ""
     assert system(editor).model.particle_count == 5
     assert editor.scene_files.section_names(str(path)) == ("flag",)
     set_cloth(editor, source=ClothSource.GRID)
-    assert editor.scene_files.meshes == {}
+    assert editor.scene_files.assets.meshes == {}
 
 
 def test_a_cloth_without_a_file_says_what_it_needs(editor):
@@ -289,8 +289,8 @@ def test_a_texture_arrives(qtbot, editor, tmp_path):
     path = tmp_path / "fabric.png"
     Image.new("RGB", (2, 2), (10, 200, 30)).save(path)
     set_cloth(editor, texture=str(path))
-    qtbot.waitUntil(lambda: path in editor.scene_files.textures, timeout=60000)
-    assert editor.scene_files.textures[path].pixels[0, 0].tolist() == [10, 200, 30, 255]
+    qtbot.waitUntil(lambda: path in editor.scene_files.assets.textures, timeout=60000)
+    assert editor.scene_files.assets.textures[path].pixels[0, 0].tolist() == [10, 200, 30, 255]
 
 
 def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):

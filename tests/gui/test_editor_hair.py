@@ -153,7 +153,7 @@ def test_a_dropped_file_is_read_saved_lost_and_located(editor, tmp_path, qtbot, 
     editor.files.drop([path])
     node = editor.document.selected
     assert (node.settings.source, node.attachment.node, node.name) == (HairSource.FILE, character.id, "curls")
-    qtbot.waitUntil(lambda: path in editor.scene_files.strands, timeout=60000)
+    qtbot.waitUntil(lambda: path in editor.scene_files.assets.strands, timeout=60000)
     assert strands_of(editor, node).growth.guides.count == 5
     assert {"guides", "comb", "density_texture"} <= KINDS["hair"].idle(node)
     project = tmp_path / "a.sinew"
@@ -175,7 +175,7 @@ def test_a_dropped_file_is_read_saved_lost_and_located(editor, tmp_path, qtbot, 
     assert remedy.text == "Locate…"
     monkeypatch.setattr(editor.dialogs, "strands_path", lambda _: tmp_path / "other.hair")
     remedy.run()
-    qtbot.waitUntil(lambda: tmp_path / "other.hair" in editor.scene_files.strands, timeout=60000)
+    qtbot.waitUntil(lambda: tmp_path / "other.hair" in editor.scene_files.assets.strands, timeout=60000)
     assert strands_of(editor, node).growth.guides.count == 5
 
 
@@ -189,4 +189,4 @@ def test_reading_is_given_up(editor, tmp_path, qtbot):
     assert shown == [(str(path), 0.0), ("", 1.0)]
     assert editor.scene_files.fault_of(str(path)).endswith("reading was cancelled")
     editor.scene_files.retry(str(path))
-    qtbot.waitUntil(lambda: path in editor.scene_files.strands, timeout=60000)
+    qtbot.waitUntil(lambda: path in editor.scene_files.assets.strands, timeout=60000)

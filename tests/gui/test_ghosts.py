@@ -240,8 +240,8 @@ def test_particles_have_their_pictures_there_too(stage, tmp_path, qtbot):
     Image.new("RGBA", (8, 8), (255, 60, 0, 255)).save(path)
     look = {"look": ParticleLook.TEXTURED, "texture": str(path)}
     editor.document.set_values({ParamRef(sparks, "emitter", name): value for name, value in look.items()})
-    qtbot.waitUntil(lambda: path in editor.scene_files.textures, timeout=60000)
+    qtbot.waitUntil(lambda: path in editor.scene_files.assets.textures, timeout=60000)
     show(editor, ghosts=True)
     engine = editor.client.second.engine
     assert engine is not editor.client.engine
-    assert engine.world.textures == editor.scene_files.textures
+    assert engine.world.assets.textures == editor.scene_files.assets.textures

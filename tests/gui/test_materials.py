@@ -10,7 +10,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from sinew import resources
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.materials import REPORTED_MAX
+from sinew.sim.gl.task import finish
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.scene.scene import ParamRef, value_at
 from sinew.sim.scene.view_state import Selection
@@ -111,7 +113,7 @@ def test_a_texture_is_replaced_taken_away_and_put_back(editor, qtbot, folder):
     assert item.editor.facts.placeholder == "Removed"
     assert files(editor) == {"skin": ""}
     assert red_share(editor) < red - 0.002
-    assert editor.scene_files.textures == {}, "what is no longer named is not kept"
+    assert editor.scene_files.assets.textures == {}, "what is no longer named is not kept"
     editor.document.undo_stack.undo()
     editor.document.undo_stack.undo()
     assert item.editor.facts.name == "humanoid_skin.png"
@@ -131,7 +133,7 @@ def test_a_large_texture_takes_several_turns_and_looks_as_if_it_came_at_once(edi
     )
     monkeypatch.setattr(editor.task_loop, "_wait", lambda: None)  # turns are taken here
     editor.document.set_value(ref, str(chosen))
-    qtbot.waitUntil(lambda: chosen in editor.scene_files.textures)
+    qtbot.waitUntil(lambda: chosen in editor.scene_files.assets.textures)
     assert editor.task_loop.uploading
     turns = 0
     while editor.task_loop.uploading:
@@ -145,10 +147,12 @@ def test_a_large_texture_takes_several_turns_and_looks_as_if_it_came_at_once(edi
     assert red_share(editor) > before + 0.002
     engine = editor.client.engine
     with editor.viewport.gl_current():  # all of it in one go, as without a window
-        engine.set_files({}, {}, {})
+        engine.set_assets(SceneAssets())
         engine.apply(editor.document.scene)
-        assert not any(engine.textures.has(chosen, image) for image in editor.scene_files.textures.values())
-        engine.set_files({}, {}, editor.scene_files.textures)
+        assert not any(engine.textures.has(chosen, image) for image in editor.scene_files.assets.textures.values())
+        for path, image in editor.scene_files.assets.textures.items():
+            finish(engine.textures.upload(path, image))
+        engine.set_assets(editor.scene_files.assets)
         engine.apply(editor.document.scene)
     assert np.array_equal(picture(editor), after)
     editor.document.undo_stack.undo()
@@ -256,4 +260,4 @@ def test_a_project_brings_its_looks_back(editor, qtbot, folder):
     assert '"../found/humanoid_clothes.png"' in project.read_text()
     Session(qtbot).load(editor, project)
     assert files(editor) == {"shirt": str(chosen)}
-    qtbot.waitUntil(lambda: chosen in editor.scene_files.textures)
+    qtbot.waitUntil(lambda: chosen in editor.scene_files.assets.textures)

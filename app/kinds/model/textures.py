@@ -22,7 +22,7 @@ class Textures:
         rows = context.panels.inspector.materials
         rows.images = ImageProvider(
             own=lambda node, source: loaded.images.get(source) if (loaded := context.store.loaded(node)) else None,
-            named=context.files.textures.get,
+            named=lambda path: context.files.assets.textures.get(path),
             fault=context.files.fault_of,
         )
         rows.locate_requested.connect(lambda node_id, file: self.locate({node_id: file}))

@@ -9,6 +9,7 @@ import dataclasses
 import itertools
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +68,7 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     is_own = settings.source is ClothSource.MESH and settings.mesh_path == bindings_of.path
     held = cloth.pins.flags.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
     plain = (settings.pin_target, settings.pin_bone, settings.mesh_section, held, world.start_time)
-    mesh = world.meshes.get(settings.mesh_path) if is_own else None
+    mesh = world.assets.meshes.get(Path(settings.mesh_path)) if is_own else None
     return SkinBindingKey(cloth.model, character, bindings_of, mesh, plain)
 
 

@@ -107,7 +107,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         self._world = world
         if node is self._node and not node.attachment.node:
             return
-        if settings.source is ClothSource.MESH and settings.mesh_path not in world.meshes:
+        if settings.source is ClothSource.MESH and Path(settings.mesh_path) not in world.assets.meshes:
             return
         self._node, before = node, self._settings
         placement = world.places.world_from_node(node)
@@ -216,7 +216,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         settings, world = self._settings, self._world
         if settings is None or world is None:
             return None
-        return fabric(settings, textured=bool(settings.texture) and Path(settings.texture) in world.textures)
+        return fabric(settings, textured=bool(settings.texture) and Path(settings.texture) in world.assets.textures)
 
     def measures(self) -> Mapping[str, float]:
         if self.cloth is None:
@@ -255,7 +255,8 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
     def _build(self, settings: ClothSettings, world: World, placement: np.ndarray) -> None:
         surface = None
         if settings.source is ClothSource.MESH:
-            surface = surface_of_mesh(world.meshes[settings.mesh_path], settings.mesh_section, name=settings.mesh_path)
+            mesh = world.assets.meshes[Path(settings.mesh_path)]
+            surface = surface_of_mesh(mesh, settings.mesh_section, name=settings.mesh_path)
         if self.cloth is None:
             self.cloth = Cloth(self._context, self._library, settings, surface, placement)
         elif _shape_of(settings) != _shape_of(self.cloth.settings):

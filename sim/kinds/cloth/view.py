@@ -139,7 +139,7 @@ class ClothView(View):
 
     def apply(self, node: Node, subject: ClothSystem | None, world: World) -> None:
         self._node, self._system, self._items = node, subject, ((), ())
-        self._texture = world.services.get(SharedTextures).of(world.textures).get(Path(self.settings.texture))
+        self._texture = world.services.get(SharedTextures).of(world.assets.textures).get(Path(self.settings.texture))
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
         cloth = self._cloth

@@ -152,7 +152,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         settings = node.settings
         assert isinstance(settings, EmitterSettings)
         character, parent = world.characters.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
-        pixels = world.images.get(Path(settings.density_texture)) if settings.density_texture else None
+        pixels = world.assets.images.get(Path(settings.density_texture)) if settings.density_texture else None
         key = (node, character, parent, pixels)
         if len(self._key) == len(key) and all(one is other for one, other in zip(key, self._key, strict=True)):
             return

@@ -54,7 +54,7 @@ class EmitterView(View):
         self._guides = self._mark = self._box = None
         settings = self._emitter.settings if self._emitter is not None else self._settings
         path = Path(settings.texture) if settings.look is ParticleLook.TEXTURED else Path()
-        self._image = world.services.get(SharedTextures).of(world.textures).get(path)
+        self._image = world.services.get(SharedTextures).of(world.assets.textures).get(path)
 
     @property
     def placement(self) -> Float64:

@@ -136,8 +136,9 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         settings = node.settings
         assert isinstance(settings, HairSettings)
         assert isinstance(character, Character | None)
-        images = {what: world.images[path] for what, path in images_of(settings).items() if path in world.images}
-        strands = world.strands.get(Path(settings.file)) if settings.source is HairSource.FILE else None
+        assets = world.assets
+        images = {what: assets.images[path] for what, path in images_of(settings).items() if path in assets.images}
+        strands = assets.strands.get(Path(settings.file)) if settings.source is HairSource.FILE else None
         super().apply(node, world)
         key = (node, character, carrier, strands, *images.values())
         if not self.is_due and _same(self._key, key):

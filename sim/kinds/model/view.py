@@ -72,7 +72,7 @@ class ModelView(CharacterView):
         settings = node.settings
         assert isinstance(settings, ModelSettings)
         self._node, self.settings = node, settings
-        self._materials.dress(settings.materials, world.services.get(SharedTextures).of(world.textures))
+        self._materials.dress(settings.materials, world.services.get(SharedTextures).of(world.assets.textures))
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
         """The surface; and bones, all or the selected one, which the weight display highlights by itself."""

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from sinew import shaders
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.prepared import PreparedModel
 from sinew.sim.engine import Engine
 from sinew.sim.gl.back_end import BackEndChoice
@@ -46,11 +47,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PrecompileScene:
-    """A scene with its files (meshes, images, textures, strands) and the start of the simulation [s]."""
+    """A scene with its files and the start of the simulation [s]."""
 
     scene: Scene
     models: Mapping[NodeId, PreparedModel]
-    files: tuple[Mapping[Any, Any], ...]
+    assets: SceneAssets
     camera: Camera
     start: float
 
@@ -189,12 +190,12 @@ def _run_scene(context: Context, contents: PrecompileScene, waiting: frozenset[N
         for node_id, prepared in contents.models.items():
             for _ in engine.model_upload(node_id, prepared, {}):
                 pause(0.1)
-        for path, image in contents.files[2].items():
+        for path, image in contents.assets.textures.items():
             finish(engine.textures.upload(path, image))
         # Draw first: machine code of kernels depends on the state that drawing leaves behind.
         for _ in engine.pictures.warm_up_all(engine.render_view(contents.camera)):
             pause(0.2)
-        engine.set_files(*contents.files)
+        engine.set_assets(contents.assets)
         engine.simulation.start_time = contents.start
         engine.apply(scene)
         engine.restart(contents.start)

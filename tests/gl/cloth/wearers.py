@@ -10,6 +10,7 @@ import numpy as np
 from sinew.app.kinds.cloth.section import section_cloth
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import upright_mesh
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.character import Character
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import ModelSettings, UpAxis
@@ -80,7 +81,7 @@ class Wearer:
         self.cloth_node: Node | None = None
         self.engine = Engine(context)
         self.engine.set_model("figure", self.model, {})
-        self.engine.set_files({str(path): upright_mesh(self.model)}, {})
+        self.engine.set_assets(SceneAssets(meshes={path: upright_mesh(self.model)}))
         self.playhead = Playhead(0.0, True, 1)
 
     @property

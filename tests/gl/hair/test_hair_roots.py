@@ -13,6 +13,7 @@ import pytest
 from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.assets.strands import StrandSet, resampled
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod, UpAxis
@@ -47,7 +48,7 @@ def engine(context: Context) -> Iterator[Engine]:
 def stepped(engine: Engine, character: ModelSettings, hair: HairSettings, strands: StrandSet | None = None) -> Strands:
     """Strands on a model after a few steps."""
     engine.set_model("figure", model_of(character.path), {})
-    engine.set_files({}, {}, strands={FILE: strands} if strands is not None else {})
+    engine.set_assets(SceneAssets(strands={FILE: strands} if strands is not None else {}))
     nodes = (
         Node(id="figure", name="Figure", settings=character),
         Node(id="h", name="Hair", attachment=Attachment(node="figure"), settings=hair),
@@ -136,7 +137,7 @@ def test_strands_of_a_file_keep_their_shape_without_a_model(engine: Engine) -> N
     lines = np.stack([np.zeros((8, 30)) + np.arange(8)[:, None], np.tile(np.sin(turn), (8, 1)),
                       np.tile(1.0 - np.cos(turn), (8, 1))], axis=2)  # fmt: skip
     strands = replace(strand_set(lines), thickness=np.arange(1.0, 9.0, dtype=np.float32))
-    engine.set_files({}, {}, strands={FILE: strands})
+    engine.set_assets(SceneAssets(strands={FILE: strands}))
     hair = HairSettings(source=HairSource.FILE, file=str(FILE), file_up=UpAxis.Y, file_scale=0.1, file_every=2,
                         children=16, carried=1.0, noise=0.0, clump=0.0, bending_length=1.0)  # fmt: skip
     engine.apply(Scene(nodes=(Node(id="h", name="Hair", settings=hair),)))
@@ -161,7 +162,7 @@ def test_curls_of_a_file_are_drawn_beside_guides_that_come_to_rest(engine: Engin
         for place, turn in ((0.0, 0.0), (0.1, 3.0), (0.2, 12.0), (0.3, 19.0), (0.4, 12.0))
     ]
     lines = np.moveaxis(np.array(coils), 1, 2)
-    engine.set_files({}, {}, strands={FILE: strand_set(lines)})
+    engine.set_assets(SceneAssets(strands={FILE: strand_set(lines)}))
     hair = HairSettings(source=HairSource.FILE, file=str(FILE), file_up=UpAxis.Y, children=children, carried=1.0,
                         noise=0.0, clump=0.0, bending_length=0.3)  # fmt: skip
     turned = Transform(position=(0.0, 1.0, 0.0), rotation=(0.0, 90.0, 0.0))

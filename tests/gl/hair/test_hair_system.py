@@ -11,6 +11,7 @@ import pytest
 from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.deformers.settings import Twist, Wave
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod
 from sinew.sim.engine import Engine
@@ -296,7 +297,7 @@ def test_what_is_missing_is_one_line(engine: Engine, node: Node, line: str, tmp_
     for name in ("density_texture", "length_texture"):
         if getattr(settings, name):
             node = msgspec.structs.replace(node, settings=msgspec.structs.replace(settings, **{name: str(black)}))
-            engine.set_files({}, {black: np.zeros((2, 2, 4), np.uint8)})
+            engine.set_assets(SceneAssets(images={black: np.zeros((2, 2, 4), np.uint8)}))
     engine.apply(Scene(nodes=(FIGURE, node)))
     engine.apply(Scene(nodes=(FIGURE, node)))
     assert [problem.text for problem in engine.simulation.take_problems()] == [line]

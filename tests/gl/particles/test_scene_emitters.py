@@ -11,6 +11,7 @@ import pytest
 from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.deformers.settings import Deformer, Twist, Wave
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.state import ColliderShape
@@ -242,7 +243,7 @@ def test_an_image_says_where_skin_emits_and_is_waited_for_without_a_stop(
     assert texts(engine) == []
     pixels = np.zeros((4, 64, 4), np.uint8)
     pixels[:, :32, :3] = 255
-    engine.set_files({}, {path: pixels})
+    engine.set_assets(SceneAssets(images={path: pixels}))
     take(engine, FIGURE, node)
     engine.teleport(0.0)
     run(engine, 0, 30)
@@ -258,7 +259,7 @@ def test_an_image_says_where_skin_emits_and_is_waited_for_without_a_stop(
     born = alive(engine)[-10:]["position"][:, :3]
     nearest = [int(np.argmin(np.linalg.norm(skinned - place, axis=1))) for place in born]
     assert np.mean(chosen[nearest]) > 0.7
-    engine.set_files({}, {path: np.zeros_like(pixels)})
+    engine.set_assets(SceneAssets(images={path: np.zeros_like(pixels)}))
     take(engine, FIGURE, node)
     assert texts(engine) == ["no vertex of the surface is left where the image would have it"]
 

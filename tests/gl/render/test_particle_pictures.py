@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sinew.sim.assets.images import mip_image
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
 from sinew.sim.render.projection import Projection
 from sinew.sim.render.render_view import Overlay
@@ -245,7 +246,7 @@ def atlas(edge: int = 8) -> np.ndarray:
 
 @pytest.mark.parametrize(("share", "shown"), [(0.2, 0), (0.8, 1)])
 def test_pictures_are_played_over_the_life(stage: Stage, share: float, shown: int) -> None:
-    stage.engine.set_files({}, {}, {Path("atlas.png"): mip_image(atlas())})
+    stage.engine.set_assets(SceneAssets(textures={Path("atlas.png"): mip_image(atlas())}))
     stage.look(
         emitter_node(look=ParticleLook.TEXTURED, texture="atlas.png", atlas_columns=2, atlas_mode=AtlasMode.OVER_LIFE)
     )
@@ -260,7 +261,7 @@ def test_pictures_are_played_over_the_life(stage: Stage, share: float, shown: in
 
 @pytest.mark.parametrize("edge", [8, 256])
 def test_neighbours_in_the_atlas_and_other_edges_stay_out_from_afar(stage: Stage, edge: int) -> None:
-    stage.engine.set_files({}, {}, {Path("atlas.png"): mip_image(atlas(edge))})
+    stage.engine.set_assets(SceneAssets(textures={Path("atlas.png"): mip_image(atlas(edge))}))
     settings = {
         "look": ParticleLook.TEXTURED,
         "texture": "atlas.png",
@@ -275,7 +276,7 @@ def test_neighbours_in_the_atlas_and_other_edges_stay_out_from_afar(stage: Stage
 
 
 def test_each_particle_has_a_picture_of_its_own(stage: Stage) -> None:
-    stage.engine.set_files({}, {}, {Path("atlas.png"): mip_image(atlas())})
+    stage.engine.set_assets(SceneAssets(textures={Path("atlas.png"): mip_image(atlas())}))
     stage.look(emitter_node(look=ParticleLook.TEXTURED, texture="atlas.png", atlas_columns=2, size=0.1))
     places = [(x * 0.2 - 1.9, 1.5, 0.0) for x in range(20)]
     place_particles(stage, places)

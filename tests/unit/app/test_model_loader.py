@@ -12,10 +12,11 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QObject, QThread
 
-from sinew.app.files.model_loader import LoadedModel, ModelLoader
+from sinew.app.files.model_loader import ModelLoader
 from sinew.sim.assets.images import ImageBudget
 from sinew.sim.assets.model import Bounds, CharacterModel, Material, Mesh
 from sinew.sim.assets.raw import LoadCancelled, ModelError
+from sinew.sim.characters.loaded_model import LoadedModel
 
 
 def model(path: Path, *textures: Path) -> CharacterModel:

@@ -13,6 +13,7 @@ from sinew.app.cli.scene import OpenedScene, opened
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.formats import MODEL_FORMATS
 from sinew.sim.assets.load import load_model
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.keys import digest, is_current, node_keys
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.settings import ClothSettings
@@ -32,10 +33,8 @@ def world_of(source: OpenedScene, scene: Scene | None = None) -> World:
         scene,
         characters,
         WorldTransforms(scene, characters),
-        source.meshes,
-        source.images,
         None,
-        strands=source.strands,
+        source.assets,
     )  # type: ignore[arg-type]
 
 
@@ -122,8 +121,9 @@ def test_an_image_that_is_repainted_changes_the_hair_that_it_drives_and_no_other
     nodes = (*source.scene.nodes, Node(id="x", settings=ClothSettings()))
     before = node_keys(world_of(source, structs.replace(source.scene, nodes=nodes)))
     use = next(use for use in KINDS["hair"].files(hair.settings) if use.content == "image")
-    inverted = {**source.images, Path(use.path): 255 - source.images[Path(use.path)]}
-    changed = dataclasses.replace(source, images=inverted)
+    images = source.assets.images
+    inverted = {**images, Path(use.path): 255 - images[Path(use.path)]}
+    changed = dataclasses.replace(source, assets=dataclasses.replace(source.assets, images=inverted))
     after = node_keys(world_of(changed, structs.replace(source.scene, nodes=nodes)))
     assert after[hair.id] != before[hair.id]
     assert after["x"] == before["x"]
@@ -137,7 +137,7 @@ def test_what_meets_no_colliders_does_not_depend_on_them() -> None:
     }
     met = {"bounce": EmitterSettings(), "brushed": HairSettings(collide=True), "cloth": ClothSettings()}
     nodes = tuple(Node(id=name, settings=settings) for name, settings in {**free, **met}.items())
-    source = OpenedScene(Path("a.sinew"), Scene(nodes=nodes), None, {}, {}, {}, {}, {})
+    source = OpenedScene(Path("a.sinew"), Scene(nodes=nodes), None, {}, {}, SceneAssets())
     before = node_keys(world_of(source))
     floor = Node(id="f", settings=ColliderSettings(), attachment=Attachment(node="g"))
     carrier = Node(id="g", settings=LightSettings())

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sinew.app.files.project_file import load_project
 from sinew.app.files.project_json import ProjectError
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
@@ -96,7 +97,7 @@ def test_lights_ride_too() -> None:
     shining = {}
     for name in "abc":
         view, node = LightView(None, None), found.scene.node(name)
-        view.apply(node, None, World(found.scene, {}, found, {}, {}, None))
+        view.apply(node, None, World(found.scene, {}, found, None, SceneAssets()))
         shining[name] = view.light().position
         np.testing.assert_allclose(shining[name], found.world_from_node(node)[:3, 3], atol=1e-12)
     assert shining["a"] != OFFSET.position

@@ -1,0 +1,68 @@
+"""A model file with its textures, ready for the GPU."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, load_mip_image
+from sinew.sim.assets.model import CharacterModel, ImageSource
+from sinew.sim.characters.materials import REPORTED_MAX
+
+if TYPE_CHECKING:
+    from sinew.sim.characters.prepared import PreparedModel
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class LoadedModel:
+    """A model with its textures.
+
+    Attributes:
+        images: Every texture that could be read, with its mip levels.
+        prepared: The model as its upload reads it.
+        warnings: Warnings of the model, and one for every texture that could not be read or was reduced.
+        digest: Of the model file; "" if it was not asked for.
+    """
+
+    model: CharacterModel
+    images: dict[ImageSource, MipImage]
+    prepared: "PreparedModel"
+    warnings: tuple[str, ...]
+    digest: str = ""
+
+    @property
+    def other_files(self) -> tuple[Path, ...]:
+        """Files that were read for the model besides its own: images and buffers."""
+        return (*(image for image in self.images if isinstance(image, Path)), *self.model.files)
+
+
+def load_textures(
+    model: CharacterModel,
+    budget: ImageBudget,
+    images: dict[ImageSource, MipImage],
+    *,
+    progress: Callable[[float], None] = lambda _: None,
+    pause: Callable[[], None] = lambda: None,
+) -> list[str]:
+    """Adds the textures of a model to `images`; returns a warning for each that cannot be read or was reduced.
+
+    Args:
+        progress: Called with the finished fraction, 0 to 1.
+        pause: Called often; may raise to cancel.
+    """
+    used = (image for material in model.materials for image in material.images)
+    sources = tuple(dict.fromkeys(image for image in used if image is not None and image not in images))
+    warnings: list[str] = []
+    failed = 0
+    for index, source in enumerate(sources):
+        pause()
+        progress(index / len(sources))
+        try:
+            images[source] = load_mip_image(source, budget, pause=pause)
+        except ImageError as error:
+            failed += 1
+            if failed <= REPORTED_MAX:
+                warnings.append(f"texture {error}")
+    if failed > REPORTED_MAX:
+        warnings.append(f"{failed - REPORTED_MAX:,} more textures cannot be read")
+    return [*warnings, *budget.take_notes()]
