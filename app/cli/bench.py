@@ -6,7 +6,6 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sinew import resources
@@ -84,24 +83,22 @@ def run(options: argparse.Namespace) -> None:
     old = old_report(options.compare) if options.compare is not None else None
     machine = machine_facts()
     names = list(dict.fromkeys(options.systems)) or list(SYSTEMS)
-    rows = measured(names, options.sizes, options.repeat, options.backend)
-    for key, value in machine.items():
-        print(f"{key}: {value}")
-    print(table(rows))
-    if old is not None:
-        print_comparison(machine, rows, old, options.compare)
-    if options.json is not None:
-        write_json(options.json, machine, rows)
-        print_line(f"{options.json}: {counted(len(rows), 'row')}")
-
-
-def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int, backend: BackEndChoice) -> list[Row]:
     rows: list[Row] = []
     with Progress("measuring") as progress:
         for index, name in enumerate(names):
             progress(index / len(names))
-            rows += rows_of(name, repeat, sizes or (), backend)
-    return rows
+            rows += rows_of(name, options.repeat, options.sizes or (), options.backend)
+    for key, value in machine.items():
+        print(f"{key}: {value}")
+    print(table(rows))
+    if old is not None:
+        print(f"\ncompared with {options.compare}, less than 1 is faster:")
+        print(comparison(rows, old))
+        print_warnings(options.compare, differences(machine, old))
+    if options.json is not None:
+        with atomic_file(options.json) as file:
+            file.write((json.dumps(report(machine, rows), indent=2, ensure_ascii=False) + "\n").encode())
+        print_line(f"{options.json}: {counted(len(rows), 'row')}")
 
 
 def old_report(path: Path) -> BaselineReport:
@@ -110,12 +107,6 @@ def old_report(path: Path) -> BaselineReport:
         return read_report(path)
     except ReportError as error:
         raise CommandError(path, "", str(error)) from error
-
-
-def print_comparison(machine: Mapping[str, str], rows: Sequence[Row], old: BaselineReport, path: Path) -> None:
-    print(f"\ncompared with {path}, less than 1 is faster:")
-    print(comparison(rows, old))
-    print_warnings(path, differences(machine, old))
 
 
 def machine_facts() -> dict[str, str]:
@@ -139,11 +130,6 @@ def processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-def write_json(path: Path, machine: dict[str, str], rows: Sequence[Row]) -> None:
-    with atomic_file(path) as file:
-        file.write((json.dumps(report(machine, rows), indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def system(text: str) -> str:

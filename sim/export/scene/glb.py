@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sinew.sim.assets.gltf.document import GltfDocument, GltfNode, GltfSkin, Primitive
+from sinew.sim.assets.gltf.document import GltfDocument, GltfNode, Primitive
 from sinew.sim.assets.gltf.file import GltfFile, split_file
 from sinew.sim.assets.model import AlphaMode
 from sinew.sim.export.formats import ExportError, GlbOptions
@@ -64,7 +64,10 @@ class GlbFrames:
             return [self._page(stored.children, time) for time in self.times.tolist()]
         places = self._morphed(node, stored.mesh)
         if stored.skin is not None:
-            part, palettes = self._part(stored.mesh), self._palettes(self._document.skins[stored.skin])
+            part, skin = self._part(stored.mesh), self._document.skins[stored.skin]
+            assert skin.inverse_bind_matrices is not None
+            inverse = self._array(skin.inverse_bind_matrices).reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
+            palettes = np.stack([self._world(joint) for joint in skin.joints], axis=1) @ inverse
             joints, weights = (
                 np.concatenate([self._array(part.attributes[key]) for key in sorted(part.attributes) if what in key], 1)
                 for what in ("JOINTS", "WEIGHTS")
@@ -82,13 +85,6 @@ class GlbFrames:
             for number in np.flatnonzero(row).tolist():
                 places = places + float(row[number]) * self._array(part.targets[number]["POSITION"])
             yield places
-
-    def _palettes(self, skin: GltfSkin) -> Float64:
-        """Skinning matrices in every frame, shape (F, J, 4, 4)."""
-        assert skin.inverse_bind_matrices is not None
-        inverse = self._array(skin.inverse_bind_matrices).reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
-        found: Float64 = np.stack([self._world(joint) for joint in skin.joints], axis=1) @ inverse
-        return found
 
     def _world(self, node: int) -> Float64:
         """World transform of a node in every frame, shape (F, 4, 4)."""
