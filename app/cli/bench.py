@@ -21,6 +21,10 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.printable import counted
 
+LAUNCH = "launch"
+NAMES = (*SYSTEMS, LAUNCH)
+"""Everything that is measured."""
+
 SAMPLE = "projects/humanoid.sinew"
 FIRST_FRAME = "first-frame"
 """First word of the line that the editor prints after the first frame with --exit-after-first-frame."""
@@ -68,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="SYSTEM",
         type=system,
-        help=f"what to measure: {', '.join(SYSTEMS)}; everything by default",
+        help=f"what to measure: {', '.join(NAMES)}; everything by default",
     )
     parser.add_argument("--sizes", type=sizes, metavar="N,N,...", help="element counts instead of the defaults")
     parser.add_argument("--repeat", type=positive, default=5, metavar="R", help="repetitions (default: %(default)s)")
@@ -82,12 +86,15 @@ def run(options: argparse.Namespace) -> None:
         require_folder(options.json)
     old = old_report(options.compare) if options.compare is not None else None
     machine = machine_facts()
-    names = list(dict.fromkeys(options.systems)) or list(SYSTEMS)
+    names = list(dict.fromkeys(options.systems)) or list(NAMES)
     rows: list[Row] = []
     with Progress("measuring") as progress:
         for index, name in enumerate(names):
             progress(index / len(names))
-            rows += rows_of(name, options.repeat, options.sizes or (), options.backend)
+            if name == LAUNCH:
+                rows += launch_rows(options.repeat)
+            else:
+                rows += rows_of(name, options.repeat, options.sizes or (), options.backend)
     for key, value in machine.items():
         print(f"{key}: {value}")
     print(table(rows))
@@ -133,8 +140,8 @@ def processor() -> str:
 
 
 def system(text: str) -> str:
-    if text not in SYSTEMS:
-        raise argparse.ArgumentTypeError(f"there is no {text!r}; there are: {', '.join(SYSTEMS)}")
+    if text not in NAMES:
+        raise argparse.ArgumentTypeError(f"there is no {text!r}; there are: {', '.join(NAMES)}")
     return text
 
 

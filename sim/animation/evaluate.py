@@ -11,9 +11,8 @@ from weakref import WeakKeyDictionary
 import msgspec
 import numpy as np
 
-from sinew.sim.animation.pose import Pose, with_offsets
+from sinew.sim.animation.pose import Offset, Pose, with_offsets
 from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
-from sinew.sim.characters.settings import BonePose
 from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.hierarchy import model_from_local
 from sinew.sim.maths.transform import compose
@@ -141,7 +140,7 @@ def evaluate_pose(
     interpolation: Interpolation = Interpolation.LINEAR,
     lock_root: bool = False,
     up_axis: str = "y",
-    offsets: Sequence[BonePose] = (),
+    offsets: Sequence[Offset] = (),
 ) -> Pose:
     """Pose of the skeleton of `model`, and weights of its morph targets.
 
@@ -215,7 +214,7 @@ def _many(
     return [Pose(LocalPose(p, q, s, w), matrix, entries, centres) for p, q, s, w, matrix, entries in poses]
 
 
-def bind_pose(model: CharacterModel, offsets: Sequence[BonePose] = ()) -> Pose:
+def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
     """The pose in which the file stores the skeleton, usually the one that the mesh was bound in."""
     skeleton, targets = model.skeleton, model.mesh.targets
     weights = NO_WEIGHTS if targets is None else targets.rest_weights
@@ -225,7 +224,7 @@ def bind_pose(model: CharacterModel, offsets: Sequence[BonePose] = ()) -> Pose:
     return _offset(model, skeleton, local, skeleton.model_from_bind, offsets)
 
 
-def assembled(model: CharacterModel, local: LocalPose, offsets: Sequence[BonePose] = ()) -> Pose:
+def assembled(model: CharacterModel, local: LocalPose, offsets: Sequence[Offset] = ()) -> Pose:
     """The pose of local transforms and morph weights, with offsets of single joints on top."""
     skeleton = model.skeleton
     if skeleton is None:
@@ -239,7 +238,7 @@ def _offset(
     skeleton: Skeleton,
     local: LocalPose,
     model_from_joint: Float64,
-    offsets: Sequence[BonePose],
+    offsets: Sequence[Offset],
 ) -> Pose:
     moved = with_offsets(skeleton, local, offsets) if offsets else local
     if moved is not local:

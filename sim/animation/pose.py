@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import msgspec
 import numpy as np
 
 from sinew.sim.assets.model import LocalPose, Skeleton
-from sinew.sim.characters.settings import BonePose
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import compose
@@ -55,12 +55,35 @@ class Pose(msgspec.Struct, frozen=True, eq=False):
         return alike and np.array_equal(self.local.weights, other.local.weights)
 
 
-def with_offsets(skeleton: Skeleton, local: LocalPose, offsets: Sequence[BonePose]) -> LocalPose:
-    """Local transforms with offsets on top; joints that the skeleton does not have are ignored.
+Vector = tuple[float, float, float]
+
+
+class Offset(Protocol):
+    """An offset of one joint on top of a pose: a translation, a rotation and a scale in the frame of the joint.
 
     With the local transform T(p) R(q) S(s) of a joint and its offset (d, r, f) the result is T(p + q d) R(q r) S(s f),
     so the clip below stays visible.
     """
+
+    @property
+    def bone(self) -> str:
+        """Name of the joint."""
+
+    @property
+    def position(self) -> Vector:
+        """Translation along the axes of the joint, in units of the file."""
+
+    @property
+    def rotation(self) -> Vector:
+        """Rotation about x, then y, then z of the joint [°]."""
+
+    @property
+    def scale(self) -> Vector:
+        """Scale along the axes of the joint."""
+
+
+def with_offsets(skeleton: Skeleton, local: LocalPose, offsets: Sequence[Offset]) -> LocalPose:
+    """Local transforms with offsets; joints that the skeleton does not have are ignored."""
     known = [(joint, offset) for offset in offsets if (joint := skeleton.find(offset.bone)) is not None]
     if not known:
         return local
@@ -74,7 +97,7 @@ def with_offsets(skeleton: Skeleton, local: LocalPose, offsets: Sequence[BonePos
     return msgspec.structs.replace(local, positions=positions, orientations=orientations, scales=sizes)
 
 
-def frame_below(skeleton: Skeleton, pose: Pose, offset: BonePose) -> Float64 | None:
+def frame_below(skeleton: Skeleton, pose: Pose, offset: Offset) -> Float64 | None:
     """Model-space frame that an offset of the pose is relative to, shape (4, 4); None if there is no such joint."""
     joint = skeleton.find(offset.bone)
     if joint is None:

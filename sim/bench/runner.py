@@ -23,7 +23,7 @@ from sinew.sim.profile.sample import SceneMoment, TimeSource
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class BenchSystem:
     """Something that is measured, selected by a word.
 
     Attributes:
@@ -42,11 +42,11 @@ class System:
     has_back_end: bool = False
 
 
-_gpu = partial(System, on_gpu=True)
+_gpu = partial(BenchSystem, on_gpu=True)
 
 SYSTEMS = {
-    "load": System("sinew.sim.bench.load:load_rows", (13_114,), "sinew.sim.bench.load:sample_rows"),
-    "pose": System("sinew.sim.bench.pose:pose_rows", (60, 200), "sinew.sim.bench.pose:curve_rows"),
+    "load": BenchSystem("sinew.sim.bench.load:load_rows", (13_114,), "sinew.sim.bench.load:sample_rows"),
+    "pose": BenchSystem("sinew.sim.bench.pose:pose_rows", (60, 200), "sinew.sim.bench.pose:curve_rows"),
     "skinning": _gpu(
         "sinew.sim.bench.skinning:skinning_rows", (10_000, 100_000, 200_000, 1_000_000), has_back_end=True
     ),
@@ -58,10 +58,9 @@ SYSTEMS = {
     "frame": _gpu("sinew.sim.bench.frames:frame_rows", (200,), has_back_end=True),
     "timing": _gpu("sinew.sim.bench.frames:timing_rows", (200,), has_back_end=True),
     "kept": _gpu("sinew.sim.bench.frames:cached_rows", (29, 128)),
-    "compile": System("sinew.sim.bench.compile:compile_rows"),
-    "film": System("sinew.sim.bench.output:video_rows", (30,)),
-    "export": System("sinew.sim.bench.output:export_rows", (828,)),
-    "launch": System("sinew.app.cli.bench:launch_rows"),
+    "compile": BenchSystem("sinew.sim.bench.compile:compile_rows"),
+    "film": BenchSystem("sinew.sim.bench.output:video_rows", (30,)),
+    "export": BenchSystem("sinew.sim.bench.output:export_rows", (828,)),
 }
 """By the word that selects it."""
 
