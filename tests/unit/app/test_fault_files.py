@@ -81,3 +81,17 @@ def test_every_other_model_of_the_folder_is_described(assets: Path) -> None:
         assert "Sections" in printed, path
         assert seconds < CPU_SECONDS
         assert peak < PEAK_BYTES
+
+
+def test_a_project_is_described_with_little_work_beyond_imports(assets: Path, tmp_path: Path) -> None:
+    """Hair whose tips are half a metre thick makes slow pictures, not slow descriptions."""
+    source = assets / "faults3" / "slow_110007.sinew"
+    if not source.is_file():
+        pytest.skip(f"{source} is absent")
+    path = tmp_path / source.name
+    shutil.copyfile(source, path)
+    code = "import sys, time; from sinew.app.cli import info; from sinew.app.cli.main import main"
+    code += "; begun = time.process_time(); main(['info', sys.argv[1]]); print(time.process_time() - begun)"
+    printed, _, peak = measured(code, path)
+    assert float(printed.splitlines()[-1]) < 2.0
+    assert peak < PEAK_BYTES
