@@ -67,9 +67,9 @@ from sinew.widgets.camera_controller import CameraController
 from sinew.widgets.guide import Guide
 from sinew.widgets.outliner_entries import Entry
 from sinew.widgets.protocols import ModelState
+from sinew.widgets.start_page import TourStep
 from sinew.widgets.theme import Theme
 from sinew.widgets.timeline.timeline import Timeline
-from sinew.widgets.tour import TourStep
 from sinew.widgets.viewport import Viewport
 
 _LATER = Qt.ConnectionType.QueuedConnection

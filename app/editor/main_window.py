@@ -18,8 +18,7 @@ from sinew.app.timeline.playback import SimulationState
 from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import packed
-from sinew.widgets.question_bar import QuestionBar
+from sinew.widgets.parts import QuestionBar, packed
 from sinew.widgets.texts import label_text, menu_text, tip_text
 from sinew.widgets.theme import dress
 from sinew.widgets.viewport import Viewport

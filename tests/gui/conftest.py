@@ -76,7 +76,7 @@ def fresh(one_editor):
         one_editor.handles.set_mode(one_editor.handles.mode)
     one_editor.dialogs.choice = UnsavedAnswer.DISCARD
     one_editor.files.new()
-    one_editor.panels.messages.model.clear()
+    one_editor.panels.messages.clear()
     picture(one_editor)
     return one_editor
 

@@ -95,7 +95,7 @@ def seen(session: OtherDriver, project: Path, node: str, folder: Path) -> dict[s
         session.settle()
         editor.window.grab().save(str(folder / f"other-{theme}.png"))
     verified = session.reported(editor.verifying.ended, editor.window.actions_table["simulate.verify"].trigger)
-    messages = [message.text for message in editor.panels.messages.model.messages]
+    messages = [message.text for message in editor.panels.messages.messages]
     return {
         "renderer": editor.client.engine.context.capabilities.renderer, "scrubbed": steps, "stale": stale,
         "played": played, "simulated": len(simulated), "ghosts": ghosts, "verified": verified, "messages": messages,

@@ -169,7 +169,7 @@ def test_a_damaged_row_is_told_once_and_what_follows_is_simulated(baked, qtbot):
     with qtbot.waitSignal(editor.seek.ended, timeout=60000):
         editor.seek.catch_up()
     assert states(editor, (13, 20)) == before
-    assert [message.text for message in editor.panels.messages.model.messages] == [
+    assert [message.text for message in editor.panels.messages.messages] == [
         f"Cloth: step 10 of a.sinewcache/{rows.name} is damaged; the following steps are simulated"
     ]
 
@@ -180,7 +180,7 @@ def test_a_bake_that_is_missing_is_told_and_simulated(baked, qtbot):
     editor.files.save_to(path)
     cache_folder(path).rename(path.with_name("elsewhere"))
     Session(qtbot).load(editor, path)
-    assert [m.text for m in editor.panels.messages.model.messages] == [
+    assert [m.text for m in editor.panels.messages.messages] == [
         "Cloth: no baked steps in a.sinewcache; it is simulated"
     ]
     editor.cached_bars.refresh()
@@ -203,7 +203,7 @@ def test_a_project_that_is_saved_under_another_name_takes_its_bake_along(baked, 
         editor.baking.start()
     assert len(list(cache_folder(other).glob("*.steps"))) == 1, "baked anew"
     assert Bake(cache_folder(path)).state(cloth, 20) is not None, "the first one stays"
-    assert not editor.panels.messages.model.messages
+    assert not editor.panels.messages.messages
 
 
 def verified(editor, qtbot):
@@ -220,7 +220,7 @@ def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbo
     assert not editor.panels.messages.isVisible()
     assert verified(editor, qtbot) == outcome
     assert editor.panels.messages.isVisible(), "the outcome stays where it can be read"
-    assert outcome in [message.text for message in editor.panels.messages.model.messages]
+    assert outcome in [message.text for message in editor.panels.messages.messages]
     assert states(editor, (13,)) == shown
     with qtbot.waitSignal(editor.verifying.progressed, timeout=60000):
         editor.verifying.start()
@@ -230,6 +230,6 @@ def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbo
     reported = verified(editor, qtbot)
     assert "Bake not verified: Cloth: step 1 is the first that differs in its positions and velocities, by " in reported
     assert " m, at step 20 in particle " in reported
-    lines = [message.text for message in editor.panels.messages.model.messages]
+    lines = [message.text for message in editor.panels.messages.messages]
     assert reported in lines
     assert "Cloth: its bake is out of date" in lines

@@ -84,7 +84,7 @@ def test_a_new_cloth_is_compiled_beside_and_starts_when_it_is_ready(session, qtb
     assert "cloth/step.glsl" in built[False]
     assert [name for name in built[True] if name.startswith("cloth/")] == []
     qtbot.waitUntil(lambda: reported[-1] == "", timeout=PATIENCE)
-    assert not editor.panels.messages.model.messages
+    assert not editor.panels.messages.messages
 
 
 def test_the_second_start_compiles_nothing(session, qtbot, built):

@@ -233,7 +233,7 @@ def test_a_model_that_is_replaced_is_read_again_and_the_history_stays(posed, mod
 def test_a_model_that_can_no_longer_be_read_stays_until_it_can(posed, model, qtbot):
     before, text = posed.store.loaded("model-1").model, model.read_text()
     model.write_text(text[: len(text) // 2])
-    reported = posed.panels.messages.model
+    reported = posed.panels.messages
     qtbot.waitUntil(lambda: bool(reported.messages), timeout=PATIENCE)
     assert "what was read before stays" in reported.messages[0].text
     assert posed.store.loaded("model-1").model is before
@@ -306,7 +306,7 @@ def test_an_image_that_settings_name_is_read_again(session, model, tmp_path, qtb
     qtbot.waitUntil(lambda: editor.scene_files.assets.images[image].min() == 7, timeout=PATIENCE)
     assert editor.scene_files._budget._left == left, "pixels are counted once"
     image.write_bytes(b"no image")
-    qtbot.waitUntil(lambda: bool(editor.panels.messages.model.messages), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(editor.panels.messages.messages), timeout=PATIENCE)
     assert editor.scene_files.assets.images[image].min() == 7
 
 

@@ -85,7 +85,7 @@ def test_a_node_cannot_ride_on_itself_and_says_so(editor):
         drop(editor, node, carrier)
     assert document.scene is scene
     assert document.undo_stack.count() == count
-    errors = [m.text for m in editor.panels.messages.model.messages if m.severity is Severity.ERROR]
+    errors = [m.text for m in editor.panels.messages.messages if m.severity is Severity.ERROR]
     assert errors
     assert set(errors) == {"Light cannot be attached to itself"}
 

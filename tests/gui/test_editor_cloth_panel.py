@@ -82,7 +82,7 @@ def run(editor, clock, seconds):
 
 
 def messages(editor, severity=Severity.WARNING):
-    return [message.text for message in editor.panels.messages.model.messages if message.severity is severity]
+    return [message.text for message in editor.panels.messages.messages if message.severity is severity]
 
 
 def wait_for_stability(qtbot, editor, substeps):

@@ -75,7 +75,7 @@ class Stage:
         picture(self.editor)
 
     def messages(self, severity=Severity.WARNING):
-        rows = self.editor.panels.messages.model.messages
+        rows = self.editor.panels.messages.messages
         return [message.text for message in rows if message.severity is severity]
 
 

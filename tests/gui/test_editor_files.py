@@ -30,7 +30,7 @@ BOMB = """<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">
 
 
 def messages(editor, severity=None):
-    listed = editor.panels.messages.model.messages
+    listed = editor.panels.messages.messages
     return [message for message in listed if severity in (None, message.severity)]
 
 

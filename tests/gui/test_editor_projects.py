@@ -22,7 +22,7 @@ ALONE = Scene(nodes=(Node(id="a", name="Alone", settings=EmitterSettings()),))
 
 
 def messages(editor):
-    return [message.text for message in editor.panels.messages.model.messages]
+    return [message.text for message in editor.panels.messages.messages]
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_allowed_files_are_read(fresh, reaching, qtbot):
     assert not fresh.window.question.isVisible()
     qtbot.waitUntil(lambda: states(fresh)["m"] is ModelState.READY, timeout=60000)
     assert states(fresh)["n"] is ModelState.MISSING
-    qtbot.waitUntil(lambda: any("none.png" in one.file for one in fresh.panels.messages.model.messages))
+    qtbot.waitUntil(lambda: any("none.png" in one.file for one in fresh.panels.messages.messages))
 
 
 def test_folders_that_files_were_opened_from_are_not_asked_about(fresh, reaching, tmp_path, qtbot):

@@ -304,7 +304,7 @@ def test_every_action_can_be_triggered_in_an_empty_scene(session, monkeypatch):
             action.trigger()
             picture(editor)
     assert editor.window.isVisible()
-    assert editor.panels.messages.model.messages == ()
+    assert editor.panels.messages.messages == ()
 
 
 def test_no_letter_of_a_menu_is_a_key_of_an_action(session):

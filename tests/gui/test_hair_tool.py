@@ -242,7 +242,7 @@ def test_the_inspector_tells_of_the_chosen_strand_the_other_solver_and_what_it_c
         stage.run(12)
     QTest.qWait(50)
     stage.panel.follow(stage.document.selected, stage.system)
-    texts = facts._texts
+    texts = {row.label: row.value for row in facts._rows}
     guide, length = particle.particle // 8, stage.strands.growth.guides.lengths
     assert (texts["Selected strand"], texts["Its length"]) == (f"Guide {guide}", f"{length[guide]:.3g} m")
     assert texts["Its bend"].endswith(" rad")

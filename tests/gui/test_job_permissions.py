@@ -45,7 +45,7 @@ def rendered(editor, qtbot, path):
 
 
 def reported(editor):
-    return [message.text for message in editor.panels.messages.model.messages]
+    return [message.text for message in editor.panels.messages.messages]
 
 
 def spots(path):
@@ -62,7 +62,7 @@ def test_a_job_reads_what_the_window_reads(session, qtbot, tmp_path, elsewhere, 
     job = rendered(editor, qtbot, tmp_path / "out.png")
     assert job.state == DONE, job.text
     assert (tmp_path / "out.png").is_file()
-    shown = editor.panels.messages.model.messages
+    shown = editor.panels.messages.messages
     complaints = [m.text for m in shown if m.file == str(tmp_path / "out.png") and "secret.png" in m.text]
     assert bool(complaints) is (answer == "Read"), complaints
     assert editor.document.scene.node("e").settings.texture == str(elsewhere), "the scene keeps its name"

@@ -162,17 +162,17 @@ def test_a_large_texture_takes_several_turns_and_looks_as_if_it_came_at_once(edi
 
 def test_missing_textures_are_messages_with_a_way_to_find_them(editor, qtbot, folder):
     messages = editor.panels.messages
-    (number,) = [i for i, one in enumerate(messages.model.messages) if one.action is not None]
-    text = messages.model.messages[number].text
+    (number,) = [i for i, one in enumerate(messages.messages) if one.action is not None]
+    text = messages.messages[number].text
     assert all(part in text for part in ("humanoid", "materials shirt, trousers, shoes", "humanoid_clothes.png"))
-    assert messages.model.messages[number].file.endswith("humanoid.ezm")
+    assert messages.messages[number].file.endswith("humanoid.ezm")
     editor.window.docks.reveal("messages")
     select(editor, "shoes")
     assert row(editor, "texture").editor.facts.file == "humanoid_clothes.png"
     entry = editor.panels.outliner.view.selected_entry()
     assert (entry.mark, entry.note) == ("warning", "no image")
     editor.dialogs.path = folder / "found" / "humanoid_clothes.png"
-    index = messages.proxy.index(number, ACTION)
+    index = messages.view.indexFromItem(messages.items[number], ACTION)
     assert index.data() == "Locate"
     QApplication.processEvents()
     messages.view.scrollTo(index)
@@ -199,7 +199,7 @@ def test_a_replaced_texture_that_is_gone_can_be_located_too(editor, qtbot, folde
     editor.document.set_value(ref, str(gone))
     item = row(editor, "normal_image")
     qtbot.waitUntil(lambda: item.editor.facts.file == str(gone))
-    (reported,) = [one.text for one in editor.panels.messages.model.messages if one.file == str(gone)]
+    (reported,) = [one.text for one in editor.panels.messages.messages if one.file == str(gone)]
     assert "materials of humanoid are without it" in reported
     editor.dialogs.path = folder / "humanoid" / "humanoid_skin.png"
     item.editor.locate_button.click()
@@ -218,7 +218,7 @@ def test_a_project_whose_replaced_texture_is_gone_tells_it_with_a_way_to_find_it
     moved = chosen.rename(folder / "later" / chosen.name)
     editor.files.new()
     Session(qtbot).load(editor, project)
-    messages = editor.panels.messages.model
+    messages = editor.panels.messages
     qtbot.waitUntil(lambda: any(one.file == str(chosen) for one in messages.messages))
     (reported,) = [one for one in messages.messages if one.file == str(chosen)]
     assert "materials of humanoid are without it" in reported.text
@@ -244,7 +244,7 @@ def test_messages_about_many_missing_textures_are_bounded(fresh, qtbot, folder):
     path.write_text(f"""{{"asset": {{"version": "2.0"}}, "nodes": [{{}}], "scenes": [{{"nodes": [0]}}], "scene": 0,
         "images": [{images}], "textures": [{textures}], "materials": [{materials}]}}""")
     Session(qtbot).load(fresh, path)
-    texts = [one.text for one in fresh.panels.messages.model.messages if "not found" in one.text]
+    texts = [one.text for one in fresh.panels.messages.messages if "not found" in one.text]
     assert len(texts) == REPORTED_MAX + 1
     assert "3 more" in texts[-1]
 

@@ -85,7 +85,7 @@ def test_deformers_are_added_edited_moved_muted_and_removed(editor, qtbot, tmp_p
     row.binding.set_value(30.0)
     assert settings(editor).deformers[0] == Twist(angle=30.0)
     assert document.undo_stack.undoText().startswith("Set angle of ")
-    from sinew.widgets.inspector.list_sections import ListEdits
+    from sinew.widgets.inspector.sections import ListEdits
 
     edits = ListEdits(document, list_ref, row.record)
     edits.move(0, 1)

@@ -78,7 +78,7 @@ def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_pat
     assert frames == 3
     assert np.isfinite(np.frombuffer(data, "<f4", offset=32)).sum() == frames * points * 3
     assert b"o Limb" in (tmp_path / "arm.obj").read_bytes(), "the project as it stands, saved or not"
-    reported = [message.text for message in editor.panels.messages.model.messages]
+    reported = [message.text for message in editor.panels.messages.messages]
     assert drawn.text.startswith("3 images, 64 × 48, PNG, ")
     assert drawn.text.endswith("read back without error")
     assert {drawn.text, "PC2 point cache cannot store materials; skipped for Limb"} < set(reported)
@@ -165,7 +165,7 @@ def test_a_film_that_cannot_be_is_refused_before_it_is_begun(editor, tmp_path, m
         assert window.refusal.text() == reason
         assert len(editor.output.queue.jobs) == before + (not reason)
     editor.output.queue.cancel_all()
-    errors = [m.text for m in editor.panels.messages.model.messages if m.severity is Severity.ERROR]
+    errors = [m.text for m in editor.panels.messages.messages if m.severity is Severity.ERROR]
     assert errors == ["MP4 needs the package av: pip install sinew[video]"] * 2
     window.close()
 
@@ -197,7 +197,7 @@ def test_a_job_is_given_up_or_fails_with_one_line(qtbot, editor, tmp_path):
     waited(qtbot, editor)
     QApplication.processEvents()
     assert failing.state == FAILED
-    errors = [m.text for m in editor.panels.messages.model.messages if m.severity is Severity.ERROR]
+    errors = [m.text for m in editor.panels.messages.messages if m.severity is Severity.ERROR]
     assert errors == [f"the folder {tmp_path / 'gone'} does not exist"]
     assert not [path for path in tmp_path.iterdir() if path.suffix in (".gif", ".mdd", ".tmp")]
 

@@ -69,7 +69,7 @@ class Stage:
 
     def is_sound(self):
         """Whether the node goes on, and nothing was reported."""
-        return not self.editor.panels.messages.model.rowCount() and not self.system.stopped
+        return not self.editor.panels.messages.messages and not self.system.stopped
 
     def place(self, particle):
         with self.editor.viewport.gl_current():

@@ -11,7 +11,7 @@ from sinew.app.editor.drag_tool import DragTool
 from sinew.app.editor.editor_context import EditorContext
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.pins import toggled_pin_list
-from sinew.sim.kinds.cloth.settings import PinPreset
+from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sinew.sim.scene.picking import project_points
 from sinew.sim.scene.scene import NodeId, ParamRef
 from sinew.widgets.overlay import RubberBand
@@ -139,7 +139,9 @@ def toggle_pins(document: Document, numbers: Mapping[NodeId, Sequence[int]], pin
     for node_id, chosen in numbers.items():
         held = pinned[node_id]
         changed = [number for number in chosen if bool(held[number]) is unpin]
-        text = toggled_pin_list(document.scene.node(node_id).settings.pin_list, held, changed)
+        settings = document.scene.node(node_id).settings
+        assert isinstance(settings, ClothSettings)
+        text = toggled_pin_list(settings.pin_list, held, changed)
         values[ParamRef(node_id, "cloth", "pin_list")] = text
     count = sum(map(len, numbers.values()))
     what = f"particle {next(iter(numbers.values()))[0]}" if count == 1 else f"{count} particles"

@@ -10,8 +10,9 @@ from sinew.sim.scene.vectors import STOP_MAX, values_at
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.form import SettingRow
 from sinew.widgets.inspector.inspector import Inspector
-from sinew.widgets.inspector.stop_view import plain_top, seen_colour, strip_image
 from sinew.widgets.inspector.stops import PRESETS
+from sinew.widgets.inspector.stops_editor import seen_colour, strip_image
+from sinew.widgets.number_text import nice_above
 from tests.gui.panels.fakes import LEFT, FakeTarget, mouse, ref, wheel
 
 COLOUR = ref("e", "emitter", "colour_over_life")
@@ -58,16 +59,16 @@ def drag(view, index, right, down=0.0, *, release=True):
     """Drags a stop by pixels."""
     start = view.place_of(index)
     x, y = start.x() + 1.0, start.y() + 2.0
-    mouse(view.viewport(), QEvent.Type.MouseButtonPress, x, y)
+    mouse(view, QEvent.Type.MouseButtonPress, x, y)
     for step in range(1, 6):
-        mouse(view.viewport(), QEvent.Type.MouseMove, x + right * step / 5, y + down * step / 5, NONE)
+        mouse(view, QEvent.Type.MouseMove, x + right * step / 5, y + down * step / 5, NONE)
     if release:
-        mouse(view.viewport(), QEvent.Type.MouseButtonRelease, x + right, y + down, LEFT, NONE)
+        mouse(view, QEvent.Type.MouseButtonRelease, x + right, y + down, LEFT, NONE)
 
 
 def double_click(view, x, y):
-    mouse(view.viewport(), QEvent.Type.MouseButtonDblClick, x, y)
-    mouse(view.viewport(), QEvent.Type.MouseButtonRelease, x, y, LEFT, NONE)
+    mouse(view, QEvent.Type.MouseButtonDblClick, x, y)
+    mouse(view, QEvent.Type.MouseButtonRelease, x, y, LEFT, NONE)
 
 
 # --- the gradient -------------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ def test_a_drag_of_a_stop_is_one_entry_and_live(gradient, target):
     assert len(target.calls) > 3
     assert len(target.history) == 1
     share = value(target, COLOUR)[1][0]
-    assert share == pytest.approx(0.5 + 40.0 / gradient.view.slider.length, abs=0.01)
+    assert share == pytest.approx(0.5 + 40.0 / gradient.view.length, abs=0.01)
     assert gradient.share.value() == share
     assert [stop[1:] for stop in value(target, COLOUR)] == [stop[1:] for stop in STOPS]
 
@@ -112,8 +113,8 @@ def test_escape_takes_a_drag_back(gradient, target):
     QTest.keyClick(gradient.view, Qt.Key.Key_Escape)
     assert value(target, COLOUR) == STOPS
     assert target.history == []
-    mouse(gradient.view.viewport(), QEvent.Type.MouseMove, 30, 20, NONE)
-    mouse(gradient.view.viewport(), QEvent.Type.MouseButtonRelease, 30, 20, LEFT, NONE)
+    mouse(gradient.view, QEvent.Type.MouseMove, 30, 20, NONE)
+    mouse(gradient.view, QEvent.Type.MouseButtonRelease, 30, 20, LEFT, NONE)
     assert value(target, COLOUR) == STOPS
     assert gradient.stops == STOPS
 
@@ -221,7 +222,7 @@ def test_news_while_a_stop_is_dragged_disturb_nothing(gradient, target):
     held = gradient.stops
     target.set_value(COLOUR, STOPS[:2])
     assert gradient.stops == held
-    mouse(gradient.view.viewport(), QEvent.Type.MouseButtonRelease, 5, 5, LEFT, NONE)
+    mouse(gradient.view, QEvent.Type.MouseButtonRelease, 5, 5, LEFT, NONE)
     assert gradient.stops == STOPS[:2]
 
 
@@ -288,7 +289,7 @@ def test_a_typed_value_beyond_the_plot_makes_it_higher(inspector, target):
     ("highest", "top"), [(1.0, 1.0), (2.5, 5.0), (5.0, 5.0), (7.0, 10.0), (20.0, 20.0), (21.0, 50.0)]
 )
 def test_the_top_of_a_plot_is_a_plain_number(highest, top):
-    assert plain_top(highest) == pytest.approx(top)
+    assert nice_above(highest) == pytest.approx(top)
 
 
 def test_places_tell_about_themselves(opacity, gradient):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sinew.sim.assets.model import LocalPose
 from sinew.sim.maths import quaternion, transform
 from sinew.sim.maths.quaternion import to_euler_degrees
-from sinew.widgets.inspector.facts import local_placement, vector_text, world_placement
+from sinew.widgets.inspector.sections import local_placement, vector_text, world_placement
 
 angle = st.floats(-180.0, 180.0, allow_nan=False)
 

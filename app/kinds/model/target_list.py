@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QScrollBar, QVBoxL
 
 from sinew.sim.scene.params import Declaration, Param
 from sinew.widgets.inspector.number_editors import NumberEditor
-from sinew.widgets.parts import packed, tool_button
+from sinew.widgets.parts import ElidedLabel, packed, tool_button
 from sinew.widgets.theme import SPACE, dress
 
 ROWS_MAX = 10
@@ -27,10 +27,8 @@ class TargetRow(QWidget):
     def __init__(self, record: Param) -> None:
         super().__init__()
         self.name = ""
-        self._text = ""
         self.solo = tool_button("solo", tip="Solo: isolate this target.", checkable=True)
-        self.label = QLabel(self)
-        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label = ElidedLabel(parent=self)
         self.label.setMinimumWidth(40)
         self.editor = NumberEditor(record, self)
         self.reset = tool_button("reset", tip="Reset to the clip's weight.")
@@ -41,22 +39,14 @@ class TargetRow(QWidget):
 
     def show_target(self, name: str, weight: float, solo: str) -> None:
         self.name = name
-        self._show_name(name)
+        self.label.set_text(name)
+        self.editor.setAccessibleName(name)
         slider = self.editor.slider
         if slider is None or not slider.is_held:
             self.editor.set_value(weight)
         self.reset.setVisible(weight != 0.0)
         self.solo.setChecked(name == solo)
         self.label.setEnabled(solo in ("", name))
-
-    def _show_name(self, name: str) -> None:
-        self._text = name
-        self.label.setText(self.label.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, self.label.width()))
-        self.label.setToolTip(name)
-        self.editor.setAccessibleName(name)
-
-    def resizeEvent(self, event: object) -> None:  # noqa: ARG002
-        self._show_name(self._text)
 
 
 class TargetList(QWidget):

@@ -1,19 +1,18 @@
 """Stability of a cloth: the substep relative to the longest stable one, and remedies."""
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QMargins, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
 from sinew.sim.kinds.cloth.settings import SUBSTEPS_MAX
 from sinew.sim.kinds.cloth.stability import MARGIN, ClothStability
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.overlay import DIM, GROUND, TEXT, ViewportOverlay
-from sinew.widgets.parts import packed
-from sinew.widgets.theme import SPACE_WIDE, tabular
+from sinew.widgets.parts import FillBar, packed
+from sinew.widgets.theme import SPACE_WIDE
 
 _SPAN = 1.25
 """Ratio at the right end of the bar."""
-_RADIUS = 3.0
 _TICK = 3
 _STABLE, _NEAR, _UNSTABLE = QColor("#2f9e77"), QColor("#e0a030"), QColor("#d9503f")
 
@@ -106,73 +105,48 @@ class StabilityOverlay(ViewportOverlay):
         self.resized.emit()
 
 
-class _MeterBar(QWidget):
+class _MeterBar(FillBar):
     """Bar with a tick at the stability limit, number and rating."""
 
     def __init__(self, parent: QWidget, on_picture: bool) -> None:
         super().__init__(parent)
         self._stability: ClothStability | None = None
         self._on_picture = on_picture
-        self.setFont(tabular(self.font()))
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_stability(self, stability: ClothStability | None) -> None:
         self._stability = stability
         self.update()
 
     def sizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        width = metrics.horizontalAdvance("dt / dt max 00.00 near the limit") + 3 * SPACE_WIDE
-        return QSize(width, metrics.height() + SPACE_WIDE)
+        return self.size_for("dt / dt max 00.00 near the limit").grownBy(QMargins(0, 0, SPACE_WIDE, 0))
 
     def minimumSizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance("dt / dt max 00.00") + 2 * SPACE_WIDE, metrics.height() + SPACE_WIDE)
+        return self.size_for("dt / dt max 00.00")
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_bar(painter, box)
-            self._paint_texts(painter, box.adjusted(SPACE_WIDE, 0.0, -SPACE_WIDE, 0.0))
+    def texts(self) -> tuple[str, str]:
+        number, word = meter_text(self._stability), meter_word(self._stability)
+        needed = self.fontMetrics().horizontalAdvance(number) + self.fontMetrics().horizontalAdvance(word)
+        return number, word if needed + 3 * SPACE_WIDE < self.width() else ""
 
-    def _paint_bar(self, painter: QPainter, box: QRectF) -> None:
-        ground = GROUND if self._on_picture else self.palette().color(QPalette.ColorRole.Base)
-        edge = QColor(0, 0, 0, 90) if self._on_picture else self.palette().color(QPalette.ColorRole.Mid)
-        painter.setPen(QPen(edge, 1.0))
-        painter.setBrush(ground)
-        painter.drawRoundedRect(box, _RADIUS, _RADIUS)
+    def fill(self) -> tuple[float, QColor] | None:
         if self._stability is None:
-            return
-        colour = meter_colour(self._stability)
+            return None
+        return min(self._stability.ratio / _SPAN, 1.0), meter_colour(self._stability)
+
+    def tints(self) -> tuple[QColor, QColor, QColor]:
+        if self._on_picture:
+            return GROUND, QColor(0, 0, 0, 90), TEXT if self._stability is not None else DIM
+        return super().tints()
+
+    def paint_marks(self, painter: QPainter, box: QRectF) -> None:
+        assert self._stability is not None
         end = box.left() + box.width() * min(self._stability.ratio / _SPAN, 1.0)
-        painter.setClipRect(QRectF(box.left(), box.top(), end - box.left(), box.height()))
-        faint = QColor(colour)
-        faint.setAlpha(110)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(faint)
-        painter.drawRoundedRect(box, _RADIUS, _RADIUS)
-        painter.setClipping(False)
-        painter.fillRect(QRectF(end - 2.0, box.top() + 1.0, 2.0, box.height() - 2.0), colour)
+        painter.fillRect(QRectF(end - 2.0, box.top() + 1.0, 2.0, box.height() - 2.0), meter_colour(self._stability))
         # Ticks at the edges mark the limit: a whole line would cross the text.
         bound = round(box.left() + box.width() / _SPAN)
-        painter.setPen(QPen(self._text_colour(), 1.0))
+        painter.setPen(QPen(self.tints()[2], 1.0))
         painter.drawLine(bound, round(box.top()), bound, round(box.top()) + _TICK)
         painter.drawLine(bound, round(box.bottom()), bound, round(box.bottom()) - _TICK)
-
-    def _paint_texts(self, painter: QPainter, room: QRectF) -> None:
-        number, word = meter_text(self._stability), meter_word(self._stability)
-        side = Qt.AlignmentFlag.AlignVCenter
-        painter.setPen(self._text_colour())
-        painter.drawText(room, side | Qt.AlignmentFlag.AlignLeft, number)
-        metrics = self.fontMetrics()
-        if metrics.horizontalAdvance(number) + metrics.horizontalAdvance(word) + SPACE_WIDE <= room.width():
-            painter.drawText(room, side | Qt.AlignmentFlag.AlignRight, word)
-
-    def _text_colour(self) -> QColor:
-        if self._on_picture:
-            return TEXT if self._stability is not None else DIM
-        return self.palette().color(QPalette.ColorRole.WindowText)
 
 
 def ratio_with(stability: ClothStability, substeps: int) -> float:

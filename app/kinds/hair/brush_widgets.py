@@ -111,8 +111,8 @@ class BrushRing(ViewportOverlay):
         if isinstance(event, QWheelEvent) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.turned.emit(event.angleDelta().y() / 120.0)
             return True
-        is_press = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress
-        if is_press and event.key() == Qt.Key.Key_Escape and not self._is_held:
+        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_escape and event.type() == QEvent.Type.KeyPress and not self._is_held:
             self.given_up.emit()
             return True
         return super().eventFilter(watched, event)

@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QMargins, QPointF, QSize
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QWidget
 
 from sinew.sim.kinds.emitter.handles import EmitterHandles, Knob, KnobKind
 from sinew.widgets.overlay import HandlesCover
-from sinew.widgets.theme import SPACE_WIDE, colours, tabular
+from sinew.widgets.parts import FillBar
+from sinew.widgets.theme import SPACE_WIDE, colours
 
-_RADIUS = 3.0
-_FILL_ALPHA = 110
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -35,7 +34,7 @@ class Population:
     warning: str = ""
 
 
-class PopulationBar(QWidget):
+class PopulationBar(FillBar):
     """A bar filled in proportion to the capacity.
 
     The length of the texts depends on width and capacity only, so that a changing count does not move them.
@@ -44,8 +43,6 @@ class PopulationBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._status = Population()
-        self.setFont(tabular(self.font()))
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_status(self, status: Population) -> None:
         if status == self._status:
@@ -75,43 +72,16 @@ class PopulationBar(QWidget):
         return metrics.horizontalAdvance(left) + metrics.horizontalAdvance(right) + 2 * SPACE_WIDE
 
     def sizeHint(self) -> QSize:
-        return QSize(self._advance("000k / 000k alive 000k spawned/s") + 4 * SPACE_WIDE, self._height())
+        return self.size_for("000k / 000k alive 000k spawned/s").grownBy(QMargins(0, 0, 2 * SPACE_WIDE, 0))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(self._advance("00.0M / 00.0M alive") + 2 * SPACE_WIDE, self._height())
+        return self.size_for("00.0M / 00.0M alive")
 
-    def _advance(self, text: str) -> int:
-        return QFontMetrics(self.font()).horizontalAdvance(text)
-
-    def _height(self) -> int:
-        return self.fontMetrics().height() + SPACE_WIDE
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        palette = self.palette()
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(palette.color(QPalette.ColorRole.Mid), 1.0))
-            painter.setBrush(palette.color(QPalette.ColorRole.Base))
-            painter.drawRoundedRect(box, _RADIUS, _RADIUS)
-            self._paint_fill(painter, box)
-            painter.setPen(palette.color(QPalette.ColorRole.WindowText))
-            left, right = self.texts()
-            room = box.adjusted(SPACE_WIDE, 0.0, -SPACE_WIDE, 0.0)
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, left)
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, right)
-
-    def _paint_fill(self, painter: QPainter, box: QRectF) -> None:
+    def fill(self) -> tuple[float, QColor] | None:
         if not self._status.capacity:
-            return
-        share = min(self._status.alive / self._status.capacity, 1.0)
-        fill = QColor(colours().warning if self._status.warning else colours().accent)
-        fill.setAlpha(_FILL_ALPHA)
-        painter.setClipRect(QRectF(box.left(), box.top(), box.width() * share, box.height()))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(fill)
-        painter.drawRoundedRect(box, _RADIUS, _RADIUS)
-        painter.setClipping(False)
+            return None
+        colour = colours().warning if self._status.warning else colours().accent
+        return min(self._status.alive / self._status.capacity, 1.0), QColor(colour)
 
 
 def living_text(status: Population, brief: bool = False) -> str:
