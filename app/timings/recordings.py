@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from sinew.app.background import run_in_background
+from sinew.app.tasks import run_in_background
 from sinew.app.viewport.frame_info import FrameInfo
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.assets.raw import LoadCancelled, LoadWatch

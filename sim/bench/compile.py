@@ -98,8 +98,8 @@ def start() -> None:
             engine.step((step + 1) * STEP_TIME)
             engine.refresh(float(step))
         render_view = engine.render_view(Camera())
-        finish(engine.pictures.warm_up_all(render_view))
-        while engine.pictures.warm_up(render_view):
+        finish(engine.pictures.shader_warmup.play_all(render_view))
+        while engine.pictures.shader_warmup.play(render_view):
             context.finish()
         context.finish()
         seconds = time.process_time() - begun

@@ -42,7 +42,7 @@ class ClothTool(DragTool):
 
     def look_at(self, position: QPointF) -> None:
         """Highlights the particle at a position at once."""
-        self.highlight(self._picker.particle(position))
+        self.highlight(self.particle_at(position))
 
     def begin(self, position: QPointF, shift: bool) -> bool:
         return (shift and self._start_band(position)) or super().begin(position, shift)
@@ -72,7 +72,7 @@ class ClothTool(DragTool):
         return True
 
     def click(self, position: QPointF, shift: bool) -> bool:
-        reference = self._picker.particle(position) if shift else None
+        reference = self.particle_at(position) if shift else None
         if reference is not None:
             self.marks.toggle(reference)
         return reference is not None

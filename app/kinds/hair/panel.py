@@ -13,7 +13,7 @@ from sinew.app.kinds.hair.tool import HairTool
 from sinew.sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sinew.sim.kinds.hair.comparison_solver import rival_settings
 from sinew.sim.kinds.hair.costs import PASSES, RIVAL, middle_costs, step_costs
-from sinew.sim.kinds.hair.highlights import heat_span
+from sinew.sim.kinds.hair.highlights import distance_span
 from sinew.sim.kinds.hair.kind import PLAIN, sized
 from sinew.sim.kinds.hair.presets import with_preset
 from sinew.sim.kinds.hair.ribbons import RAMP_SPANS
@@ -163,7 +163,7 @@ class HairPanel(Panel):
             assert isinstance(node.settings, HairSettings)
             show = node.settings.show
             if node.visible and show is HairDisplay.DISTANCE and rival_settings(node.settings) is not None:
-                return ColourKey(Ramp.VIRIDIS, "Distance", 0.0, 1e3 * heat_span(node.settings), "mm")
+                return ColourKey(Ramp.VIRIDIS, "Distance", 0.0, 1e3 * distance_span(node.settings), "mm")
             if node.visible and show in RAMP_SPANS:
                 title, unit = ("Bend", "rad") if show is HairDisplay.BEND else ("Stretch", "%")
                 span = RAMP_SPANS[show] * (1.0 if show is HairDisplay.BEND else 100.0)
