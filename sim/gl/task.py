@@ -14,7 +14,7 @@ class Delay:
     seconds: float
 
 
-Task = Generator[Delay | None, None, Result]
+Task = Generator[None, None, Result]
 """Yields after every step and returns the result; dropping it cancels the work."""
 
 
