@@ -15,7 +15,7 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.character import Poses
 from sinew.sim.characters.comparison import ComparisonStatistics
-from sinew.sim.characters.placement import up_axis
+from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.prepared import PreparedModel, prepare_model
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.gl.context import Context

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 
 from sinew.app.files.settings_store import app_settings
 from sinew.sim.scene.clock import STEP_TIME
-from sinew.sim.scene.playhead import Playhead
+from sinew.sim.scene.playback import Playhead
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import add_cloth, picture
