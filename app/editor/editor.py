@@ -483,6 +483,7 @@ class Editor:
 def application_theme() -> Theme:
     """The theme of the application; another one would style every widget again."""
     application = QApplication.instance()
+    assert isinstance(application, QApplication)
     return application.findChild(Theme) or Theme(application)
 
 

@@ -180,12 +180,14 @@ class MainWindow(QMainWindow):
         self._bar.setMaximumHeight(14)
         self._cancel.setFlat(True)
         self._cancel.clicked.connect(self.cancel_requested)
-        self._is_stale = self._seeks = False
-        self._seek = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead")
+        self._is_stale: bool = False
+        self._seeks: bool = False
+        self._seek: QPushButton = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead")
         self._seek.setObjectName("seek")
         self._seek.setFlat(True)
         self._seek.hide()
-        self._autosave, self._simulation = QLabel(), QLabel()
+        self._autosave = QLabel()
+        self._simulation: QLabel = QLabel()
         self._unread = QPushButton(icon("warning"), "")
         self._unread.setObjectName("unread")
         self._unread.setFlat(True)

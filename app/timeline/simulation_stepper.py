@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.kinds.contract import Grab
 from sinew.sim.runner import SimulationRunner
-from sinew.sim.simulation import Grab
 from sinew.widgets.viewport import Viewport
 
 

@@ -98,7 +98,7 @@ class SweepTask(QObject):
         super().__init__()
         self._client = client
         self._axes: list[SweepAxis] = []
-        self._folder: tempfile.TemporaryDirectory | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._queue = JobQueue(document, access, self)
         self._queue.changed.connect(self._on_changed)
         self._queue.written.connect(lambda _path, _note: self._read())

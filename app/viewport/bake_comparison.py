@@ -17,6 +17,7 @@ from sinew.sim.kinds.contract import ColourKey
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.render.coloured import ColouredArrays, ColouredView
 from sinew.sim.render.render_view import RenderView
+from sinew.sim.render.scene_views import ViewEntry
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId
 
@@ -165,7 +166,8 @@ class BakeComparison:
         scale = self.scale
         items = {node: arrays.item(scale) for node, (_, arrays) in self._coloured.items()}
         views = [
-            ColouredView(view, items[view.node.id]) if view.node.id in items else view for view in render_view.views
+            ColouredView(view, items[view.node.id]) if isinstance(view, ViewEntry) and view.node.id in items else view
+            for view in render_view.views
         ]
         return replace(render_view, views=tuple(views))
 
@@ -180,7 +182,7 @@ class BakeComparison:
             self.version += 1
             if self._shown is None or scale != self.scale:
                 self._redraw()
-            yield
+            yield None
 
     def release(self) -> None:
         self._second.release()

@@ -141,7 +141,7 @@ class Ghosts:
             self._made.append((ghost, ImageWithDepth(picture, engine.copy_depth(picture))))
             self._begun = None
             live.context.invalidate()
-            yield
+            yield None
 
     def _begin(self, engine: Engine, runner: SimulationRunner, ghost: Ghost) -> PendingImage:
         """Starts to render a ghost on the second engine."""

@@ -82,15 +82,18 @@ class _OffscreenContext:
     """A Qt context without a window, current in the thread that creates it."""
 
     def __init__(self, surface: QOffscreenSurface) -> None:
-        self._surface, self._context = surface, QOpenGLContext()
+        self._surface = surface
+        self._context: QOpenGLContext | None = QOpenGLContext()
         self._context.setFormat(surface.requestedFormat())
         if not self._context.create():
             raise GLError("Qt cannot create a second OpenGL context")
         self.__enter__()
 
     def __enter__(self) -> None:
-        self._context.makeCurrent(self._surface)
+        if self._context is not None:
+            self._context.makeCurrent(self._surface)
 
     def release(self) -> None:
-        self._context.doneCurrent()
+        if self._context is not None:
+            self._context.doneCurrent()
         self._context = None

@@ -21,6 +21,7 @@ from sinew.app.viewport.precompiling import Precompiling
 from sinew.sim.assets.model import Bounds
 from sinew.sim.cache.step_store import CacheBudget, StepStore
 from sinew.sim.characters.comparison import ComparisonStatistics
+from sinew.sim.characters.settings import model_settings
 from sinew.sim.engine import Engine
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
@@ -387,7 +388,7 @@ class ViewportRenderer(QObject):
         selected = self._document.selection.node
         target = selected if selected in characters else next(iter(characters), None)
         statistics = engine.compare(target, time.monotonic()) if target else None
-        self._unit = scene.node(target).settings.unit_scale if target else 1.0
+        self._unit = model_settings(scene.node(target)).unit_scale if target else 1.0
         if statistics is not None and statistics.maximum > self._scale:
             self._scale = nice_ceiling(statistics.maximum * self._unit) / self._unit
         return statistics

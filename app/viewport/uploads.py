@@ -93,7 +93,7 @@ class Uploads(QObject):
                     engine.pictures.hurry()
                     self._viewport.update()
                     return
-                yield
+                yield None
         except Exception as error:
             self._failed[key], self._errors[key] = content, str(error)
 

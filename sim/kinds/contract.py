@@ -31,7 +31,7 @@ from sinew.sim.scene.world_transforms import PosedCharacters, WorldTransforms
 
 if TYPE_CHECKING:
     from sinew.sim.characters.character import Character
-    from sinew.sim.characters.prepared import PreparedModel
+    from sinew.sim.characters.prepared import BoneSegments, PreparedModel
     from sinew.sim.colliders.scene_colliders import Colliders
     from sinew.sim.gl.context import Context
     from sinew.sim.gl.library import ShaderLibrary
@@ -662,9 +662,11 @@ class CharacterView(View):
 
     Attributes:
         character: Set by `upload`.
+        segments: Bones of the overlay; None without a skeleton.
     """
 
     character: "Character"
+    segments: "BoneSegments | None" = None
 
     @abc.abstractmethod
     def upload(self, prepared: "PreparedModel", images: "MipImages") -> Generator[None, None, None]:
