@@ -94,13 +94,17 @@ def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
     return tuple(what for what, there in known.items() if there and what not in keeps)
 
 
-def _written(
-    recording: SceneRecording, path: Path, format: SceneFormat, options: msgspec.Struct | None, warned: Report
-) -> str:
-    # Some libraries do not notice a full disk, or hang.
+def _require_room(recording: SceneRecording, path: Path) -> None:
+    """Fails with OSError if the disk cannot hold the points; some libraries do not notice a full disk, or hang."""
     needed = sum(track.positions.nbytes for track in recording.tracks if track.form is not Topology.POINTS)
     if needed > shutil.disk_usage(path.parent).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+
+def _written(
+    recording: SceneRecording, path: Path, format: SceneFormat, options: msgspec.Struct | None, warned: Report
+) -> str:
+    _require_room(recording, path)
     with contextlib.ExitStack() as stack:
         names = [path, *(path.with_suffix(suffix) for suffix in format.beside)]
         files = tuple(stack.enter_context(atomic_path(name)) for name in names)
