@@ -62,6 +62,7 @@ class MainWindow(QMainWindow):
         self.closing: Callable[[], None] = lambda: None
         self.viewport = viewport
         self._kinds = kinds
+        self._is_stale = self._seeks = False
         self.question, self.disk_question = QuestionBar(), QuestionBar()
         centre = QWidget()
         packed(QVBoxLayout(centre), self.question, self.disk_question, spacing=0).addWidget(viewport, 1)
@@ -180,8 +181,6 @@ class MainWindow(QMainWindow):
         self._bar.setMaximumHeight(14)
         self._cancel.setFlat(True)
         self._cancel.clicked.connect(self.cancel_requested)
-        self._is_stale: bool = False
-        self._seeks: bool = False
         self._seek: QPushButton = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead")
         self._seek.setObjectName("seek")
         self._seek.setFlat(True)
