@@ -14,12 +14,12 @@ from sinew.app.editor.docks import Docks
 from sinew.app.editor.menus import Menus, Place
 from sinew.app.files.project_files import ProjectFiles
 from sinew.app.files.recent_files import RecentFiles
+from sinew.app.tasks import Priority
 from sinew.app.timeline.playback import SimulationState
 from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import packed
-from sinew.widgets.question_bar import QuestionBar
+from sinew.widgets.parts import QuestionBar, packed
 from sinew.widgets.texts import label_text, menu_text, tip_text
 from sinew.widgets.theme import dress
 from sinew.widgets.viewport import Viewport
@@ -88,9 +88,12 @@ class MainWindow(QMainWindow):
         self._seek.setVisible(self._is_stale and not self._seeks)
         self._show_work(text, fraction, "Stop simulating; the playhead moves to the last simulated frame.")
 
-    def show_preparing(self, text: str, fraction: float) -> None:
-        """Shows the progress of nodes that prepare for changed settings; "" hides it."""
-        self._show_work(text, fraction, "Cancel; the current strands stay.")
+    def show_task(self, text: str, fraction: float, priority: int) -> None:
+        """Shows the progress of the task queue; "" hides it."""
+        if priority == Priority.PREPARE:
+            self._show_work(text, fraction, "Cancel; the current strands stay.")
+        else:
+            self.show_seek(text, fraction)
 
     def show_transfer(self, text: str, fraction: float) -> None:
         """Shows the progress of reading or writing timings; "" hides it."""

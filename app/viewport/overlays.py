@@ -19,8 +19,7 @@ from sinew.sim.scene.scene import VIEW, ParamRef
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from sinew.widgets.axis_gizmo import AxisGizmo
 from sinew.widgets.overlay import Divider, Legend, SideLabel, StatisticsOverlay
-from sinew.widgets.start_page import StartPage
-from sinew.widgets.tour import TourCard
+from sinew.widgets.start_page import StartPage, TourCard
 from sinew.widgets.viewport import Viewport
 
 MARGIN = 10

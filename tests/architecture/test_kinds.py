@@ -12,11 +12,11 @@ NAMED = re.compile("cloth|emitter", re.IGNORECASE)
 PLAIN = ("model", "light", "collider")
 """Names of kinds that are plain words too; they mean one where they are compared, looked up or asked for."""
 ASKING = ("of_kind", "is_kind")
-FOLDERS = re.compile(rf"(sim|app|widgets)\.kinds\.({'|'.join(KINDS)})(\.|$)")
+FOLDERS = re.compile(rf"(sim|app)\.kinds\.({'|'.join(KINDS)})(\.|$)")
 TOKEN = re.compile(r"[a-z0-9_.:/-]+")
 """Texts that may stand for something; others are for people."""
 OWN = (
-    "sim/kinds/", "app/kinds/", "widgets/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py",
+    "sim/kinds/", "app/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py",
     "app/files/migrations.py",
 )  # fmt: skip
 """Where kinds may be named: at home, by what measures them, by the scenes that are shipped, and in files of before."""

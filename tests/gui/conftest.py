@@ -79,7 +79,7 @@ def fresh(one_editor):
     one_editor.dialogs.asked.clear()
     for panel in ("messages", "timings", "plots", "distance"):
         one_editor.window.docks[panel].close()
-    one_editor.panels.messages.model.clear()
+    one_editor.panels.messages.clear()
     picture(one_editor)
     return one_editor
 

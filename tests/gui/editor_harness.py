@@ -109,7 +109,7 @@ class Session:
         """Opens a file and waits until every model of it can be seen."""
         with self._qtbot.waitSignal(editor.files.opened, timeout=60000):
             editor.files.open(path)
-        self._qtbot.waitUntil(lambda: not editor.store.loading and not editor.task_loop.uploading, timeout=60000)
+        self._qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.uploading, timeout=60000)
         editor.viewport.repaint()
         self._qtbot.waitUntil(lambda: not editor.client.engine.pictures.postponed, timeout=60000)
         QApplication.processEvents()
@@ -185,7 +185,7 @@ def positions(editor: Editor, node: str) -> np.ndarray:
 
 def messages(editor: Editor, severity: Severity | None = None) -> list[str]:
     """Texts of the messages, or of those of one severity."""
-    listed = editor.panels.messages.model.messages
+    listed = editor.panels.messages.messages
     return [message.text for message in listed if severity in (None, message.severity)]
 
 

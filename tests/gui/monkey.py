@@ -356,7 +356,7 @@ class Monkey:
         end = time.monotonic() + PATIENCE
         pool = QThreadPool.globalInstance()  # of what becomes an edit when it is done
         while (
-            self._editor.files.busy or self._editor.store.loading or self._editor.task_loop.uploading
+            self._editor.files.busy or self._editor.store.loading or self._editor.uploads.uploading
             or pool.activeThreadCount()
         ):  # fmt: skip
             QApplication.processEvents()

@@ -41,13 +41,13 @@ class OtherDriver:
     def settle(self) -> None:
         client = self.editor.client
         self.editor.viewport.repaint()
-        self.wait(lambda: client.engine.pictures.delay is None and client._beside is None)
+        self.wait(lambda: not client._drawing.busy and not client.ghosts.is_due)
         self.application.processEvents()
 
     def open(self, project: Path) -> None:
         self.editor.files.open(project)
         self.wait(lambda: self.editor.document.path is not None)
-        self.wait(lambda: not self.editor.store.loading and not self.editor.task_loop.uploading)
+        self.wait(lambda: not self.editor.store.loading and not self.editor.uploads.uploading)
         self.settle()
 
     def state(self, node: str) -> bytes:
@@ -84,7 +84,7 @@ def observed(session: OtherDriver, project: Path, node: str) -> dict[str, object
     shown = editor.client.runner.shown
     steps.append(session.state(node) == bake.state(node, shown))
     verified = session.reported(editor.verifying.ended, editor.window.actions_table["simulate.verify"].trigger)
-    messages = [message.text for message in editor.panels.messages.model.messages]
+    messages = [message.text for message in editor.panels.messages.messages]
     return {
         "renderer": editor.client.engine.context.capabilities.renderer, "identical": steps, "stale": stale,
         "played": shown, "simulated": len(simulated), "verified": verified, "messages": messages,

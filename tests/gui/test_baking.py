@@ -78,6 +78,21 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     assert states(editor, cloth, (20,)) != before[2:]
 
 
+def test_a_cancelled_bake_keeps_the_previous_one(baked, qtbot, monkeypatch):
+    editor, cloth, path = baked
+    monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)  # one step a turn
+    files, ended = sorted(cache_folder(path).iterdir()), []
+    editor.baking.ended.connect(ended.append)
+    editor.baking.start()
+    qtbot.waitUntil(lambda: len(list(cache_folder(path).iterdir())) > len(files), timeout=60000)
+    assert editor.baking.busy
+    editor.cancel()
+    assert ended == ["Bake cancelled"]
+    assert not editor.baking.busy
+    assert sorted(cache_folder(path).iterdir()) == files
+    assert Bake(cache_folder(path)).steps(cloth) == range(1, 21)
+
+
 def test_an_outdated_bake_is_marked_and_can_be_detached(baked, qtbot):
     editor, cloth, _ = baked
     head, document = editor.panels.inspector.head, editor.document
@@ -178,7 +193,7 @@ def test_save_as_copies_the_bake(baked, qtbot, tmp_path):
     result_of(editor.baking, qtbot)
     assert len(list(cache_folder(other).glob("*.steps"))) == 1, "baked anew"
     assert Bake(cache_folder(path)).state(cloth, 20) is not None, "the first one stays"
-    assert not editor.panels.messages.model.messages
+    assert not editor.panels.messages.messages
 
 
 def test_a_bake_is_verified_in_the_background(baked, qtbot):

@@ -65,7 +65,7 @@ def test_a_new_cloth_starts_when_it_is_compiled(session, qtbot, monkeypatch, bui
     monkeypatch.setattr("sinew.app.viewport.renderer._LONG", 0.0)
     editor = started(session)
     reported = []
-    editor.client.preparing.connect(lambda text, _: reported.append(text))
+    editor.tasks.progressed.connect(lambda text, *_: reported.append(text))
     node = added(editor)
     assert editor.client.is_compiling
     assert editor.client.engine.simulation.systems.get(node.id) is None
@@ -84,7 +84,7 @@ def test_a_new_cloth_starts_when_it_is_compiled(session, qtbot, monkeypatch, bui
     assert "cloth/step.glsl" in built[False]
     assert [name for name in built[True] if name.startswith("cloth/")] == []
     qtbot.waitUntil(lambda: reported[-1] == "", timeout=PATIENCE)
-    assert not editor.panels.messages.model.messages
+    assert not editor.panels.messages.messages
 
 
 def test_the_second_start_compiles_nothing(session, qtbot, built):

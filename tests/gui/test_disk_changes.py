@@ -21,7 +21,7 @@ from sinew.app.files.project_files import UnsavedAnswer
 from sinew.app.files.recovery import RecoveryStore
 from sinew.app.files.settings_store import data_folder
 from sinew.app.files.unknown_content import UnknownContent
-from sinew.sim.assets.gltf.container import split_file
+from sinew.sim.assets.gltf.file import split_file
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.light.settings import LightSettings
@@ -200,7 +200,7 @@ def posed(session, model):
 
 
 def ready(editor):
-    return editor.store.status("model-1").state is ModelState.READY and not editor.task_loop.uploading
+    return editor.store.status("model-1").state is ModelState.READY and not editor.uploads.uploading
 
 
 def test_a_replaced_model_is_read_again_and_the_history_stays(posed, model, qtbot):
@@ -223,7 +223,7 @@ def test_a_replaced_model_is_read_again_and_the_history_stays(posed, model, qtbo
 def test_a_model_that_cannot_be_read_stays_as_it_was(posed, model, qtbot):
     before, text = posed.store.loaded("model-1").model, model.read_text()
     model.write_text(text[: len(text) // 2])
-    reported = posed.panels.messages.model
+    reported = posed.panels.messages
     qtbot.waitUntil(lambda: bool(reported.messages), timeout=PATIENCE)
     assert "what was read before stays" in reported.messages[0].text
     assert posed.store.loaded("model-1").model is before
@@ -238,11 +238,11 @@ def test_a_model_that_cannot_be_read_stays_as_it_was(posed, model, qtbot):
 
 def test_models_of_one_file_and_their_texture_are_read_again(posed, model, qtbot):
     twin = posed.document.duplicate_node("model-1")
-    qtbot.waitUntil(lambda: not posed.task_loop.uploading and posed.store.loaded(twin) is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not posed.uploads.uploading and posed.store.loaded(twin) is not None, timeout=PATIENCE)
     before = posed.store.loaded(twin).model
     model.write_text(model.read_text() + "\n")
     qtbot.waitUntil(lambda: posed.store.loaded(twin).model is not before, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: not posed.task_loop.uploading, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not posed.uploads.uploading, timeout=PATIENCE)
     engine = posed.client.engine
     assert engine.model_of(twin) is engine.model_of("model-1") is posed.store.loaded("model-1").model
     image = picture(posed)
@@ -293,7 +293,7 @@ def test_an_image_named_in_settings_is_read_again(session, model, tmp_path, qtbo
     qtbot.waitUntil(lambda: editor.scene_files.assets.images[image].min() == 7, timeout=PATIENCE)
     assert editor.scene_files._budget._left == left, "pixels are counted once"
     image.write_bytes(b"no image")
-    qtbot.waitUntil(lambda: bool(editor.panels.messages.model.messages), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(editor.panels.messages.messages), timeout=PATIENCE)
     assert editor.scene_files.assets.images[image].min() == 7
 
 

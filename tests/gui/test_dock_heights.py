@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton
 
-from sinew.widgets.empty_state import EmptyState
+from sinew.widgets.parts import EmptyState
 from sinew.widgets.timings.view import Toolbar
 
 
@@ -124,7 +124,7 @@ def test_messages_of_another_project_are_removed(session, tmp_path, arm, qtbot):
     path = tmp_path / "a.sinew"
     editor.files.save_to(path)
     editor.panels.warn("", "of a.sinew")
-    reported = editor.panels.messages.model
+    reported = editor.panels.messages
     session.load(editor, path)
     assert [message.text for message in reported.messages] == ["of the arm", "of a.sinew"], "it is the same project"
     editor.files.import_model(arm)

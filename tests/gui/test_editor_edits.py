@@ -37,7 +37,7 @@ def frame_light(editor):
 
 def wait_for_models(editor, qtbot):
     """A model that comes back goes to the GPU in turns."""
-    qtbot.waitUntil(lambda: not editor.store.loading and not editor.task_loop.uploading, timeout=60000)
+    qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.uploading, timeout=60000)
 
 
 def trigger(editor, action_id):

@@ -112,10 +112,10 @@ def test_unreadable_files_are_one_message_each_and_change_nothing(qtbot, editor,
     qtbot.wait(50)
     scene, view_state, shown = editor.document.scene, editor.document.view_state, picture(editor)
     for path in broken_files(tmp_path, arm):
-        count = len(editor.panels.messages.model.messages)
+        count = len(editor.panels.messages.messages)
         with qtbot.waitSignal(editor.files.failed, timeout=60000):
             editor.files.open(path)
-        added = editor.panels.messages.model.messages[count:]
+        added = editor.panels.messages.messages[count:]
         assert [message.severity for message in added] == [Severity.ERROR], path.name
         assert path.name in added[0].file
         assert added[0].text
@@ -309,7 +309,7 @@ def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot,
     editor.files.recover(older)
     qtbot.waitUntil(lambda: editor.document.scene == scene, timeout=60000)
     assert [left.folder for left in editor.recovery.pending()] == [latest.folder]
-    assert [message.severity for message in editor.panels.messages.model.messages] == [Severity.ERROR, Severity.WARNING]
+    assert [message.severity for message in editor.panels.messages.messages] == [Severity.ERROR, Severity.WARNING]
 
 
 def test_an_edit_is_autosaved_and_a_normal_end_leaves_no_file(qtbot, session, own_editor):

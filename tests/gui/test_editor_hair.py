@@ -53,7 +53,7 @@ def test_it_grows_on_the_selection(editor):
     set_values(editor, on_section.id, guides=20, children=60)
     assert strands_of(editor, on_section) is not None
     assert on_section.settings.density_section
-    assert not editor.panels.messages.model.messages
+    assert not editor.panels.messages.messages
 
 
 def test_it_is_changed_undone_saved_and_read_again(editor, tmp_path, qtbot):
@@ -167,7 +167,7 @@ def test_a_dropped_file_is_read_saved_and_located_again(editor, tmp_path, qtbot,
     with qtbot.waitSignal(editor.files.opened, timeout=60000):
         editor.files.open(project)
     qtbot.waitUntil(lambda: bool(editor.scene_files.fault_of(str(path))), timeout=60000)
-    lines = [message.line() for message in editor.panels.messages.model.messages if "curls.hair" in message.line()]
+    lines = [message.line() for message in editor.panels.messages.messages if "curls.hair" in message.line()]
     assert len(lines) == 1
     assert "no such file" in lines[0]
     editor.document.select(Selection(node=node.id))

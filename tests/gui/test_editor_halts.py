@@ -35,7 +35,7 @@ def stop(editor, cloth):
 def click_badge(editor, cloth, place):
     """Clicks a badge of a row, counted from the right edge."""
     outliner = editor.panels.outliner
-    index = outliner.proxy.mapFromSource(outliner.model.index_of(outliner.model.entry_of((cloth,))))
+    index = outliner.model.index_of(outliner.model.entry_of((cloth,)))
     rect, view = outliner.view.visualRect(index), outliner.view.viewport()
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(view.width() - 24 * place - 12, rect.center().y()))
 

@@ -51,7 +51,7 @@ def test_a_project_is_read_with_progress_and_cancelled(fresh, project, slow, qtb
         lambda: QTest.mouseClick(fresh.window._cancel, Qt.MouseButton.LeftButton),
         lambda: QTest.keyClick(fresh.window, Qt.Key.Key_Escape),
     ):
-        fresh.panels.messages.model.clear()
+        fresh.panels.messages.clear()
         fresh.files.open(project)
         qtbot.waitUntil(lambda: fresh.window._bar.value() == 25, timeout=60000)
         assert fresh.window._cancel.isVisible()

@@ -41,7 +41,7 @@ def balls(editor):
 
 def click_row(editor, *key, modifiers=Qt.KeyboardModifier.NoModifier):
     outliner = editor.panels.outliner
-    index = outliner.proxy.mapFromSource(outliner.model.index_of(outliner.model.entry_of(key)))
+    index = outliner.model.index_of(outliner.model.entry_of(key))
     rect = outliner.view.visualRect(index)
     place = QPoint(rect.left() + 24, rect.center().y())
     QTest.mouseClick(outliner.view.viewport(), Qt.MouseButton.LeftButton, modifiers, place)
@@ -49,7 +49,7 @@ def click_row(editor, *key, modifiers=Qt.KeyboardModifier.NoModifier):
 
 def row_rect(editor, node_id):
     outliner = editor.panels.outliner
-    index = outliner.proxy.mapFromSource(outliner.model.index_of(outliner.model.entry_of((node_id,))))
+    index = outliner.model.index_of(outliner.model.entry_of((node_id,)))
     return outliner.view.visualRect(index)
 
 

@@ -66,7 +66,7 @@ def test_a_character_among_others_is_framed_once_its_unit_is_known(editor, qtbot
     asked = model_of(editor)
     editor.files.import_model(sample("tiny", tmp_path))
     qtbot.waitUntil(lambda: len(editor.document.scene.characters) == 2, timeout=60000)
-    qtbot.waitUntil(lambda: not editor.store.loading and not editor.task_loop.uploading, timeout=60000)
+    qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.uploading, timeout=60000)
     picture(editor)
     editor.edits.select(asked)
     picture(editor)

@@ -16,7 +16,7 @@ def walking(one_editor, tmp_path_factory):
     path, editor = sample("tiny", tmp_path_factory.mktemp("walk")), one_editor
     path.write_text(path.read_text().replace("1 0 0 0 0 0 1,\n</AnimTrack>", "5 0 0 0 0 0 1,\n</AnimTrack>"))
     editor.files.open(path)
-    while editor.store.loading or editor.task_loop.uploading or not editor.document.scene.characters:
+    while editor.store.loading or editor.uploads.uploading or not editor.document.scene.characters:
         QApplication.processEvents()
     picture(editor)
     return editor

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from sinew.app.tasks import Priority
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds.emitter.settings import Blending, EmissionMode, EmitterSettings
@@ -81,7 +82,7 @@ def begun(drafted, monkeypatch, qtbot):
 
 def test_a_draft_is_followed_by_the_full_image(drafted, calls, monkeypatch, qtbot):
     qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"], timeout=60000)
-    qtbot.waitUntil(lambda: pictures_of(drafted).delay is None, timeout=60000)
+    qtbot.waitUntil(lambda: not drafted.tasks.has(Priority.DRAW), timeout=60000)
     shown = on_screen(drafted)
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SLOW_PICTURE", math.inf)
     np.testing.assert_array_equal(shown[..., :3], picture(drafted)[..., :3])
@@ -105,7 +106,7 @@ def test_the_window_keeps_its_image_until_the_full_one_is_done(begun, calls, mon
     assert calls == made
     monkeypatch.setattr(PendingImage, "done", True)
     qtbot.waitUntil(lambda: calls[-1] == "show", timeout=60000)
-    qtbot.waitUntil(lambda: pictures_of(begun).delay is None, timeout=60000)
+    qtbot.waitUntil(lambda: not begun.tasks.has(Priority.DRAW), timeout=60000)
 
 
 def test_several_sizes_are_drawn_once(editor, calls):

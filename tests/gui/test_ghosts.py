@@ -72,7 +72,7 @@ def changed(one, other):
 def test_ghosts_of_every_kind_are_drawn_and_change_nothing(stage):
     editor, character, cloth, sparks = stage
     plain, state = picture(editor), bits(editor)
-    assert editor.client.second.engine is None, "costs nothing while it is off"
+    assert editor.client.ghosts._second.engine is None, "costs nothing while it is off"
     undo = editor.document.undo_stack.count()
     everything = show(editor, ghosts=True)
     assert changed(everything, plain) > 200
@@ -92,7 +92,7 @@ def test_ghosts_of_every_kind_are_drawn_and_change_nothing(stage):
     assert changed(more, everything) > 0
     assert bits(editor) == state
     assert changed(show(editor, ghosts=False), plain) == 0
-    assert editor.client.second.engine is None
+    assert editor.client.ghosts._second.engine is None
     assert bits(editor) == state
     assert editor.document.undo_stack.count() == undo, "a view setting is no edit"
 
@@ -165,7 +165,7 @@ def test_the_bake_is_drawn_over_the_simulation_with_its_distance(stage, tmp_path
     assert len(later.times) == STEP, "steps after an edit are unknown"
     show(editor, bake_ghost=False)
     assert editor.client.compared.curves() == ()
-    assert editor.client.second.engine is None
+    assert editor.client.ghosts._second.engine is None
 
 
 def test_ghosts_during_playback_keep_their_steps(stage, qtbot):
@@ -209,7 +209,7 @@ def test_distances_are_drawn_in_every_frame_while_ghosts_are_drawn(stage, tmp_pa
         return plain(render_view)
 
     monkeypatch.setattr(compared, "coloured", coloured)
-    monkeypatch.setattr(client.second, "ready", lambda _: None)
+    monkeypatch.setattr(client.ghosts._second, "ready", lambda _: None)
     editor.playback.toggle()
     for _ in range(18):
         editor.playback._clock.now += 1 / 60
@@ -228,6 +228,6 @@ def test_ghosts_of_particles_have_textures(stage, tmp_path, qtbot):
     editor.document.set_values({ParamRef(sparks, "emitter", name): value for name, value in look.items()})
     qtbot.waitUntil(lambda: path in editor.scene_files.assets.textures, timeout=60000)
     show(editor, ghosts=True)
-    engine = editor.client.second.engine
+    engine = editor.client.ghosts._second.engine
     assert engine is not editor.client.engine
     assert engine.world.assets.textures == editor.scene_files.assets.textures

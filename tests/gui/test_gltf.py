@@ -15,7 +15,7 @@ def dropped(editor, qtbot, path):
     editor.files.new()
     drop(editor, path)
     qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")), timeout=60000)
-    qtbot.waitUntil(lambda: not editor.store.loading and not editor.task_loop.uploading, timeout=60000)
+    qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.uploading, timeout=60000)
     picture(editor)
     return editor.document.scene.of_kind("model")[0].id
 

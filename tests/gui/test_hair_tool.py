@@ -65,7 +65,7 @@ class Stage:
         places = self.places()[:, 5]
         for strand in np.argsort(-(places @ toward)):
             place = place_of(self.editor, places[strand])
-            particle = self.panel.tool._picker.particle(place)
+            particle = self.panel.tool.particle_at(place)
             if particle is not None and particle.particle % 8 > 4:
                 return place, particle
         raise AssertionError("no strand is to be seen")
@@ -239,7 +239,7 @@ def test_the_inspector_shows_the_selected_strand_the_comparison_and_costs(stage)
         stage.run(4)
     QTest.qWait(50)
     stage.panel.follow(stage.document.selected, stage.system)
-    texts = facts._texts
+    texts = {row.label: row.value for row in facts._rows}
     guide, length = particle.particle // 8, stage.strands.growth.guides.lengths
     assert (texts["Selected strand"], texts["Its length"]) == (f"Guide {guide}", f"{length[guide]:.3g} m")
     assert texts["Its bend"].endswith(" rad")

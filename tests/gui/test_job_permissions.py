@@ -57,7 +57,7 @@ def test_a_job_reads_what_the_window_may_read(fresh, qtbot, tmp_path, elsewhere)
         job = rendered(fresh, qtbot, path)
         assert job.state == DONE, job.text
         assert path.is_file()
-        shown = fresh.panels.messages.model.messages
+        shown = fresh.panels.messages.messages
         complaints = [m.text for m in shown if m.file == str(path) and "secret.png" in m.text]
         assert bool(complaints) is (answer == "Read"), complaints
         assert fresh.document.scene.node("e").settings.texture == str(elsewhere), "the scene keeps its name"

@@ -126,24 +126,26 @@ def test_a_large_texture_is_uploaded_in_steps(editor, qtbot, folder, monkeypatch
     Image.new("RGB", (64, 64), (255, 0, 0)).save(chosen)
     before, ref = red_share(editor), ParamRef(character(editor).id, "material:shirt", "texture")
     step, sizes = 2048, []
-    monkeypatch.setattr("sinew.app.viewport.task_loop.TURN", 0.0)
+    monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
     monkeypatch.setattr("sinew.sim.render.texture_upload.STEP_BYTES", step)
     write_rows = Texture2D.write_rows
     monkeypatch.setattr(
         Texture2D, "write_rows", lambda self, rows, **at: (sizes.append(rows.nbytes), write_rows(self, rows, **at))
     )
-    monkeypatch.setattr(editor.task_loop, "_wait", lambda: None)  # turns are taken here
+    monkeypatch.setattr(editor.tasks, "_schedule", lambda: None)  # turns are taken here
     editor.document.set_value(ref, str(chosen))
     qtbot.waitUntil(lambda: chosen in editor.scene_files.assets.textures, timeout=60000)
-    assert editor.task_loop.uploading
+    assert editor.uploads.uploading
     turns = 0
-    while editor.task_loop.uploading:
+    while editor.uploads.uploading:
         assert red_share(editor) == pytest.approx(before, abs=1e-3), "drawing uploads nothing"
         already = len(sizes)
-        editor.task_loop._turn()
+        editor.tasks._turn()
         assert sum(sizes[already:]) <= step
         turns += 1
     assert turns > 64 * 64 * 4 // step
+    monkeypatch.undo()
+    editor.tasks._schedule()
     after = picture(editor)
     assert red_share(editor) > before + 0.002
     engine = editor.client.engine
@@ -163,17 +165,17 @@ def test_a_large_texture_is_uploaded_in_steps(editor, qtbot, folder, monkeypatch
 
 def test_missing_textures_are_reported_and_located(editor, qtbot, folder):
     messages = editor.panels.messages
-    (number,) = [i for i, one in enumerate(messages.model.messages) if one.action is not None]
-    text = messages.model.messages[number].text
+    (number,) = [i for i, one in enumerate(messages.messages) if one.action is not None]
+    text = messages.messages[number].text
     assert all(part in text for part in ("humanoid", "materials shirt, trousers, shoes", "humanoid_clothes.png"))
-    assert messages.model.messages[number].file.endswith("humanoid.ezm")
+    assert messages.messages[number].file.endswith("humanoid.ezm")
     editor.window.docks.reveal("messages")
     select(editor, "shoes")
     assert row(editor, "texture").editor.facts.file == "humanoid_clothes.png"
     entry = editor.panels.outliner.view.selected_entry()
     assert (entry.mark, entry.note) == ("warning", "no image")
     editor.dialogs.path = folder / "found" / "humanoid_clothes.png"
-    index = messages.proxy.index(number, ACTION)
+    index = messages.view.indexFromItem(messages.items[number], ACTION)
     assert index.data() == "Locate"
     QApplication.processEvents()
     messages.view.scrollTo(index)

@@ -8,7 +8,7 @@ from sinew.sim.characters.deformers.settings import Bulge, Twist
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.form import SettingRow
-from sinew.widgets.inspector.list_sections import ListEdits
+from sinew.widgets.inspector.sections import ListEdits
 from tests.gltf_samples import morphing
 from tests.gui.editor_harness import Session, picture
 

@@ -50,7 +50,7 @@ def test_it_is_added_edited_undone_saved_and_read_again(roped, tmp_path):
     assert roped.files.save_to(tmp_path / "a.sinew")
     roped.files.open(tmp_path / "a.sinew")
     assert roped.document.scene == scene
-    assert not [m for m in roped.panels.messages.model.messages if "rope" in m.text]
+    assert not [m for m in roped.panels.messages.messages if "rope" in m.text]
 
 
 def test_it_is_attached_to_a_bone_and_played(roped):

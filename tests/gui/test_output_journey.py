@@ -118,7 +118,7 @@ def test_videos_images_and_scenes_are_written_by_the_menus(user, tmp_path):
     assert jobs[0].text.startswith(f"{FRAMES} frames, 128 × 72, 0.10 s, H.264, ")
     assert jobs[1].text.startswith(f"{FRAMES} images, 128 × 72, PNG, ")
     assert all("read back" in job.text or "read-back" in job.text for job in jobs)
-    messages = user.editor.panels.messages.model.messages
+    messages = user.editor.panels.messages.messages
     assert not [message for message in messages if message.severity is Severity.ERROR]
     assert all("sinew-output" not in message.text for message in messages)
     written = [tmp_path / f"{project}{suffix}" for suffix in (".glb", ".usdc", ".abc")]

@@ -2,8 +2,7 @@
 
 import pytest
 
-from sinew.app.timings.files import TimingFiles
-from sinew.app.timings.recordings import RECORDINGS_MAX, Recordings
+from sinew.app.timings.recordings import RECORDINGS_MAX, Recordings, TimingFiles
 from sinew.sim.profile.history import FRAMES_MAX, TimingRecording
 from sinew.sim.profile.sample import TimerStatus
 from tests.unit.profile.frames import MS, frame

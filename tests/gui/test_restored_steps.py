@@ -48,21 +48,21 @@ class Stage:
         assert self.editor.stepper.step_count == BACK
 
     @property
-    def picker(self):
-        return self.editor.kind_panels[self.document.scene.node(self.node).kind].tool._picker
+    def tool(self):
+        return self.editor.kind_panels[self.document.scene.node(self.node).kind].tool
 
     def seen(self, candidates):
         """The first of some particles that is picked at its place, and the place."""
         for particle in candidates:
             spot = place_of(self.editor, self.place(particle))
-            found = self.picker.particle(spot)
+            found = self.tool.particle_at(spot)
             if found is not None and found.node == self.node:
                 return found.particle, spot
         raise AssertionError("no particle is to be seen")
 
     def is_sound(self):
         """Whether the node is simulated without a message."""
-        return not self.editor.panels.messages.model.rowCount() and not self.system.stopped
+        return not self.editor.panels.messages.messages and not self.system.stopped
 
     def place(self, particle):
         with self.editor.viewport.gl_current():

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 
 from sinew.app.files.settings_store import app_settings
 from sinew.sim.scene.clock import STEP_TIME
-from sinew.sim.scene.playhead import Playhead
+from sinew.sim.scene.playback import Playhead
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import add_cloth, picture
@@ -98,11 +98,11 @@ def test_a_seek_gives_the_bits_that_playing_gives(stage):
 def test_drawing_and_edits_of_the_look_do_not_change_a_seek(stage, monkeypatch):
     stage.play(12)
     played, time = stage.state(), stage.playback.playhead.time
-    monkeypatch.setattr("sinew.app.timeline.seek.TURN", 0.0)
-    stage.seek.progressed.connect(lambda *_: stage.editor.viewport.grabFramebuffer())
+    monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
+    stage.editor.tasks.progressed.connect(lambda *_: stage.editor.viewport.grabFramebuffer())
     names = iter(f"sheet {number}" for number in range(1000))
     name = ParamRef(stage.cloth, "node", "name")
-    stage.seek.progressed.connect(lambda text, _: text and stage.document.set_value(name, next(names)))
+    stage.editor.tasks.progressed.connect(lambda text, *_: text and stage.document.set_value(name, next(names)))
     stage.playback.scrub(0.9)
     stage.playback.scrub(time)
     stage.forget()
@@ -143,7 +143,7 @@ def test_the_status_bar_offers_a_seek(stage):
 
 
 def test_escape_stops_a_seek(stage, monkeypatch):
-    monkeypatch.setattr("sinew.app.timeline.seek.TURN", 0.0)  # one step a turn
+    monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)  # one step a turn
     stage.playback.scrub(0.9)
     stage.editor.window.actions_table["simulate.seek"].trigger()
     stage.qtbot.waitUntil(lambda: stage.editor.stepper.step_count >= 3, timeout=60000)
@@ -161,7 +161,7 @@ def test_escape_stops_a_seek(stage, monkeypatch):
 
 
 def test_other_actions_end_a_seek(stage, monkeypatch):
-    monkeypatch.setattr("sinew.app.timeline.seek.TURN", 0.0)
+    monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
     thickness = ParamRef(stage.cloth, "cloth", "thickness")
 
     def end_by(act):
@@ -201,9 +201,9 @@ def test_the_cache_size_is_set_and_remembered(fresh, qtbot):
     with fresh.viewport.gl_current():
         runner.cache.flush()
     assert len(runner.cache.history.cached) == STEPS
-    fresh.client.runner.cache.limit(runner.cache._queue._store.used // 3)
+    fresh.client.runner.cache.limit(runner.cache.store.used // 3)
     assert 0 < len(runner.cache.history.cached) <= STEPS // 3 + 1
     fresh.window.actions_table["step_room.8 GiB"].trigger()
-    assert runner.cache._queue._store.wanted == 8 * 1024**3
+    assert runner.cache.store.wanted == 8 * 1024**3
     assert app_settings().value("step_room") == "8 GiB"
     fresh.window.actions_table["step_room.2 GiB"].trigger()

@@ -1,6 +1,7 @@
 import msgspec
 import pytest
 
+from sinew.app.kinds.emitter.widgets import Population, PopulationBar, brief_number, whole_number
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.emitter.settings import (
     SURFACE_SOURCES,
@@ -16,7 +17,6 @@ from sinew.sim.scene.scene import Node, ParamRef, Scene
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.form import SettingRow
 from sinew.widgets.inspector.inspector import Inspector
-from sinew.widgets.kinds.emitter.widgets import Population, PopulationBar, brief_number, whole_number
 from tests.gui.panels.fakes import FakeTarget, sample_scene
 
 

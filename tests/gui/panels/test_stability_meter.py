@@ -1,14 +1,14 @@
 import pytest
 
-from sinew.sim.kinds.cloth.stability import ClothStability
-from sinew.sim.scene.clock import STEP_TIME
-from sinew.widgets.kinds.cloth.stability_meter import (
+from sinew.app.kinds.cloth.stability_meter import (
     StabilityMeterWidget,
     StabilityOverlay,
     meter_colour,
     meter_text,
     meter_word,
 )
+from sinew.sim.kinds.cloth.stability import ClothStability
+from sinew.sim.scene.clock import STEP_TIME
 
 
 def measured(ratio, substeps=20):

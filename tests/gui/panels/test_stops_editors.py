@@ -10,8 +10,9 @@ from sinew.sim.scene.vectors import STOP_MAX, values_at
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.form import SettingRow
 from sinew.widgets.inspector.inspector import Inspector
-from sinew.widgets.inspector.stop_view import plain_top, seen_colour, strip_image
 from sinew.widgets.inspector.stops import PRESETS
+from sinew.widgets.inspector.stops_editor import seen_colour, strip_image
+from sinew.widgets.number_text import nice_above
 from tests.gui.panels.fakes import LEFT, FakeTarget, mouse, ref, send_wheel
 
 COLOUR = ref("e", "emitter", "colour_over_life")
@@ -58,16 +59,16 @@ def drag(view, index, right, down=0.0, *, release=True):
     """Drags a stop by pixels."""
     start = view.place_of(index)
     x, y = start.x() + 1.0, start.y() + 2.0
-    mouse(view.viewport(), QEvent.Type.MouseButtonPress, x, y)
+    mouse(view, QEvent.Type.MouseButtonPress, x, y)
     for step in range(1, 6):
-        mouse(view.viewport(), QEvent.Type.MouseMove, x + right * step / 5, y + down * step / 5, NONE)
+        mouse(view, QEvent.Type.MouseMove, x + right * step / 5, y + down * step / 5, NONE)
     if release:
-        mouse(view.viewport(), QEvent.Type.MouseButtonRelease, x + right, y + down, LEFT, NONE)
+        mouse(view, QEvent.Type.MouseButtonRelease, x + right, y + down, LEFT, NONE)
 
 
 def double_click(view, x, y):
-    mouse(view.viewport(), QEvent.Type.MouseButtonDblClick, x, y)
-    mouse(view.viewport(), QEvent.Type.MouseButtonRelease, x, y, LEFT, NONE)
+    mouse(view, QEvent.Type.MouseButtonDblClick, x, y)
+    mouse(view, QEvent.Type.MouseButtonRelease, x, y, LEFT, NONE)
 
 
 # --- the gradient -------------------------------------------------------------------------------------
@@ -88,7 +89,7 @@ def test_a_drag_of_a_stop_is_one_entry_that_undo_restores(gradient, target):
     assert len(target.calls) > 3
     assert len(target.history) == 1
     share = value(target, COLOUR)[1][0]
-    assert share == pytest.approx(0.5 + 40.0 / gradient.view.slider.length, abs=0.01)
+    assert share == pytest.approx(0.5 + 40.0 / gradient.view.length, abs=0.01)
     assert gradient.share.value() == share
     assert [stop[1:] for stop in value(target, COLOUR)] == [stop[1:] for stop in STOPS]
     target.undo()
@@ -111,8 +112,8 @@ def test_escape_cancels_a_drag(gradient, target):
     QTest.keyClick(gradient.view, Qt.Key.Key_Escape)
     assert value(target, COLOUR) == STOPS
     assert target.history == []
-    mouse(gradient.view.viewport(), QEvent.Type.MouseMove, 30, 20, NONE)
-    mouse(gradient.view.viewport(), QEvent.Type.MouseButtonRelease, 30, 20, LEFT, NONE)
+    mouse(gradient.view, QEvent.Type.MouseMove, 30, 20, NONE)
+    mouse(gradient.view, QEvent.Type.MouseButtonRelease, 30, 20, LEFT, NONE)
     assert value(target, COLOUR) == STOPS
     assert gradient.stops == STOPS
 
@@ -196,7 +197,7 @@ def test_a_change_during_a_drag_is_shown_after_it(gradient, target):
     held = gradient.stops
     target.set_value(COLOUR, STOPS[:2])
     assert gradient.stops == held
-    mouse(gradient.view.viewport(), QEvent.Type.MouseButtonRelease, 5, 5, LEFT, NONE)
+    mouse(gradient.view, QEvent.Type.MouseButtonRelease, 5, 5, LEFT, NONE)
     assert gradient.stops == STOPS[:2]
     target.set_value(COLOUR, STOPS[:1])
     assert gradient.selected == 0, "the selected stop was removed"
@@ -238,7 +239,7 @@ def test_arrows_move_a_point_and_a_typed_value_makes_the_plot_higher(inspector, 
     target.undo()
     assert editor.plot.top == 2.0
     for highest, top in ((1.0, 1.0), (2.5, 5.0), (5.0, 5.0), (7.0, 10.0), (20.0, 20.0), (21.0, 50.0)):
-        assert plain_top(highest) == pytest.approx(top)
+        assert nice_above(highest) == pytest.approx(top)
 
 
 # --- both ---------------------------------------------------------------------------------------------
