@@ -1,5 +1,6 @@
 """Memo: the last result of a computation, kept while its inputs are the same."""
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -10,9 +11,11 @@ _COMPARED = (bool, int, float, str, bytes)
 
 def same_objects(one: Sequence[object], other: Sequence[object]) -> bool:
     """Whether two sequences have the same objects; numbers, texts and bytes need only be equal."""
-    return len(one) == len(other) and all(
-        a is b or (isinstance(a, _COMPARED) and a == b) for a, b in zip(one, other, strict=True)
-    )
+    if len(one) != len(other):
+        return False
+    if all(map(operator.is_, one, other)):  # the usual case, without a call for each pair
+        return True
+    return all(a is b or (isinstance(a, _COMPARED) and a == b) for a, b in zip(one, other, strict=True))
 
 
 class Memo(Generic[T]):

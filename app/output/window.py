@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
 
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
 from sinew.app.output.settings import ExportSettings, RenderSettings, missing_codecs
-from sinew.sim.export.error import missing_package
-from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat
+from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat, missing_package
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.inspector.editors import SettingsForm
 from sinew.widgets.parts import packed

@@ -5,8 +5,7 @@ import math
 from sinew.app.document.document import Document
 from sinew.app.files.model_store import ModelStore
 from sinew.sim.assets.model import CharacterModel, Clip
-from sinew.sim.characters.placement import active_clip
-from sinew.sim.characters.playing import clip_of, parts_of, playing_time, strips_of
+from sinew.sim.characters.playing import active_clip, clip_of, parts_of, playing_time, strips_of
 from sinew.sim.kinds import KINDS
 from sinew.sim.scene.playback import LENGTH
 from sinew.sim.scene.scene import Node

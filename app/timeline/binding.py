@@ -18,8 +18,7 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.playing import clip_of, strips_of
 from sinew.sim.scene.clock import FrameRate
 from sinew.sim.scene.params import ParamError, param_of
-from sinew.sim.scene.playback import FRAME_MAX, PlaybackSettings
-from sinew.sim.scene.playhead import play_range, stepped_frame, stepped_key
+from sinew.sim.scene.playback import FRAME_MAX, PlaybackSettings, play_range, stepped_frame, stepped_key
 from sinew.sim.scene.scene import PLAYBACK, Node, ParamRef
 from sinew.sim.scene.strips import STRIPS_MAX, Strip
 from sinew.sim.scene.view_state import Selection

@@ -8,8 +8,17 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from sinew.sim.scene.clock import STEP_TIME, FixedStep, FrameMeter
-from sinew.sim.scene.playback import LoopMode, PlaybackSettings
-from sinew.sim.scene.playhead import Playhead, advanced, pause, play, scrub, simulation_start, stepped
+from sinew.sim.scene.playback import (
+    LoopMode,
+    PlaybackSettings,
+    Playhead,
+    advanced,
+    pause,
+    play,
+    scrub,
+    simulation_start,
+    stepped,
+)
 
 TICK_MS = 16
 # Time budget of the simulation steps of one tick [s]; the rest is dropped, and the scene runs slower.

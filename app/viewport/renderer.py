@@ -35,7 +35,7 @@ from sinew.sim.render.render_view import JointRef, Overlay, ParticleRef, RenderV
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId, Scene
 from sinew.sim.scene.view_state import Selection
-from sinew.sim.simulation import BakedStates, NoBakedStates
+from sinew.sim.simulation import BakedStates
 
 _log = logging.getLogger(__name__)
 _TEXT_MAX = 200
@@ -101,7 +101,7 @@ class ViewportRenderer(QObject):
         self.cache_budget = CacheBudget.USUAL
         self._drawing = self._preparing = self._switching = TaskHandle()
         self.runner: SimulationRunner | None = None
-        self.baked: BakedStates = NoBakedStates()
+        self.baked: BakedStates | None = None
         self.ghosts: Ghosts | None = None
         self.compared: BakeComparison | None = None
         self.precompiling: Precompiling | None = None

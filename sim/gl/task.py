@@ -7,15 +7,15 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-Task = Generator[None, None, Result]
-"""Yields after every step and returns the result; dropping it cancels the work."""
-
-
 @dataclass(frozen=True, slots=True)
 class Delay:
     """Yielded by a task of the editor that has nothing to do for some time [s]."""
 
     seconds: float
+
+
+Task = Generator[None, None, Result]
+"""Yields after every step and returns the result; dropping it cancels the work."""
 
 
 def finish(task: Task[Result]) -> Result:

@@ -11,7 +11,7 @@ from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.contract import Array, Draggable, System, World
 from sinew.sim.kinds.packing import State, blended, unpacked_state
-from sinew.sim.maths.rays import nearest_to_ray
+from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.maths.transform import inverse_affine
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.vectors import Vec3

@@ -107,8 +107,8 @@ def test_many_groups_are_split_into_dispatches(
     targets = [Buffer(context, VALUE.zeros(count)) for _ in range(2)]
     source = VertexArray(context)
     with kernel.writing(source) as write:
-        write.writer(count)(targets[0].name)
-        write.write(targets[1].name, 3, count - 3)
+        write.write((targets[0],), 0, count)
+        write.write((targets[1],), 3, count - 3)
     assert [number for kind, number in calls if kind == "dispatch"] == [2, 2, 1] * 2
     np.testing.assert_array_equal(targets[0].read()["value"][:, 0], np.arange(count))
     np.testing.assert_array_equal(targets[1].read()["value"][:, 0], [0, 0, 0, *range(3, count)])

@@ -10,23 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sinew.app.cli.bench_launch import launch_rows
+from sinew.app.cli.bench import launch_rows
 from sinew.app.cli.failure import CommandError
 from sinew.app.cli.main import main
 from sinew.sim.bench import cloth, frames, hair, plain, runner
 from sinew.sim.bench import compile as compiling
-from sinew.sim.bench.cloth import cloth_rows
-from sinew.sim.bench.frames import frame_rows, muted_gl, timed_scene, timing_rows
-from sinew.sim.bench.hair import hair_rows
-from sinew.sim.bench.particles import particles_rows
-from sinew.sim.bench.runner import Case
+from sinew.sim.bench.frames import muted_gl, timed_scene
+from sinew.sim.bench.runner import Case, rows_of
 from sinew.sim.bench.skinning import (
     JOINTS,
     gpu_cases,
     numpy_cases,
     random_pose,
-    shape_rows,
-    skinning_rows,
     synthetic_mesh,
     synthetic_skin,
 )
@@ -84,7 +79,7 @@ def test_muted_calls_do_nothing_and_are_restored() -> None:
 
 
 def test_frame_rows() -> None:
-    whole, python = frame_rows(1, [50])
+    whole, python = rows_of("frame", 1, (50,))
     assert (whole.system, whole.variant, whole.size) == ("frame", "whole", 50)
     assert python.variant == "Python alone"
     assert 0.0 < python.ms_per_step_min < whole.ms_per_step_min
@@ -92,7 +87,7 @@ def test_frame_rows() -> None:
 
 def test_timing_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "TIMED_STEPS", 2)
-    off, on = timing_rows(1, [50])
+    off, on = rows_of("timing", 1, (50,))
     assert [(row.system, row.variant, row.size, row.unit) for row in (off, on)] == [
         ("timing", "off", 50, "vertices"), ("timing", "on", 50, "vertices")
     ]  # fmt: skip
@@ -164,7 +159,7 @@ def test_numpy_and_gpu_skin_alike(context: Context, library: ShaderLibrary) -> N
 
 
 def test_skinning_rows() -> None:
-    rows = skinning_rows(1, (64, 128))
+    rows = rows_of("skinning", 1, (64, 128))
     assert [row.size for row in rows] == [64] * 5 + [128] * 5
     assert rows[0].variant == "numpy einsum"
     assert [row.variant for row in rows[2:5]] == [
@@ -176,14 +171,14 @@ def test_skinning_rows() -> None:
 
 
 def test_shape_rows() -> None:
-    rows = shape_rows(1, (64,))
+    rows = rows_of("shape", 1, (64,))
     variants = [row.variant for row in rows]
     assert variants[:5] == ["without targets", *(f"{count} of 16 targets" for count in (0, 1, 4, 8))]
     assert variants[5:] == ["bulge", "twist", "bend", "taper", "wave"]
 
 
 def test_cloth_rows() -> None:
-    rows = cloth_rows(1, (64, 150))
+    rows = rows_of("cloth", 1, (64, 150))
     variants = ["plain kernel", "solver", "numpy", "plain kernel", "solver", "solver", "with self-collision"]
     assert [row.variant for row in rows] == variants * 2
     assert [row.size for row in rows] == [64] * 7 + [144] * 7
@@ -200,11 +195,11 @@ HAIR_VARIANTS = [
 
 
 def test_hair_rows(context: Context) -> None:
-    rows = hair_rows(1, (60,))
+    rows = rows_of("hair", 1, (60,))
     assert [row.variant for row in rows] == HAIR_VARIANTS
     assert all(row.elements_per_second > 0.0 and row.unit == "strands" for row in rows)
     with pytest.raises(ValueError, match="repeat"):
-        hair_rows(0, (3,))
+        rows_of("hair", 0, (3,))
 
 
 PARTICLE_VARIANTS = [
@@ -214,12 +209,12 @@ PARTICLE_VARIANTS = [
 
 
 def test_particle_rows(context: Context) -> None:
-    rows = particles_rows(1, (700,))
+    rows = rows_of("particles", 1, (700,))
     assert [row.variant for row in rows] == PARTICLE_VARIANTS
     assert {(row.system, row.size, row.unit) for row in rows} == {("particles", 700, "particles")}
     assert all(row.elements_per_second > 0.0 for row in rows)
     with pytest.raises(ValueError, match="repeat"):
-        particles_rows(0, (10,))
+        rows_of("particles", 0, (10,))
 
 
 def test_table_and_json_have_the_same_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

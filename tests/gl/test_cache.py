@@ -492,7 +492,7 @@ def test_baked_nodes_are_shown_at_any_step_and_others_wait(context: Context, she
     for step in range(9, 15):
         assert run.runner.advance(step)
     assert [shown(run, step) for step in (14, 4)] == [(14, 14), (4, 4)]
-    while run.runner.cache._queue._evict():
+    while run.runner.cache.history.evict():
         pass
     for step in (12, 10, 14):
         run.scrub(step)

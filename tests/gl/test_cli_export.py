@@ -268,7 +268,7 @@ def test_a_vertex_texture_gives_every_vertex_in_every_frame(
     project: Path, steps: dict[str, np.ndarray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exr = pytest.importorskip("OpenEXR")
-    vertex_texture = pytest.importorskip("sinew.sim.export.scene.vertex_texture")
+    vertex_texture = pytest.importorskip("sinew.sim.export.exr")
     monkeypatch.setattr(vertex_texture, "WIDTH_MAX", 20)
     path = exported(project, tmp_path / "a.exr", "--node", "Sheet")
     about = json.loads(path.with_suffix(".json").read_text())

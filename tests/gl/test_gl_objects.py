@@ -25,8 +25,6 @@ from tests.gl.gl_errors import pending_errors
 def test_headless_context_is_core_and_has_a_framebuffer(context: Context) -> None:
     assert context.capabilities.version_number >= (3, 3)
     assert context.capabilities.max_texture_buffer_size >= 65536
-    assert context.capabilities.max_interleaved_components >= 64
-    assert context.capabilities.max_separate_streams >= 4
     assert context.capabilities.max_anisotropy >= 1.0
     assert context.default_framebuffer != 0
     assert GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) == GL.GL_FRAMEBUFFER_COMPLETE

@@ -101,11 +101,11 @@ def test_kernels_alternate_and_write_at_their_offsets(context: Context, tmp_path
     buffers = [Buffer(context, np.full(48, value, np.float32), dtype=VALUE.dtype) for value in (1.0, 0.0, 0.0)]
     sources = [VertexArray(context, [Stream(buffer)]) for buffer in buffers]
     with double.writing(sources[0]) as capture:
-        capture.write(buffers[1].name, 0, 12)
+        capture.write((buffers[1],), 0, 12)
         capture.use(number, sources[1])
-        capture.write(buffers[1].name, 4, 2)
+        capture.write((buffers[1],), 4, 2)
         capture.use(double, sources[1])
-        capture.writer(12)(buffers[2].name)
+        capture.write((buffers[2],), 0, 12)
     assert not GL.glIsEnabled(GL.GL_RASTERIZER_DISCARD)
     np.testing.assert_array_equal(buffers[1].read()["value"][:, 0], [2] * 4 + [4, 5] + [2] * 6)
     np.testing.assert_array_equal(buffers[2].read()["value"][:, 3], [4] * 4 + [8, 10] + [4] * 6)

@@ -21,7 +21,7 @@ from sinew.app.files.project_files import UnsavedAnswer
 from sinew.app.files.recovery import RecoveryStore
 from sinew.app.files.settings_store import data_folder
 from sinew.app.files.unknown_content import UnknownContent
-from sinew.sim.assets.gltf.container import split_file
+from sinew.sim.assets.gltf.file import split_file
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.light.settings import LightSettings

@@ -53,7 +53,7 @@ def test_a_job_reads_what_the_window_may_read(fresh, qtbot, tmp_path, elsewhere)
         for button in fresh.window.question.buttons:
             if button.text() == answer:
                 QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-        path = tmp_path / f"{answer}.png"
+        path = tmp_path / f"{answer or 'no answer'}.png"
         job = rendered(fresh, qtbot, path)
         assert job.state == DONE, job.text
         assert path.is_file()

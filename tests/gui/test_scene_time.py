@@ -214,7 +214,7 @@ def test_backwards_and_ping_pong_play_cached_steps(editor, monkeypatch):
         {ParamRef(PLAYBACK, PLAYBACK, "in_point"): 0.1, ParamRef(PLAYBACK, PLAYBACK, "out_point"): 0.3}
     )
     playback.scrub(10 * STEP_TIME)
-    seen = watch(1, 30)
+    seen = watch(1, 24)
     assert (min(seen), max(seen)) == (6, 18)
     editor.document.set_values({ParamRef(PLAYBACK, PLAYBACK, "out_point"): 0.6})
     playback.scrub(0.5)

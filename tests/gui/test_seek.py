@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 
 from sinew.app.files.settings_store import app_settings
 from sinew.sim.scene.clock import STEP_TIME
-from sinew.sim.scene.playhead import Playhead
+from sinew.sim.scene.playback import Playhead
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import add_cloth, picture
@@ -185,7 +185,7 @@ def test_other_actions_end_a_seek(stage, monkeypatch):
 
 
 def test_the_playhead_stays_within_the_range(stage):
-    stage.document.set_values({ParamRef(PLAYBACK, PLAYBACK, "start"): 6, ParamRef(PLAYBACK, PLAYBACK, "end"): 90})
+    stage.document.set_values({ParamRef(PLAYBACK, PLAYBACK, "start"): 6, ParamRef(PLAYBACK, PLAYBACK, "end"): 24})
     clip = stage.playback.duration
     stage.playback.scrub(clip)
     stage.run()
@@ -201,9 +201,9 @@ def test_the_cache_size_is_set_and_remembered(fresh, qtbot):
     with fresh.viewport.gl_current():
         runner.cache.flush()
     assert len(runner.cache.history.cached) == STEPS
-    fresh.client.runner.cache.limit(runner.cache._queue._store.used // 3)
+    fresh.client.runner.cache.limit(runner.cache.store.used // 3)
     assert 0 < len(runner.cache.history.cached) <= STEPS // 3 + 1
     fresh.window.actions_table["step_room.8 GiB"].trigger()
-    assert runner.cache._queue._store.wanted == 8 * 1024**3
+    assert runner.cache.store.wanted == 8 * 1024**3
     assert app_settings().value("step_room") == "8 GiB"
     fresh.window.actions_table["step_room.2 GiB"].trigger()

@@ -24,8 +24,14 @@ from sinew.sim.characters.deformers.settings import (
     Twist,
     Wave,
 )
-from sinew.sim.characters.front import facing, front_at_first
-from sinew.sim.characters.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
+from sinew.sim.characters.playing import (
+    active_clip,
+    facing,
+    front_at_first,
+    texture_origin_bottom,
+    up_axis,
+    world_from_model,
+)
 from sinew.sim.characters.prepared import bone_segments
 from sinew.sim.characters.settings import FlipV, ModelSettings, UpAxis
 from sinew.sim.kinds import KINDS

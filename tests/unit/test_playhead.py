@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinew.sim.scene.clock import FixedStep, FrameMeter
-from sinew.sim.scene.playback import LoopMode, PlaybackSettings
-from sinew.sim.scene.playhead import (
+from sinew.sim.scene.playback import (
+    LoopMode,
+    PlaybackSettings,
     Playhead,
     advanced,
     frame_of,

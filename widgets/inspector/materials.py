@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from sinew.sim.assets.images import MipImage
 from sinew.sim.assets.model import CharacterModel, ImageSource, Material
-from sinew.sim.characters.materials import idle_values, missing_name, overridden, own_image
+from sinew.sim.characters.materials import idle_values, missing_name, overridden
 from sinew.sim.characters.settings import MATERIAL_PART, TEXTURES, MaterialLook, ModelSettings, look_of
 from sinew.sim.maths.srgb import srgb_from_linear
 from sinew.sim.scene.params import Param, Role, param_of
@@ -118,7 +118,7 @@ class MaterialRows(QObject):
             return TextureFacts(path.name, _size(image), value, image=_thumbnail(image))
         if lost := missing_name(material, name):
             return TextureFacts(lost, "missing", f"The image {lost} was not found beside the model", file=lost)
-        source = own_image(material, name)
+        source = material.image_of(name)
         if source is None:
             return TextureFacts()
         image = self.images.own(node_id, source)

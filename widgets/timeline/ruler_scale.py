@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.scene.playhead import frame_of, time_of
+from sinew.sim.scene.playback import frame_of, time_of
 from sinew.widgets.number_text import nice_above
 
 _POSE_FRAME_STEP = 1.0 / 30.0

@@ -8,7 +8,7 @@ import numpy as np
 from sinew.sim.assets.images import ImageError, load_image
 from sinew.sim.assets.model import CharacterModel, Material, Mesh, upright_mesh
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.export.gltf_materials import metal_and_base
+from sinew.sim.export.gltf_parts import metal_and_base
 from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
 from sinew.sim.kinds.cloth.pins import toggled_pin_list
 from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget

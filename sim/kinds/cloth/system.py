@@ -17,7 +17,7 @@ from sinew.sim.kinds.cloth.surface import surface_of_mesh
 from sinew.sim.kinds.cloth.teleport import TeleportHandling
 from sinew.sim.kinds.contract import Array, Draggable, Exports, Measures, StepInputs, Stoppable, System, World
 from sinew.sim.kinds.packing import State, unpacked_state
-from sinew.sim.maths.rays import nearest_to_ray
+from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.scene.params import Effect, changed_effects
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3

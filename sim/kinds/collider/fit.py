@@ -314,7 +314,7 @@ def group_weights(skeleton: Skeleton, skin: Skin, joints: list[int]) -> Float64:
     """Weight of every vertex on some joints, each with what below it has no other of them above, shape (V, k)."""
     column_of = np.full(skeleton.joint_count, len(joints))
     column_of[joints] = np.arange(len(joints))
-    for level in skeleton.levels:
+    for level in skeleton.hierarchy.levels:
         below = level[column_of[level] == len(joints)]
         below = below[skeleton.parents[below] >= 0]
         column_of[below] = column_of[skeleton.parents[below]]
@@ -353,7 +353,7 @@ def skin_groups(
         return {}
     groups = {int(joint): used[owners[used] == joint] for joint in np.unique(owners[used])}
     small = SMALL_PART * _extent(positions[used])
-    order = [int(joint) for level in reversed(skeleton.levels) for joint in level]
+    order = [int(joint) for level in reversed(skeleton.hierarchy.levels) for joint in level]
     for joint in order:  # leaves first, so that a finger is joined before its hand is judged
         if joint in groups and (len(groups[joint]) < POINTS_MIN or _extent(positions[groups[joint]]) < small):
             _merge(skeleton, groups, joint)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sinew.sim.assets.model import Material
 from sinew.sim.characters.character import Character
-from sinew.sim.characters.placement import texture_origin_bottom
+from sinew.sim.characters.playing import texture_origin_bottom
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.scene_colliders import Colliders
 from sinew.sim.gl.context import Context

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sinew.sim.assets.strands import StrandSet
 from sinew.sim.characters.character import Character
-from sinew.sim.characters.placement import texture_origin_bottom, up_axis
+from sinew.sim.characters.playing import texture_origin_bottom, up_axis
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.task import Task

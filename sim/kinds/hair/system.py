@@ -47,7 +47,7 @@ from sinew.sim.kinds.hair.shaping import edited
 from sinew.sim.kinds.hair.solver import StrandDrag, stability
 from sinew.sim.kinds.hair.strands import Strands, check_room, strands_between
 from sinew.sim.kinds.packing import State, unpacked_state
-from sinew.sim.maths.rays import nearest_to_ray
+from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, SettingsError, changed_effects, params_of

@@ -148,9 +148,10 @@ class Precompiler:
 
     def _collect(self) -> None:
         """Admits compiled nodes.  After a failure everything: the engine then reports the error."""
-        if not self.is_due:
+        job = self._job
+        if job is None or not job.is_done:
             return
-        job, self._job, self._requested = self._job, None, None
+        self._job = self._requested = None
         try:
             signatures = job.result()
         except Cancelled:

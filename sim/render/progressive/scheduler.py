@@ -204,7 +204,7 @@ class RenderScheduler:
                 self.postponed = self.shader_warmup.play(source.render_view())
                 if not self.postponed:
                     return True
-                yield
+                yield None
             elif left > 0.0:
                 yield Delay(left)
             else:

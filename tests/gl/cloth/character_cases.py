@@ -21,8 +21,7 @@ from sinew.sim.kinds.cloth.surface import section_triangles
 from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.clock import STEP_TIME
-from sinew.sim.scene.playback import PlaybackSettings
-from sinew.sim.scene.playhead import Playhead, stepped
+from sinew.sim.scene.playback import PlaybackSettings, Playhead, stepped
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform, node_matrix
 from sinew.sim.scene.world_transforms import WorldTransforms, carrier_of, relative_transform

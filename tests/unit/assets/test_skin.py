@@ -173,7 +173,7 @@ def test_what_makes_no_skeleton_is_refused_in_one_line():
 
 def test_parents_may_follow_their_children():
     skeleton = arm()
-    assert [level.tolist() for level in skeleton.levels] == [[1], [0]]
+    assert [level.tolist() for level in skeleton.hierarchy.levels] == [[1], [0]]
     np.testing.assert_allclose(skeleton.model_from_bind[:, :3, 3], [[-2, 6, 0], [0, 6, 0], [0, 5, 0]], atol=1e-15)
 
 

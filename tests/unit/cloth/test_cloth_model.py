@@ -13,7 +13,7 @@ from sinew.app.kinds.cloth.section import section_cloth, section_names
 from sinew.resources import path as resource
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import upright_mesh
-from sinew.sim.characters.placement import world_from_model
+from sinew.sim.characters.playing import world_from_model
 from sinew.sim.characters.settings import ModelSettings, UpAxis
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.grid import GridShape

@@ -14,8 +14,7 @@ import pytest
 
 from sinew.app.cli.failure import failure_text
 from sinew.app.cli.image_sink import picture_sink
-from sinew.sim.export.error import ExportError
-from sinew.sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, SCENE_FORMATS, VIDEO_FORMATS
+from sinew.sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, SCENE_FORMATS, VIDEO_FORMATS, ExportError
 from sinew.sim.export.image import Layers
 from sinew.sim.export.npz import write_npz
 from sinew.sim.export.scene import alembic as apart

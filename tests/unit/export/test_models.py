@@ -28,9 +28,8 @@ from sinew.sim.assets.raw import (
 )
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import SkinningMethod
-from sinew.sim.export.error import ExportError
 from sinew.sim.export.ezm import ezm_text, format_numbers, merged, write_ezm
-from sinew.sim.export.formats import MODEL_WRITERS
+from sinew.sim.export.formats import MODEL_WRITERS, ExportError
 from tests import frame_samples, gltf_samples
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, read_text
 from tests.gltf_rules import Checked

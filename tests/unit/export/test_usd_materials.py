@@ -10,8 +10,7 @@ import pytest
 from PIL import Image
 
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Material
-from sinew.sim.export.error import ExportError
-from sinew.sim.export.formats import SCENE_FORMATS
+from sinew.sim.export.formats import SCENE_FORMATS, ExportError
 from sinew.sim.export.scene import writing
 from sinew.sim.export.scene.recording import PLAIN, SceneRecording, Track
 from sinew.sim.export.scene.writing import write_scene

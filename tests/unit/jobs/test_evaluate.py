@@ -13,9 +13,8 @@ import pytest
 
 from sinew import resources
 from sinew.resources import path
-from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
+from sinew.sim.animation.evaluate import bind_pose, evaluate_pose, root_motion
 from sinew.sim.animation.pose import frame_below
-from sinew.sim.animation.root_motion import root_motion
 from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.clip import UniformClip
 from sinew.sim.assets.load import load_model

@@ -134,7 +134,7 @@ class Walk:
             if self.history.get(step) is None:
                 content = hash((self.state(self.at), self.value)), (*self.course(self.at), self.value)
                 line = self.history.owner(step)
-                if step <= self.history.reached and line is self.history.branch:
+                if step <= self.history.branch.reached and line is self.history.branch:
                     self.history.add(step, content)
                 else:
                     self.history.put(step, content)
