@@ -218,6 +218,11 @@ def test_the_selection_ends_with_its_particles(stage):
 
 
 def test_p_pins_and_unpins_the_particle_under_the_mouse(stage):
+    hints = []
+    stage.editor.tools.hint.connect(hints.append)
+    stage.trigger("simulate.pin")
+    assert "Shift+Drag" in hints[-1], "no particle is marked"
+    assert stage.document.undo_stack.count() == 0
     stage.hover(MIDDLE)
     stage.trigger("simulate.pin")
     picture(stage.editor)

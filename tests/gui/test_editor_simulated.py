@@ -51,9 +51,11 @@ def test_the_transport_plays_a_scene_of_particles(fresh, qtbot):
     assert all(button.isEnabled() for button in (transport.buttons[0], transport.buttons[4], transport.buttons[5]))
     fresh.playback.step_simulation()
     assert fresh.stepper.step_count == 1
+    transport.buttons[5].click()
+    assert fresh.stepper.step_count == 2, "the next frame, of 1/30 s"
     transport.buttons[4].click()
     play(fresh, 5)
-    assert fresh.stepper.step_count == 6
+    assert fresh.stepper.step_count == 7
     transport.buttons[0].click()
     assert fresh.stepper.step_count == 0
 

@@ -12,7 +12,8 @@ from sinew.app.timeline.playback import Playback
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 
-STEPS = 20
+STEPS = 70
+"""More than the 64 of the walk."""
 
 
 class Steps:

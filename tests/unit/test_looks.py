@@ -1,6 +1,7 @@
 """Looks of materials: settings in place of those of a model file, how they are saved, and missing images."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from sinew.app.files.project_file import load_project, save_project
 from sinew.app.files.project_json import ProjectError
 from sinew.app.files.project_paths import outside_files
 from sinew.sim.assets.load import load_model
-from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Material
+from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Material, Sampler
 from sinew.sim.characters.materials import (
     REPORTED_MAX,
     MissingImage,
@@ -139,3 +140,10 @@ def test_missing_images_of_gltf_name_their_use(tmp_path: Path) -> None:
         "materials": [{"name": "m", "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}},
                        "normalTexture": {"index": 1}}]}""")
     assert load_model(path).materials[0].lost == (("texture", "no colour.png"), ("normal_image", "bumps.png"))
+
+
+def test_images_that_are_chosen_are_repeated() -> None:
+    both = (("texture", Sampler(wrap_s=33071)), ("normal_image", Sampler(wrap_t=33648)))
+    material = replace(OWN, samplers=both, normal_image=Path("/m/n.png"))
+    assert overridden(material, MaterialLook(material="skin", shininess=3.0)).samplers == both
+    assert overridden(material, MaterialLook(material="skin", texture="/m/b.png")).samplers == both[1:]

@@ -255,7 +255,9 @@ def test_the_wheel_over_an_unfocused_editor_scrolls_the_panel(target, statuses, 
         widget.clearFocus()
         wheel(widget, 1)
         assert bar.value() < before
-    combo = row(inspector, ref("a", "model", "skinning")).editor.combo
+    item = row(inspector, ref("a", "model", "skinning"))
+    inspector.tree.scrollToItem(item)
+    combo = item.editor.combo
     combo.clearFocus()
     wheel(combo, -1)
     assert combo.currentIndex() == 0

@@ -216,6 +216,8 @@ def test_f2_renames_nodes_in_place(outliner, target, qtbot, qtlog):
     assert index_of(outliner, "c").data() == "lamp"
     target.set_value(ref("c", "node", "name"), "sun")
     assert index_of(outliner, "c").data() == "sun"
+    outliner.view.rename(outliner.model.entry_of(("c",)))
+    QTest.keyClick(outliner.view.findChildren(QLineEdit)[-1], Qt.Key.Key_Escape)
     model, count = outliner.model, len(outliner.log)
     model.setData(model.index_of(model.entry_of(("c",))), "  ")
     assert len(outliner.log) == count, "an empty name is no request"

@@ -13,7 +13,7 @@ from sinew.widgets.inspector.inspector import Inspector
 from sinew.widgets.inspector.stops import PRESETS
 from sinew.widgets.inspector.stops_editor import seen_colour, strip_image
 from sinew.widgets.number_text import nice_above
-from tests.gui.panels.fakes import LEFT, FakeTarget, mouse, ref
+from tests.gui.panels.fakes import LEFT, FakeTarget, mouse, ref, send_wheel
 
 COLOUR = ref("e", "emitter", "colour_over_life")
 OPACITY = ref("e", "emitter", "opacity_over_life")
@@ -130,6 +130,10 @@ def test_a_double_click_adds_a_stop_of_the_interpolated_colour(gradient, target)
 
 def test_the_key_and_the_menu_remove_any_stop_but_the_last(gradient, target):
     gradient.view.setFocus()
+    QTest.keyClick(gradient.view, Qt.Key.Key_Insert)
+    assert len(value(target, COLOUR)) == 4
+    target.undo()
+    gradient.select(0)
     QTest.keyClick(gradient.view, Qt.Key.Key_PageDown)
     QTest.keyClick(gradient.view, Qt.Key.Key_Delete)
     assert value(target, COLOUR) == (STOPS[0], STOPS[2])
@@ -247,6 +251,7 @@ def test_labels_are_marked_and_tips_show_values(inspector, target, gradient, opa
     assert "birth to death" in opacity.view.text_at(opacity.view.rect().topLeft().toPointF())
     for wanted in (COLOUR, OPACITY):
         item = row(inspector, wanted)
+        assert not send_wheel(item.editor.view.viewport(), item.editor.view.place_of(0), 1), "it scrolls the panel"
         assert item.editor.view.index_at(QPoint(item.editor.view.width() // 4, 3).toPointF()) is None
         target.set_value(wanted, item.record.default)
         assert item.title.text() == item.record.label

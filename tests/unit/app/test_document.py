@@ -205,14 +205,6 @@ def test_removal_drops_the_selection_and_undo_restores_place_and_bone(document):
     assert log.selections == [Selection(), bone]
 
 
-def test_a_duplicate_follows_its_original(document):
-    document.set_value(UNIT_SCALE, 2.0)
-    copy = document.duplicate_node("model-1")
-    assert [node.name for node in document.scene.nodes] == ["humanoid", "humanoid.001", "light"]
-    assert document.scene.node(copy).settings == document.scene.node("model-1").settings
-    assert document.undo_stack.undoText() == "Duplicate humanoid"
-
-
 def test_a_macro_is_one_entry(document):
     with document.macro("Arrange"):
         document.set_value(UNIT_SCALE, 2.0)

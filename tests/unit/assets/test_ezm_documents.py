@@ -78,6 +78,9 @@ def test_unknown_elements_are_skipped_and_those_within_them_are_read(tmp_path: P
     model = load_text(tmp_path, text)
     assert model.mesh.triangles.tolist() == [[0, 1, 2]]
     assert model.warnings == ("A vertexbuffer outside a mesh is ignored.",)
+    section = f"<MeshSection>{INDICES}{BUFFER}</MeshSection>"
+    own = f'<Mesh name="m">{section}{section}</Mesh>'
+    assert load_text(tmp_path, own).mesh.triangles.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_collision_shapes_do_not_leak(tmp_path: Path) -> None:

@@ -185,13 +185,17 @@ def test_timing_rule() -> None:
 
 
 @pytest.mark.parametrize("duration", [0.0, -1.0, float("nan"), float("inf"), 1e-300])
-def test_timing_without_a_usable_duration(duration: float) -> None:
+def test_timing_without_a_usable_duration(tmp_path: Path, duration: float) -> None:
     step, note = frame_step(5, duration, 0.04)
     assert step == 0.04
     assert note == "has no usable duration; 0.04 s between keys is taken from dtime"
     step, note = frame_step(5, duration, -3.0)
     assert step == DEFAULT_STEP
     assert note is not None
+    source = skeleton_text(TWO, tracks=track("a", STILL * 2, 2), animation='name="x" duration="abc" dtime="nan"')
+    model = load_text(tmp_path, source)
+    assert model.clips[0].frame_step == pytest.approx(DEFAULT_STEP)
+    assert len(model.warnings) == 1
 
 
 @given(st.integers(0, 10_000), st.floats(), st.floats())

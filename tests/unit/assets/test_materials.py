@@ -223,6 +223,7 @@ def test_the_text_says_the_same(tmp_path: Path) -> None:
     assert "  format      EZMesh text, MeshSystem dialect" in lines
     assert "  influences  2 with 1, 1 with 2, 1 with 3" in lines
     assert "Bones (3)" in lines
+    assert info_text(info(tmp_path, "<Mesh/>")).endswith("Warnings (1)\n  The model has no triangles.")
     bones = lines[lines.index("Bones (3)") + 2 :]
     assert [line[2 : 2 + 2 * depth + 4].rstrip() for depth, line in enumerate(bones[:3])] == [
         "root",

@@ -43,21 +43,8 @@ def test_cases_take_turns_and_the_first_round_warms_up() -> None:
     one_round = ["end a", "a", "a", "end a", "end b", "b", "b", "end b"]
     assert log == one_round * 4
     assert [row.variant for row in rows] == ["a", "b"]
-
-
-def test_the_clock_includes_waiting_for_the_end() -> None:
-    now = [0.0]
-    steps = iter([5.0, 5.0, 1.0, 1.0, 3.0, 3.0, 2.0, 2.0])
-
-    def step() -> None:
-        now[0] += next(steps)
-
-    def finish() -> None:
-        now[0] += 0.5
-
-    (row,) = measure([_case("a", steps=2, step=step, finish=finish, clock=lambda: now[0])], repeat=3)
-    assert (row.ms_per_step_min, row.ms_per_step_median, row.ms_per_step_max) == (1250.0, 2250.0, 3250.0)
-    assert row.elements_per_second == 800.0
+    with pytest.raises(ValueError, match="repeat is 0"):
+        measure(cases, repeat=0)
 
 
 def test_the_table_is_aligned() -> None:

@@ -441,3 +441,14 @@ def test_attached_points_keep_their_places_and_move_with_the_surface() -> None:
     turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     moved = attached_points(attachment, positions @ turn.T + [1.0, 2.0, 3.0])
     np.testing.assert_allclose(moved, points @ turn.T + [1.0, 2.0, 3.0], atol=1e-9)
+
+
+@pytest.mark.parametrize(("size", "substeps"), [(22, 21), (128, 124)])
+def test_substeps_of_the_well_known_sheet(size: int, substeps: int) -> None:
+    settings = ClothSettings(
+        columns=size, rows=size, width=1.0, height=1.0, mode=ClothMode.SPRINGS, particle_mass=0.3 / size**2,
+        structural_stiffness=500.0, shear_stiffness_spring=500.0, bend_stiffness_spring=50.0,
+        structural_damping=0.0, shear_damping=0.0, bend_damping=0.0, air_drag=0.0,
+    )  # fmt: skip
+    found = settings.step_time / stability(build_cloth(settings), settings).h_max
+    assert found == pytest.approx(substeps, abs=0.01 * substeps)

@@ -221,6 +221,9 @@ def test_layout_of_a_record() -> None:
     np.testing.assert_allclose(packed[3], [0, 0, 0, 1])
     assert packed[4, 3] == 0.0
     np.testing.assert_allclose(packed[5], [0.25, 0.5, 2.0, 0.0])
+    assert pack_colliders([], 0.5).shape == (0, COLLIDER_TEXELS, 4)
+    states = [collider(shape, placed((0, 0, 0)), SHIFTED) for shape in ColliderShape]
+    assert np.isfinite(pack_colliders(states, 0.0)).all()
 
 
 def test_defines_follow_what_there_is() -> None:

@@ -113,16 +113,3 @@ def test_solids_are_closed(shape: ColliderShape) -> None:
     edges = np.concatenate([loop[:, [0, 1]], loop[:, [1, 2]], loop[:, [2, 0]]])
     assert len(np.unique(edges, axis=0)) == len(edges)
     assert {tuple(edge) for edge in edges} == {tuple(edge[::-1]) for edge in edges}
-
-
-@pytest.mark.parametrize("shape", ColliderShape)
-def test_wires_lie_on_the_surface_and_show_it_from_every_side(shape: ColliderShape) -> None:
-    mesh, corners, _ = made(shape)
-    places = mesh.positions[mesh.lines].astype(np.float64)
-    lengths = np.linalg.norm(places[:, 1] - places[:, 0], axis=1)
-    assert np.all(lengths > 1e-6)
-    middles = proximity(shape, np.array(SIZES[shape]), places.mean(axis=1))
-    assert np.abs(middles.distance).max() < 0.1 * np.ptp(corners.reshape(-1, 3), axis=0).max()
-    used = np.unique(mesh.lines)
-    extent = np.ptp(mesh.positions, axis=0)
-    np.testing.assert_allclose(np.ptp(mesh.positions[used], axis=0), extent, atol=1e-5 * extent.max())

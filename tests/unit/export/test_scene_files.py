@@ -12,10 +12,12 @@ from PIL import Image
 from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Material
+from sinew.sim.export.error import ExportError
 from sinew.sim.export.formats import SCENE_FORMATS, Characters, SceneFormat, UsdOptions
 from sinew.sim.export.scene.glb import GlbFrames
 from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Track, linear_positions
 from sinew.sim.export.scene.writing import write_scene
+from sinew.sim.export.video_file import GifVideo
 from tests.gltf_rules import Checked
 
 RANDOM = np.random.default_rng(7)
@@ -252,3 +254,12 @@ def test_values_that_a_format_cannot_store_are_reported(suffix: str, tmp_path: P
         lost = ", ".join(what for what in looks if what not in format.keeps)
         held = name == "Sheet" or "points" in format.holds
         assert (f"{format.name} cannot store {lost}; skipped for {name}" in reported) is (held and bool(lost))
+
+
+def test_a_video_in_memory_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sinew.sim.export.video_file.KEPT_BYTES", 3 * 3 * 64)
+    cache = GifVideo(tmp_path / "a.gif", (8, 8), 30.0, False)
+    for _ in range(3):
+        cache.add(np.zeros((8, 8, 3), np.uint8))
+    with pytest.raises(ExportError, match="holds 3 frames of this size"):
+        cache.add(np.zeros((8, 8, 3), np.uint8))

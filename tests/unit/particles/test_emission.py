@@ -9,7 +9,6 @@ import pytest
 from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
-from sinew.sim.kinds.emitter.handles import angle_direction
 from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg, pcg3d, pcg4d, unit_numbers
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.skin.surface_table import (
@@ -74,13 +73,6 @@ def test_directions_are_even_on_the_cap(half_angle: float) -> None:
     turns = np.arctan2(found[:, 2], found[:, 0]) / (2.0 * np.pi) % 1.0
     counts = np.bincount((turns * 36).astype(int), minlength=36)
     assert abs(chi_square(counts, np.full(36, COUNT / 36))) < CHI_LIMIT
-
-
-def test_yaw_and_pitch_are_even_in_their_spans() -> None:
-    angles = np.radians([30.0, 80.0, 45.0, 20.0])
-    found = angle_direction(angles, random(RandomStream.DIRECTION)[:, :2])
-    assert_even(np.degrees(np.arcsin(found[:, 1])), 35.0, 55.0)
-    assert_even(np.degrees(np.arctan2(-found[:, 0], found[:, 2])), -10.0, 70.0)
 
 
 @pytest.mark.parametrize("hollow", [0.0, 0.5, 1.0])
@@ -288,3 +280,14 @@ def test_neighbouring_births_and_channels_are_not_correlated() -> None:
             worst = max(worst, abs(correlation(numbers[:, first], numbers[:, second])))
     # 150 standard normal numbers; one above 4.5 in a thousand tries.
     assert worst < 4.5
+
+
+def test_an_image_darkens_faces_and_knows_which_way_is_up(humanoid: CharacterModel) -> None:
+    pixels = np.zeros((16, 16, 4), np.uint8)
+    pixels[:8, :, :3] = 255
+    top, bottom = (surface_table(humanoid, vertices=True, pixels=pixels, is_bottom_up=flag) for flag in (False, True))
+    v = humanoid.mesh.texcoords[:, 1] % 1.0
+    assert np.all(v[top[:, 1]] <= 0.5)
+    assert np.all(v[bottom[:, 1]] >= 0.5)
+    faces = surface_table(humanoid, pixels=pixels)
+    assert np.all(humanoid.mesh.texcoords[:, 1][faces[:, 1:].astype(np.intp)].min(axis=1) <= 0.5)

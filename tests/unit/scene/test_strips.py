@@ -40,13 +40,6 @@ def test_every_moment_has_a_pose_within_its_clips(some, time):
         assert 0.0 <= part.time <= LENGTHS[part.clip]
 
 
-def test_there_is_a_pose_before_between_and_after_strips():
-    some = Strip(clip="walk", start=1.0, repeats=2.0), Strip(clip="turn", start=4.0, repeats=1.0, clip_in=0.5)
-    assert played(*some, time=0.0) == [("walk", 0.0, 1.0)]
-    assert played(*some, time=3.5) == [("walk", 1.0, 1.0)], "the end of a clip is not its beginning"
-    assert played(*some, time=9.0) == [("turn", 2.0, 1.0)]
-
-
 def test_strips_that_overlap_blend_smoothly():
     some = Strip(clip="walk", repeats=2.0), Strip(clip="turn", start=1.0, repeats=1.0)
     weights = [parts_at(some, length, 1.0 + share)[-1].weight for share in np.linspace(0.0, 1.0, 11, endpoint=False)]

@@ -189,3 +189,12 @@ def test_a_trackpad_orbits_pans_and_zooms():
     hand.camera = start
     hand.wheel(scrolled=(0, 20), modifiers=CONTROL)
     assert hand.camera.distance < start.distance
+
+
+def test_a_drag_with_control_zooms_upwards_to_the_middle():
+    hand = Hand()
+    before = hand.camera
+    assert hand.press(MIDDLE, CONTROL)
+    hand.move((100.0, 50.0))
+    assert hand.camera.distance < before.distance
+    assert hand.camera.target == before.target

@@ -25,7 +25,7 @@ from sinew.widgets.timeline.ruler_scale import (
 )
 from sinew.widgets.timings.colours import pass_colour
 from sinew.widgets.timings.distribution_plot import bin_edges, counts
-from sinew.widgets.timings.frames import FrameTable, Level, bands_of, roots_of
+from sinew.widgets.timings.frames import FrameTable, Level, TimingsOptions, bands_of, roots_of
 from sinew.widgets.timings.plot_parts import SPAN_MAX, TimeWindow, next_top, round_top
 from sinew.widgets.timings.stack_plot import NOTHING, draw_line, frames_of_columns, stack_pixels, tops
 from sinew.widgets.timings.stack_plot import snapped as snapped_range
@@ -56,15 +56,6 @@ def test_zooming_in_holds_the_time_under_the_cursor(width, place, factor):
     x = scale.x_of(10.0 * place)
     zoomed = scale.zoomed(x, factor, 10.0, STEP)
     assert zoomed.time_of(x) == pytest.approx(scale.time_of(x), abs=1e-9)
-
-
-@given(st.lists(st.tuples(st.floats(0.0, 1000.0), st.floats(0.1, 10.0), st.floats(-3000.0, 3000.0)), max_size=20))
-def test_no_zoom_or_pan_loses_the_clip(moves):
-    scale = fitted(10.0, 1000.0)
-    for x, factor, pixels in moves:
-        scale = scale.zoomed(x, factor, 10.0, STEP).panned(pixels, 10.0)
-        assert scale.x_of(0.0) <= 500.0 + 1e-6
-        assert scale.x_of(10.0) >= 500.0 - 1e-6
 
 
 @given(st.floats(0.001, 500.0), st.floats(10.0, 120.0))
@@ -274,3 +265,10 @@ def test_colours_are_the_same_in_every_session():
         for seed in ("1", "2")
     }
     assert reported == {f"{pass_colour('draw/x/Ä').name()} {pass_colour('simulate').name()}\n"}
+
+
+def test_a_solo_that_is_gone_hides_nothing():
+    bands = bands_of(PATHS, Level.GROUPS)
+    assert TimingsOptions(solo="simulate").visible(bands) == bands[:1]
+    assert TimingsOptions(solo="gone", hidden=frozenset({"draw"})).visible(bands) == bands[:1]
+    assert TimingsOptions(solo="draw").toggled("draw") == TimingsOptions()

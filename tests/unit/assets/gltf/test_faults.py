@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from sinew.sim.assets.formats import MODEL_FORMATS, GltfOptions
-from sinew.sim.assets.load import load_model
+from sinew.sim.assets.load import load_model, read_raw
 from sinew.sim.assets.raw import ModelError
+from sinew.sim.export.ezm import write_ezm
 from tests.gltf_samples import QUAD, Sample, skinned
 
 
@@ -68,6 +69,7 @@ FAULTS = [
     (accessor(3, bufferView=99), "accessors[3]: bufferViews[99] does not exist, there are 8"),
     (accessor(0, count=2), f"{PRIMITIVE}.attributes.JOINTS_0: has 2 elements, POSITION has 3"),
     (accessor(0, componentType=5120), f"{PRIMITIVE}.attributes.JOINTS_0: accessors[0] does not hold unsigned integers"),
+    (accessor(4, count=0), "animations[0].samplers[0].input: has no keys"),
     (accessor(5, count=1), "animations[0].samplers[0].output: has 1 elements, 2 keys need 2"),
     (
         set_at(9, "animations", 0, "channels", 0, "sampler"),
@@ -87,6 +89,7 @@ FAULTS = [
     (buffer("/etc/passwd"), f"buffers[0].uri: '/etc/passwd' {OUTSIDE}"),
     (buffer("https://x.org/y"), "buffers[0].uri: 'https://x.org/y' is no file of the model's folder"),
     (buffer("gone"), "buffers[0].uri: 'gone': no such file or directory"),
+    (buffer("data:,abc"), "buffers[0].uri: the data is not base64"),
     (buffer("data:;base64,?"), "buffers[0].uri: the data is not base64"),
     (buffer("data:;base64,AAAA"), "buffers[0]: needs 300 bytes, the data has 3"),
 ]
@@ -221,3 +224,8 @@ def test_text_is_known_by_its_content(tmp_path):
     with pytest.raises(TypeError, match="GltfOptions are no options of Wavefront OBJ"):
         load_model(path, options=GltfOptions(scene=1))
     assert [known.key for known in MODEL_FORMATS].index("gltf") < [known.key for known in MODEL_FORMATS].index("obj")
+
+
+def test_gltf_is_not_written_as_ezmesh(tmp_path):
+    with pytest.raises(ModelError, match="models of the format gltf are not written as EZMesh"):
+        write_ezm(read_raw(skinned().write(tmp_path)), tmp_path / "out.ezm")

@@ -7,7 +7,7 @@ import pytest
 
 from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
 from sinew.sim.assets.images import load_image
-from sinew.sim.assets.influences import weighted_vertex_counts
+from sinew.sim.assets.influences import joint_boxes, weighted_vertex_counts
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Interpolation
 from sinew.sim.assets.raw import ModelError
@@ -303,6 +303,9 @@ def test_morph_targets(tmp_path):
     targets = model.mesh.targets
     assert targets.names == ("tall", "near")
     assert targets.rest_weights.tolist() == [0.25, 0.0]
+    entries, corners = joint_boxes(model.mesh, model.skin)
+    assert entries.tolist() == [0]
+    np.testing.assert_allclose(corners[0, [0, 7]], [[0, 0, 0], [2, 2, 1]])
     # Only vertices that move are stored.
     assert (targets.firsts.tolist(), targets.counts.tolist(), targets.starts.tolist()) == ([2, 0], [1, 3], [0, 1])
     np.testing.assert_array_equal(targets.deltas[0], [[0, 1, 0, 0], [0, 0, 0, 0]])
@@ -424,3 +427,11 @@ def test_many_instances_open_or_are_refused_as_such(tmp_path):
         instances(1899, 9000).load(tmp_path)
     with pytest.raises(ModelError, match="instances: there are more than 8192"):
         instances(9000, 24).load(tmp_path)
+
+
+def test_influences_without_a_skin_mean_nothing(tmp_path):
+    sample = skinned()
+    del sample.document["nodes"][0]["skin"]
+    model = sample.load(tmp_path)
+    assert weighted_vertex_counts(model.skin, 3).tolist() == [3, 0, 0]
+    assert model.warnings == ()
